@@ -26,7 +26,7 @@ import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
-import { rebuildBar } from './progress.ts';
+import { progressBar, rebuildBar } from './progress.ts';
 import { configForExistingShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
@@ -35,7 +35,7 @@ const clockToleranceMs = 1000;
 
 interface Check {
   readonly name: string;
-  readonly run: (snapshot: Sql) => Promise<Finding[]>;
+  readonly run: (snapshot: Sql, onProgress: (done: number, total: number) => void) => Promise<Finding[]>;
 }
 
 /** Checks a shop and prints what to do about each finding. A server may run meanwhile. */
@@ -46,7 +46,9 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     (file) => `There is no database at ${file}. Start the server first, or set --data-dir or --database.`,
   );
   const config = await configForExistingShop(options);
-  const broken = await checkDatabaseFile(config);
+  const bar = progressBar(1);
+  bar.show(0, 'pages of the database');
+  const broken = await checkDatabaseFile(config).finally(bar.clear);
   if (broken.length > 0) {
     // Not stored: writing to a damaged file can damage it further.
     report(options, [{ check: 'database', findings: broken }]);
@@ -57,8 +59,8 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   try {
     if (options.repair) {
       await requireOwnSchema(database, 'doctor --repair');
-      const bar = rebuildBar();
-      await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
+      const rebuild = rebuildBar();
+      await rebuildSearchIndex(database, timestamp(systemClock.now()), rebuild.show).finally(rebuild.clear);
       await database.transaction(recountStock);
       await recountOrders(database);
       await database.transaction(beginCounting);
@@ -68,7 +70,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     const checks: Check[] = [
       { name: 'settings', run: async () => checkSettings(config) },
       { name: 'clock', run: () => checkClock(database) },
-      { name: 'database', run: checkTransactionIds },
+      { name: 'database', run: (snapshot) => checkTransactionIds(snapshot) },
       { name: 'catalogue', run: checkCatalogue },
       { name: 'orders', run: checkOrders },
       { name: 'stock', run: checkStock },
@@ -88,14 +90,19 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
         ],
       },
     ];
-    // One snapshot for all checks, because a running server changes the data between them.
-    const results = await database.snapshot(async (snapshot) => {
+    const checkAll = async (snapshot: Sql) => {
       const found: CheckResult[] = [];
-      for (const { name, run } of checks) {
-        found.push({ check: name, findings: await run(snapshot) });
+      for (const [index, { name, run }] of checks.entries()) {
+        bar.show(index / checks.length, name);
+        const findings = await run(snapshot, (done, total) =>
+          bar.show((index + done / total) / checks.length, `${name}: ${done} of ${total}`),
+        );
+        found.push({ check: name, findings });
       }
       return found;
-    });
+    };
+    // One snapshot for all checks, because a running server changes the data between them.
+    const results = await database.snapshot(checkAll).finally(bar.clear);
     report(options, results);
     if (!options.noRecord) {
       await record(database, startedAt, results);

@@ -32,7 +32,8 @@ export interface HistoryPage {
   readonly events: readonly TimedHeadRow[];
   /** The row up to which events were examined. */
   readonly until: number;
-  readonly isLast: boolean;
+  /** The last row. */
+  readonly last: number;
 }
 
 /** Stored events of some types up to a number, of `examined` rows after an id. */
@@ -46,7 +47,7 @@ export async function readHistory(
   const queries = eventLogQueries(tx);
   const last = (await queries.findLastId())?.id ?? 0;
   const until = Math.min(after + examined, last);
-  return { events: await queries.listHistory(after, until, sequence, types), until, isLast: until >= last };
+  return { events: await queries.listHistory(after, until, sequence, types), until, last };
 }
 
 /** Events that wait for their number. */

@@ -1,7 +1,8 @@
 /** Checks the totals, transitions, reservations and jobs of orders, and the credits of customers. */
+import { forEachBlock } from '../blocks.ts';
 import type { Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
-import { sql, valueList } from '../database/sql.ts';
+import { rowsFromJson, sql, valueList } from '../database/sql.ts';
 import { approvalKind } from './approval-job.ts';
 import { orderCountQueries } from './count-queries.ts';
 import { totalCents } from './money.ts';
@@ -10,23 +11,38 @@ import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts'
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 
-interface OfOrder {
-  readonly order_id: number;
-}
-
 interface StoredOrder {
   readonly id: number;
   readonly status: OrderStatus;
   readonly items: string;
   readonly total_cents: number;
+  /** Types of its events, the oldest first, separated by spaces; null when it has none. */
+  readonly history: string | null;
 }
 
+/** The cheeses of an open order. */
+type Pair = readonly [cheeseId: number, orderId: number];
+
+interface StoredReservation {
+  readonly cheese_id: number;
+  readonly order_id: number;
+  readonly status: OrderStatus | null;
+  readonly items: string | null;
+}
+
+const pageSize = 2000;
 const open: readonly OrderStatus[] = ['placed', 'approved', 'shipped'];
 const restore =
   'restore a backup, or correct them by hand: the correct value cannot be computed from other data';
 
-/** @param database a snapshot, because the compared rows must not change meanwhile */
-export async function checkOrders(database: Sql): Promise<Finding[]> {
+/**
+ * @param database a snapshot, because the compared rows must not change meanwhile
+ * @param onProgress receives the id of the order that was checked last, and the last id
+ */
+export async function checkOrders(
+  database: Sql,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<Finding[]> {
   const totals = new Findings('orders whose total is not the sum of their lines', restore);
   const paths = new Findings('orders whose status was reached by transitions that are not allowed', restore);
   const reserved = new Findings(
@@ -45,15 +61,18 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
     'approval jobs of orders that are not placed',
     'delete these rows of the table background_job',
   );
-
   const counts = new Findings(
     'counts of orders that differ from the orders, by owner and day',
     'run "curd doctor --repair", which counts again',
   );
 
-  for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit))) {
-    const { statuses, cheeses, jobs } = await readRelated(database, page);
-    for (const { id, status, items, total_cents } of page) {
+  const lastId = (await database.get<{ id: number | null }>(sql`select max(id) as id from orders`))?.id ?? 0;
+  /** There are few different histories. */
+  const allowed = new Map<string, boolean>();
+  for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit), pageSize)) {
+    const openOrders: Pair[] = [];
+    const waiting: number[] = [];
+    for (const { id, status, items, total_cents, history } of page) {
       const lines = tryParseJson<OrderItem[]>(items);
       if (lines === undefined || totalCents(lines) !== total_cents) {
         totals.add(`order ${id}`);
@@ -61,25 +80,37 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
       if (lines === undefined) {
         continue;
       }
-      const history = statuses.get(id) ?? [];
-      if (!isAllowed(history, status)) {
-        paths.add(`order ${id}: ${history.join(', ')}; now ${status}`);
+      const path = `${history ?? ''} ${status}`;
+      if (allowed.get(path) === undefined) {
+        allowed.set(path, isAllowed(path));
       }
-      const isReal = id >= firstRealId;
-      const isPriced = lines.every(({ pricePerKg }) => pricePerKg > 0);
-      if (isReal && status === 'placed' && isPriced && !jobs.has(id)) {
-        missingJobs.add(`order ${id}`);
+      if (allowed.get(path) === false) {
+        paths.add(`order ${id}: ${statusesOf(history ?? '').join(', ')}; now ${status}`);
       }
-      const should = new Set(isReal && open.includes(status) ? cheesesOf(lines) : []);
-      if (should.symmetricDifference(new Set(cheeses.get(id))).size > 0) {
-        reserved.add(`order ${id}`);
+      if (id < firstRealId || !open.includes(status)) {
+        continue;
+      }
+      openOrders.push(...cheesesOf(lines).map((cheeseId): Pair => [cheeseId, id]));
+      if (status === 'placed' && lines.every(({ pricePerKg }) => pricePerKg > 0)) {
+        waiting.push(id);
       }
     }
+    for (const id of await withoutReservation(database, openOrders)) {
+      reserved.add(`order ${id}`);
+    }
+    for (const id of await withoutJob(database, waiting)) {
+      missingJobs.add(`order ${id}`);
+    }
+    onProgress(page.at(-1)?.id ?? lastId, lastId);
   }
-  for (const { order_id } of await database.all<OfOrder>(sql`
-    select distinct c.order_id from open_order_cheese c left join orders o on o.id = c.order_id
-    where o.id is null limit 1000`)) {
-    reserved.add(`order ${order_id}, which does not exist`);
+  for await (const page of reservations(database)) {
+    for (const { cheese_id, order_id, status, items } of page) {
+      if (status === null) {
+        reserved.add(`order ${order_id}, which does not exist`);
+      } else if (order_id < firstRealId || !open.includes(status) || !hasCheese(items, cheese_id)) {
+        reserved.add(`order ${order_id}, cheese ${cheese_id}`);
+      }
+    }
   }
   for (const { key } of await database.all<{ key: string }>(sql`
     select j.key from background_job j left join orders o on o.id = case when j.kind = ${approvalKind} then cast(j.key as bigint) end
@@ -99,37 +130,70 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
   );
 }
 
-/** For some orders, by id: the statuses they have had, the cheeses they reserve, and which of them have a job. */
-async function readRelated(database: Sql, orders: readonly StoredOrder[]) {
-  const ids = orders.map(({ id }) => id);
-  const events = await database.all<{ subject: string; type: string }>(sql`
-    select subject, type from event where subject in (${valueList(ids.map((id) => `order:${id}`))}) order by id`);
-  const reservations = await database.all<OfOrder & { cheese_id: number }>(
-    sql`select order_id, cheese_id from open_order_cheese where order_id in (${valueList(ids)})`,
-  );
+function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {
+  return database.all<StoredOrder>(sql`
+    select id, status, items, total_cents,
+      (select string_agg(type, ' ' order by event.id) from event where subject = 'order:' || orders.id) as history
+    from orders where id > ${after} order by id limit ${limit}`);
+}
+
+/** The ids of the orders, one for each pair that has no reservation. */
+async function withoutReservation(database: Sql, pairs: readonly Pair[]): Promise<number[]> {
+  const missing: number[] = [];
+  await forEachBlock(pairs, pageSize, async (some) => {
+    const found = await database.all<{ cheese_id: number; order_id: number }>(sql`
+      select cheese_id, order_id from open_order_cheese where (cheese_id, order_id) in (
+        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(some)})`);
+    const known = new Set(found.map(({ cheese_id, order_id }) => `${cheese_id} ${order_id}`));
+    missing.push(...some.filter((pair) => !known.has(pair.join(' '))).map(([, id]) => id));
+  });
+  return missing;
+}
+
+async function withoutJob(database: Sql, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) {
+    return [];
+  }
   const jobs = await database.all<{ key: string }>(sql`
     select key from background_job where kind = ${approvalKind} and key in (${valueList(ids.map(String))})`);
-  const statuses = new Map<number, OrderStatus[]>();
-  for (const { subject, type } of events) {
-    const [id, status] = [Number(subject.slice('order:'.length)), type.slice('order.'.length) as OrderStatus];
-    if (orderStatuses.includes(status)) {
-      statuses.set(id, [...(statuses.get(id) ?? []), status]);
+  const known = new Set(jobs.map(({ key }) => Number(key)));
+  return ids.filter((id) => !known.has(id));
+}
+
+/** All reservations with their orders, in pages. */
+async function* reservations(database: Sql): AsyncGenerator<StoredReservation[]> {
+  let [cheese, order] = [0, 0];
+  for (;;) {
+    const page = await database.all<StoredReservation>(sql`
+      select c.cheese_id, c.order_id, o.status, o.items from open_order_cheese c left join orders o on o.id = c.order_id
+      where (c.cheese_id, c.order_id) > (${cheese}, ${order}) order by c.cheese_id, c.order_id limit ${pageSize}`);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) {
+      return;
     }
+    [cheese, order] = [last.cheese_id, last.order_id];
   }
-  const cheeses = new Map<number, number[]>();
-  for (const { order_id, cheese_id } of reservations) {
-    cheeses.set(order_id, [...(cheeses.get(order_id) ?? []), cheese_id]);
-  }
-  return { statuses, cheeses, jobs: new Set(jobs.map(({ key }) => Number(key))) };
 }
 
-function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {
-  return database.all<StoredOrder>(
-    sql`select id, status, items, total_cents from orders where id > ${after} order by id limit ${limit}`,
-  );
+function hasCheese(items: string | null, cheeseId: number): boolean {
+  // Lines that are not JSON are reported with the total.
+  const lines = tryParseJson<OrderItem[]>(items ?? '');
+  return lines === undefined || lines.some((line) => line.cheeseId === cheeseId);
 }
 
-function isAllowed(history: readonly OrderStatus[], status: OrderStatus): boolean {
+/** The statuses in a list of types of events. */
+function statusesOf(history: string): OrderStatus[] {
+  return history
+    .split(' ')
+    .map((type) => type.replace(/^order\./, '') as OrderStatus)
+    .filter((status) => orderStatuses.includes(status));
+}
+
+/** @param text types of the events of an order, and its status */
+function isAllowed(text: string): boolean {
+  const history = statusesOf(text);
+  const status = history.pop();
   return (
     history[0] === 'placed' &&
     history.at(-1) === status &&

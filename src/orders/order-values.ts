@@ -9,7 +9,8 @@ import type { OrderItem } from './schemas.ts';
 export interface OrderValue {
   readonly createdAt: string;
   readonly cents: number;
-  readonly cheeses: readonly CheeseOfOrder[];
+  /** Parses the lines of the order. */
+  cheeses(): readonly CheeseOfOrder[];
 }
 
 /** All lines of an order with one cheese. */
@@ -31,7 +32,7 @@ export async function readOrderValues(
   return new Map(
     rows.map(({ id, items, total_cents, created_at }) => [
       id,
-      { createdAt: created_at, cents: total_cents, cheeses: cheesesOfLines(tryParseJson(items) ?? []) },
+      { createdAt: created_at, cents: total_cents, cheeses: () => cheesesOfLines(tryParseJson(items) ?? []) },
     ]),
   );
 }

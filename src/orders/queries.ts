@@ -96,7 +96,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   listValues: (ids: readonly number[]) =>
     tx.all<Pick<OrderRow, 'id' | 'items' | 'total_cents' | 'created_at'>>(sql`
-      select id, items, total_cents, created_at from orders where id in (${valueList(ids)})`),
+      select id, items, total_cents, created_at from orders where id in ${idsIn(ids)}`),
 
   /**
    * Changes the statuses that are one of `from`: of several concurrent updates of an order, one succeeds. Locks the

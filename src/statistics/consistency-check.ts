@@ -10,8 +10,14 @@ import { cheeseDayKey, type Tally } from './tally.ts';
 const pageSize = 5000;
 const countAgain = 'run "curd doctor --repair", which counts again';
 
-/** @param database a snapshot, because events are counted meanwhile */
-export async function checkStatistics(database: Sql): Promise<Finding[]> {
+/**
+ * @param database a snapshot, because events are counted meanwhile
+ * @param onProgress receives the row of the event that was read last, and the last row
+ */
+export async function checkStatistics(
+  database: Sql,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<Finding[]> {
   const positions = new Findings('position of statistics after the last event of the log', countAgain);
   const figures = new Findings('statistics that differ from the events', countAgain);
   const cheeses = new Findings('statistics of cheeses that differ from the orders', countAgain);
@@ -25,7 +31,7 @@ export async function checkStatistics(database: Sql): Promise<Finding[]> {
     positions.add(`${position.sequence} instead of ${last} at most`);
   }
   const customersFrom = await firstQuarterOfCustomers(database);
-  const expected = await tallyAll(database, position.sequence, customersFrom);
+  const expected = await tallyAll(database, position.sequence, customersFrom, onProgress);
   await compareFigures(database, expected, customersFrom, figures);
   await compareCheeses(database, expected, cheeses);
   return [positions, figures, cheeses].flatMap((findings) => findings.found());

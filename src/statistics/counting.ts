@@ -16,9 +16,9 @@ import {
   type TimedHeadRow,
 } from '../events/log-reader.ts';
 import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
-import { countedTypes, measureOf, quarterOf } from './measures.ts';
+import { countedTypes, quarterOf } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';
-import { addHead, createTally, type Tally } from './tally.ts';
+import { addHead, createTally, needsOrder, type Tally } from './tally.ts';
 
 /** One page of the log. */
 const eventsMax = 1000;
@@ -93,22 +93,28 @@ async function countHistory(
   tally: Tally,
 ): Promise<PositionRow> {
   const { sequence, customers_from } = position;
-  const { events, until, isLast } = await readHistory(sql, after, historyRowsMax, sequence, countedTypes);
+  const { events, until, last } = await readHistory(sql, after, historyRowsMax, sequence, countedTypes);
   const counted = await addEvents(sql, events, tally, customers_from);
   if (counted < events.length) {
     return { ...position, history_id: events[counted - 1]?.id ?? after };
   }
-  return { ...position, history_id: isLast ? null : until };
+  return { ...position, history_id: until >= last ? null : until };
 }
 
 /** Adds everything up to a number to a tally, for the consistency check. */
-export async function tallyAll(sql: Sql, sequence: number, customersFrom: string): Promise<Tally> {
+export async function tallyAll(
+  sql: Sql,
+  sequence: number,
+  customersFrom: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Tally> {
   const tally = createTally();
   for (let after = 0, isLast = false; !isLast; ) {
-    const page = await readHistory(sql, after, historyRowsMax, sequence, countedTypes);
-    await addEvents(sql, page.events, tally, customersFrom, Number.POSITIVE_INFINITY);
-    after = page.until;
-    isLast = page.isLast;
+    const { events, until, last } = await readHistory(sql, after, historyRowsMax, sequence, countedTypes);
+    await addEvents(sql, events, tally, customersFrom, Number.POSITIVE_INFINITY);
+    onProgress(until, last);
+    after = until;
+    isLast = until >= last;
   }
   return tally;
 }
@@ -123,16 +129,14 @@ async function addEvents(
 ): Promise<number> {
   let counted = 0;
   while (counted < events.length && tally.cheeses.size < max) {
-    const block = events.slice(counted, counted + blockSize).filter(({ type }) => measureOf(type));
-    const orders = block.map(({ type, subject }) =>
-      type.startsWith('order.') ? realOrderOf(subject) : null,
-    );
+    const block = events.slice(counted, counted + blockSize);
+    const orders = block.filter(({ type }) => needsOrder(type)).map(({ subject }) => realOrderOf(subject));
     const values = await readOrderValues(sql, [...new Set(orders.filter((id) => id !== null))]);
-    for (const [index, event] of block.entries()) {
+    for (const event of block) {
       const isExpired = event.type.startsWith('customer.') && quarterOf(event.created_at) < customersFrom;
-      const isTest = event.type.startsWith('order.') && orders[index] === null;
-      if (!isExpired && !isTest) {
-        addHead(tally, event, values.get(orders[index] ?? 0));
+      const order = event.type.startsWith('order.') ? realOrderOf(event.subject) : 0;
+      if (!isExpired && order !== null) {
+        addHead(tally, event, values.get(order));
       }
     }
     counted = Math.min(counted + blockSize, events.length);

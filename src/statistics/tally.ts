@@ -45,7 +45,7 @@ export function createTally(): Tally {
     },
     addCheeses(order, sign) {
       const day = dayOf(order.createdAt);
-      for (const { cheeseId, name, kilograms, cents } of order.cheeses) {
+      for (const { cheeseId, name, kilograms, cents } of order.cheeses()) {
         const key = cheeseDayKey(day, cheeseId);
         const row = cheeses.get(key) ?? { day, cheeseId, name: '', orders: 0, kilograms: 0, cents: 0 };
         row.name = sign === 1 ? name : row.name;
@@ -82,10 +82,15 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Whether an event of a type adds values of its order. */
+export function needsOrder(type: string): boolean {
+  return type === 'order.placed' || type === 'order.cancelled' || type === 'order.delivered';
+}
+
 /**
  * Adds an event. A cancellation also subtracts the order from the time of its placement, so what was placed is what
  * remains of it.
- * @param order undefined for events of other subjects
+ * @param order undefined for events that need none
  */
 export function addHead(
   tally: Tally,
