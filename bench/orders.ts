@@ -1,10 +1,13 @@
 /**
- * `node bench/orders.ts [--orders 10000000] [--engine sqlite|postgres] [--folder /tmp/shop] [--json]`
+ * `node bench/orders.ts [--orders 10000000] [--engine sqlite|postgres] [--timelines] [--folder /tmp/shop] [--lists-only] [--json]`
  *
- * Makes a shop with many orders by SQL, and one with 10,000, and compares the pages of every list of orders. Each page
- * must take at most three times as long as in the small shop, and /metrics at most 50 ms. Then it times doctor and
- * backup. `--folder` keeps the SQLite shop; a shop that is there already is used again. The orders have no timelines,
- * so doctor reports them.
+ * Makes a shop with many orders by SQL, and one with 10,000, and compares the pages of every list of orders, and other
+ * reads. Each must take at most three times as long as in the small shop, and /metrics at most 50 ms. Then it times
+ * doctor, doctor --repair and backup, unless `--lists-only` is given.
+ *
+ * `--folder` keeps the shop: the data folder of SQLite, or the one of a PostgreSQL with both shops. A shop that is there
+ * already is used again. Without `--timelines` the orders have no events, reservations, jobs and customers, so doctor
+ * reports them. With it, `--orders` must be a multiple of 10,000.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
@@ -25,6 +28,8 @@ const { values: options } = parseArgs({
     orders: { type: 'string', default: '10000000' },
     engine: { type: 'string', default: 'sqlite' },
     folder: { type: 'string' },
+    timelines: { type: 'boolean', default: false },
+    'lists-only': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -39,7 +44,6 @@ const makeSecondsMax = 600;
 /** Below this, a page is fast in any shop, and a ratio says nothing. */
 const floorMs = 1;
 const pagesOfList = 60;
-const key = { account: 'bench', scopes: ['admin'] };
 const executable = fileURLToPath(new URL('../bin/curd.js', import.meta.url));
 
 /** A key that placed an eighth of all orders, and customer 1, who placed one in a hundred. */
@@ -57,7 +61,7 @@ async function openShop(count: number, folder: string): Promise<Shop> {
     CURD_SECRET: 'a secret that is only good for benches',
     CURD_PLANS: '{"enterprise":{"perHour":1000000000,"burst":60000}}',
     CURD_ADDRESS_LIMITS: '{"perMinute":60000}',
-    ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase() } : {}),
+    ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(`orders_${count}`) } : {}),
   };
   await mkdir(folder, { recursive: true });
   const services = await openServices(
@@ -71,6 +75,16 @@ async function openShop(count: number, folder: string): Promise<Shop> {
       await makeOrders(services.database, count);
     }
     const makeSeconds = isMade ? null : (performance.now() - startedAt) / 1000;
+    const subject = `order:${10 + count}`;
+    if (
+      options.timelines &&
+      (await services.database.get(sql`select id from event where subject = ${subject} limit 1`)) ===
+        undefined
+    ) {
+      const begunAt = performance.now();
+      await makeTimelines(services.database, count);
+      console.log(`timelines of ${count} orders in ${((performance.now() - begunAt) / 1000).toFixed(0)} s`);
+    }
     return { environment, key: await newKey(services), makeSeconds };
   } finally {
     await services.close();
@@ -79,17 +93,20 @@ async function openShop(count: number, folder: string): Promise<Shop> {
 
 async function newKey({ keys, contextOf }: Services): Promise<string> {
   const context = contextOf('cli');
-  const known = (await keys.listAccounts()).find(({ name }) => name === key.account);
-  const account = known ?? (await keys.createAccount(context, key.account, 'enterprise'));
-  return (await keys.create(context, account.id, { scopes: key.scopes as never })).key;
+  // Another one in each run: an account has few keys.
+  const account = await keys.createAccount(context, `bench ${Date.now()}`, 'enterprise');
+  return (await keys.create(context, account.id, { scopes: ['admin'] })).key;
 }
 
-async function createDatabase(): Promise<string> {
+/** Creates a database, unless the kept folder has it. */
+async function createDatabase(name: string): Promise<string> {
   const { default: postgres } = await import('postgres');
   const url = process.env.CURD_TEST_POSTGRES;
   const server = postgres(`${url}/postgres`, { max: 1 });
-  const name = `orders_${Math.random().toString(36).slice(2)}`;
-  await server.unsafe(`create database ${name}`);
+  const [known] = await server`select 1 from pg_database where datname = ${name}`;
+  if (known === undefined) {
+    await server.unsafe(`create database ${name}`);
+  }
   await server.end();
   return `${url}/${name}`;
 }
@@ -149,8 +166,12 @@ function insertion(first: number, end: number, count: number) {
     '[{"cheeseId":1,"cheeseName":"Gruyère","quantity":2,"pricePerKg":32.5},{"cheeseId":2,"cheeseName":"Brie","quantity":1,"pricePerKg":18}]';
   const address =
     '{"street":"Gerechtigkeitsgasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}';
+  const numbers =
+    engine === 'sqlite'
+      ? sql`numbers (n) as (select ${from} union all select n + 1 from numbers where n + 1 < ${to})`
+      : sql`numbers (n) as (select * from generate_series(cast(${from} as bigint), ${to} - 1))`;
   return sql`
-    with recursive numbers (n) as (select cast(${from} as bigint) union all select n + 1 from numbers where n + 1 < ${to}), made as (
+    with recursive ${numbers}, made as (
       select n, ${created} as created,
         case when n % 49 = 8 then 'cancelled' when n >= ${share(0.0002)} then 'placed' when n >= ${share(0.001)} then 'approved'
           when n >= ${share(0.003)} then 'shipped' else 'delivered' end as status,
@@ -163,6 +184,83 @@ function insertion(first: number, end: number, count: number) {
       customer, ${items}, ${address}, null, 8300, case when status in ('approved', 'shipped') then case when n % 25 = 0 then created else '9999' end end, created,
       created, case when status = 'placed' and n % 20 = 0 then 1 else 0 end
     from made`;
+}
+
+/**
+ * The events, reservations and jobs of the orders, as transitions make them, and their customers. The events have no ids
+ * of requests. Of 10,000 orders each, all are placed, then approved, and so on.
+ */
+async function makeTimelines(database: Database, count: number): Promise<void> {
+  const indexes = await database.all<{ name: string; made: string }>(
+    engine === 'sqlite'
+      ? sql`select name, sql as made from sqlite_schema where tbl_name = 'event' and type = 'index' and sql is not null`
+      : sql`select indexname as name, indexdef as made from pg_indexes
+          where tablename = 'event' and indexname <> 'event_pkey'`,
+  );
+  await database.exclusiveTransaction(async (_, runScript) => {
+    await runScript(indexes.map(({ name }) => `drop index ${name};`).join('\n'));
+  });
+  let last = (await database.get<{ last: number }>(sql`select last from event_log`))?.last ?? 0;
+  for (let first = 0; first < count; first += insertedAtOnce) {
+    await database.exclusiveTransaction(async (tx) => {
+      last += await tx.run(timelines(first, Math.min(first + insertedAtOnce, count), last));
+    });
+  }
+  await database.exclusiveTransaction(async (tx, runScript) => {
+    for (const { made } of indexes) {
+      await runScript(made);
+    }
+    await tx.run(sql`update event_log set last = ${last}`);
+    const open = sql`select id, created_at from orders where status in ('placed', 'approved', 'shipped')
+      and status <> 'delivered' and id > 10`;
+    await tx.run(sql`
+      insert into open_order_cheese (cheese_id, order_id)
+      select cheese, id from (${open}) as open cross join (select 1 as cheese union all select 2) as cheeses`);
+    // Far in the future, so that the open orders stay as they are.
+    await tx.run(sql`
+      insert into background_job (kind, key, due_at)
+      select 'order.approval', cast(id as text), '9999' from orders where status = 'placed' and id > 10`);
+    await tx.run(sql`
+      insert into customer (id, username, username_key, email, email_key, first_name, last_name, password, tier, created_at,
+        delivered_cents, last_first, first_last)
+      select customer_id, name, name, name || '@mail.example', name || '@mail.example', 'Ada', 'User', '', 'bronze', first,
+        cents, 'user ada', 'ada user'
+      from (
+        select customer_id, 'user' || customer_id as name, min(created_at) as first,
+          sum(case when status = 'delivered' then total_cents else 0 end) as cents
+        from orders where customer_id is not null group by customer_id) as of_customer`);
+    if (engine === 'postgres') {
+      await runScript(`
+        update event_log set floor_id = (select max(id) from event);
+        select setval('customer_id_seq', (select max(id) from customer));
+        analyze event; analyze customer`);
+    }
+  });
+}
+
+function timelines(first: number, end: number, last: number) {
+  const [from, to] = [rawSql(String(first)), rawSql(String(end))];
+  const block = 10_000;
+  const numbers =
+    engine === 'sqlite'
+      ? sql`numbers (e) as (select 4 * ${from} union all select e + 1 from numbers where e + 1 < 4 * ${to})`
+      : sql`numbers (e) as (select * from generate_series(4 * cast(${from} as bigint), 4 * ${to} - 1))`;
+  return sql`
+    with recursive ${numbers}, steps as (
+      select e, e % ${rawSql(String(4 * block))} / ${rawSql(String(block))} as step,
+        11 + e / ${rawSql(String(4 * block))} * ${rawSql(String(block))} + e % ${rawSql(String(block))} as id
+      from numbers
+    ), changes as (
+      select e, id, placed_by, created_at, case when step = 0 then 'placed' when step = 1 and status = 'cancelled' then status
+        when step = 1 and status <> 'placed' then 'approved' when step = 2 and status in ('shipped', 'delivered') then 'shipped'
+        when step = 3 and status = 'delivered' then status end as status
+      from steps join orders using (id)
+    )
+    insert into event (type, subject, actor, data, created_at, sequence)
+    select 'order.' || status, 'order:' || id, case when status = 'placed' then placed_by else 'client:console' end,
+      '{"id":' || id || ',"status":"' || status || '","total":83,"reason":null}', created_at,
+      ${rawSql(String(last))} + row_number() over (order by e)
+    from changes where status is not null order by e`;
 }
 
 /** Lists, with times at both ends of the three years. */
@@ -197,12 +295,33 @@ function listsOf(now: number): Record<string, string> {
   };
 }
 
+/** Other reads, of the last month. */
+function readsOf(now: number): Record<string, string> {
+  const from = new Date(now - 30 * 86_400_000).toISOString();
+  return {
+    'status of the shop': '/v2/status',
+    'series of a month': `/v2/statistics/series?measures=orders.placed,orders.placedValue&from=${from}`,
+    'best sellers of a month': `/v2/statistics/best-sellers?from=${from}`,
+    'low stock': '/v2/stock?status=low',
+    'the first events': '/v2/events?limit=100',
+    'the end of the events': '/v2/events?limit=100&since=latest',
+    'events from a time on': `/v2/events?limit=100&since=${from}`,
+    'an order': '/v2/store/order/5000',
+    'its timeline': '/v2/store/order/5000/timeline',
+    customers: '/v2/customers?q=user1',
+  };
+}
+
 /** A quarter of the values are lower. Other load on the machine changes it less than the median. */
 function lowerQuartile(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;
 }
 
-async function timed(server: Running, path: string, shopKey: string): Promise<{ ms: number; text: string }> {
+async function timed(
+  server: Running,
+  path: string,
+  shopKey: string,
+): Promise<{ ms: number; nextCursor: string | null; total: number }> {
   const startedAt = performance.now();
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     headers: { 'X-API-Key': shopKey },
@@ -211,23 +330,24 @@ async function timed(server: Running, path: string, shopKey: string): Promise<{ 
   if (!response.ok) {
     throw new Error(`${path}: ${response.status} ${text}`);
   }
-  return { ms: performance.now() - startedAt, text };
+  const ms = performance.now() - startedAt;
+  const { nextCursor = null, total = 0 } = text.startsWith('{') ? JSON.parse(text) : {};
+  return { ms, nextCursor, total };
 }
 
 /** The time of a page among the first ones of a list, read one after another; from the first again after the last. */
-async function timeList(
+async function timePages(
   server: Running,
-  query: string,
+  path: string,
   shopKey: string,
 ): Promise<{ ms: number; total: number }> {
   const times: number[] = [];
   let total = 0;
-  for (let cursor = '', pages = 0; pages < pagesOfList; pages += 1) {
-    const { ms, text } = await timed(server, `/v2/store/orders?${query}${cursor}`, shopKey);
-    const { nextCursor, total: found } = JSON.parse(text);
-    times.push(ms);
-    total = found;
-    cursor = nextCursor === null ? '' : `&cursor=${nextCursor}`;
+  for (let cursor = ''; times.length < pagesOfList; ) {
+    const page = await timed(server, `${path}${cursor}`, shopKey);
+    times.push(page.ms);
+    total = page.total;
+    cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
   }
   return { ms: lowerQuartile(times.slice(2)), total };
 }
@@ -258,7 +378,17 @@ interface Row {
 
 async function main(): Promise<void> {
   if (engine === 'postgres') {
-    await startPostgres(['shared_buffers=1GB', 'maintenance_work_mem=1GB', 'max_wal_size=8GB']);
+    await startPostgres(
+      [
+        'shared_buffers=1GB',
+        'maintenance_work_mem=1GB',
+        'max_wal_size=4GB',
+        'wal_level=minimal',
+        'max_wal_senders=0',
+      ],
+      tmpdir(),
+      options.folder && join(options.folder, 'postgres'),
+    );
   }
   const scratch = await mkdtemp(join(tmpdir(), 'curd-orders-'));
   try {
@@ -270,34 +400,43 @@ async function main(): Promise<void> {
         ? `${folder} has orders already`
         : `${orders} orders in ${large.makeSeconds.toFixed(0)} s (at most ${makeSecondsMax})`,
     );
+    // First, because --repair counts statistics, which a server would do meanwhile.
+    if (!options['lists-only']) {
+      console.log(`doctor --repair ${run(large, 'doctor', '--repair', '--no-record').toFixed(0)} s`);
+      console.log(`doctor ${run(large, 'doctor', '--no-record').toFixed(0)} s`);
+      if (engine === 'sqlite') {
+        const backup = join(scratch, 'backup.tar');
+        const seconds = run(large, 'backup', backup);
+        console.log(`backup ${seconds.toFixed(0)} s, ${((await stat(backup)).size / 1e9).toFixed(1)} GB`);
+        await rm(backup);
+      }
+    }
     const rows: Row[] = [];
     let isMet = false;
     // Not a setting of the servers.
     delete process.env.CURD_TEST_POSTGRES;
     const servers = [await startCurd(small.environment), await startCurd(large.environment)] as const;
+    console.log(`start ${servers[1].startMs.toFixed(0)} ms (${servers[0].startMs.toFixed(0)} ms)`);
     try {
-      for (const [list, query] of Object.entries(listsOf(Date.now()))) {
-        const { ms: smallMs } = await timeList(servers[0], query, small.key);
-        const { ms, total } = await timeList(servers[1], query, large.key);
+      const lists = Object.entries(listsOf(Date.now())).map(([name, query]) => [
+        name,
+        `/v2/store/orders?${query}`,
+      ]);
+      for (const [name = '', path = ''] of [...lists, ...Object.entries(readsOf(Date.now()))]) {
+        const { ms: smallMs } = await timePages(servers[0], path, small.key);
+        const { ms, total } = await timePages(servers[1], path, large.key);
         const isOk = ms <= Math.max(floorMs, ratioMax * smallMs);
-        rows.push({ list, total, smallMs, ms, isOk });
+        rows.push({ list: name, total, smallMs, ms, isOk });
         console.log(
-          `${isOk ? 'ok  ' : 'MISS'} ${list.padEnd(32)} ${String(total).padStart(9)} ${smallMs.toFixed(2)} ms ${ms.toFixed(2)} ms`,
+          `${isOk ? 'ok  ' : 'MISS'} ${name.padEnd(32)} ${String(total).padStart(9)} ${smallMs.toFixed(2)} ms ${ms.toFixed(2)} ms`,
         );
       }
-      const { ms } = await timed(servers[1], '/metrics', large.key);
+      const { ms } = await timePages(servers[1], '/metrics', large.key);
       const isOk = ms <= metricsMsMax;
       isMet = isOk && rows.every((row) => row.isOk);
       console.log(`${isOk ? 'ok  ' : 'MISS'} /metrics ${ms.toFixed(1)} ms (at most ${metricsMsMax})`);
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
-    }
-    console.log(`doctor ${run(large, 'doctor', '--no-record').toFixed(0)} s`);
-    if (engine === 'sqlite') {
-      const backup = join(scratch, 'backup.tar');
-      console.log(
-        `backup ${run(large, 'backup', backup).toFixed(0)} s, ${((await stat(backup)).size / 1e9).toFixed(1)} GB`,
-      );
     }
     if (options.json) {
       console.log(JSON.stringify(rows));

