@@ -13,6 +13,8 @@ import { burstState, type CountedUse, hourState, type UsageCounter } from './usa
 
 /** Twice as long as requests count: no clock is wrong by more than that. */
 const keptMs = 2 * 60 * 60 * 1000;
+/** Client IPs count for a minute, and each that tries to log in has a row: an attacker may have a million of them. */
+const loginsKeptMs = 10 * 60 * 1000;
 /** A purge reads the whole table, which has no index on time: one would change with every request. */
 const purgeIntervalMs = 10 * 60 * 1000;
 
@@ -89,7 +91,8 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
       nextPurgeAt = performance.now() + purgeIntervalMs;
       await purgeInSlices(database, async (limit) => {
         const { rows, last } = await queries.findSlice(position, limit);
-        await queries.deleteUnused(position, last, clock.now() - keptMs, clock.now() + keptMs);
+        const now = clock.now();
+        await queries.deleteUnused(position, last, now - keptMs, now - loginsKeptMs, now + keptMs);
         position = rows < limit ? '' : last;
         return rows;
       });

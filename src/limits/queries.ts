@@ -86,14 +86,17 @@ export const postgresQuotaQueries = queriesOn((tx) => ({
   /**
    * Deletes subjects after `first` up to `last` whose last request is outside of these times, in milliseconds since the
    * epoch.
+   * @param loginsSince the time for client IPs
    */
-  deleteUnused: (first: string, last: string, since: number, until: number) =>
+  deleteUnused: (first: string, last: string, since: number, loginsSince: number, until: number) =>
     tx.run(
       deleteUnlocked(
         'quota',
         'subject',
         sql`subject > ${first} and subject <= ${last}
-        and coalesce(hour_times[cardinality(hour_times)], 0) not between ${since} and ${until}
+        and coalesce(hour_times[cardinality(hour_times)], 0) not between
+          case when subject like 'login:%' then cast(${loginsSince} as bigint) else cast(${since} as bigint) end
+          and ${until}
         and coalesce(second_times[cardinality(second_times)], 0) not between ${since} and ${until}`,
       ),
     ),
