@@ -8,6 +8,8 @@ import type { Clock } from './clock.ts';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
+/** Random bytes for so many nonces are made at once: a call for each takes a quarter of the time of sealing. */
+const noncesAtOnce = 256;
 
 export interface Sealer {
   /** Nonce, tag and encrypted value, in base64. */
@@ -19,11 +21,24 @@ export interface Sealer {
 /** @param secret CURD_SECRET @param purpose makes the key differ from those for other values */
 export function createSealer(clock: Pick<Clock, 'random'>, secret: string, purpose: string): Sealer {
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, 32)));
+  let nonces: Uint8Array = new Uint8Array();
+
+  /** Nonces are stored unencrypted, so it does no harm that the next ones are in memory. Each is used once. */
+  function nextNonce(): Uint8Array {
+    if (nonces.length === 0) {
+      nonces = clock.random(noncesAtOnce * nonceBytes);
+    }
+    const nonce = nonces.subarray(0, nonceBytes);
+    nonces = nonces.subarray(nonceBytes);
+    return nonce;
+  }
+
   return {
     seal(value, boundTo) {
-      const nonce = clock.random(nonceBytes);
+      const nonce = nextNonce();
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(boundTo));
-      const encrypted = Buffer.concat([cipher.update(value), cipher.final()]);
+      const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+      const encrypted = Buffer.concat([cipher.update(bytes), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
     },
 
