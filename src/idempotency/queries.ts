@@ -49,6 +49,10 @@ export const idempotencyQueries = queriesOn((tx) => ({
         created_at = excluded.created_at,
         expires_at = case when idempotent_answer.expires_at <= excluded.created_at then excluded.expires_at end`),
 
+  /** The one that was stored first. */
+  findFirst: () =>
+    tx.get<Pick<OwnedResponseRow, 'owner'>>(sql`select owner from idempotent_answer order by id limit 1`),
+
   /** The newest first. */
   listOf: (owners: readonly string[], now: string, limit: number) =>
     tx.all<OwnedResponseRow>(sql`

@@ -92,9 +92,6 @@ const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringi
 /** The responses of an owner are next to each other in the index. */
 const requestOf = (owner: string, id: string) =>
   owner.slice(0, ownerLength) + id.slice(0, half(id).length - ownerLength);
-/** Of responses that version 0.1 stored. Remove it when 0.1 can no longer be upgraded directly. */
-const oldRequestOf = half;
-
 /** @param secret at least 32 bytes, the same for all instances on a database */
 export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
   const sealer = createSealer(clock, secret, 'idempotent answers');
@@ -102,6 +99,11 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32)),
   );
   const running = new Map<string, Running>();
+  /** Responses of version 0.1 have no owner. A purge finds out when the last of them has expired. */
+  let mayHaveOld = true;
+
+  /** Of a response that version 0.1 stored; no response has the id ''. Remove it when 0.1 can no longer be upgraded directly. */
+  const oldRequestOf = (id: string) => (mayHaveOld ? half(id) : '');
 
   /** null where it was encrypted with another secret, when CURD_SECRET was changed. */
   function open(id: string, sealed: string): StoredResponse | null {
@@ -251,6 +253,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       await purgeInSlices(database, (limit) =>
         idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit),
       );
+      // They were stored before all others.
+      mayHaveOld &&= (await idempotencyQueries(database).findFirst())?.owner === '';
     },
   };
 }

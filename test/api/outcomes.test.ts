@@ -61,7 +61,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     assertError(await shop.request('GET', '/v2/idempotency/made'), 401, 'unauthorized');
   });
 
-  test('returns responses from before migration 28, which are replayed', async () => {
+  test('returns responses from before migration 28, which are replayed, also those of version 0.1', async () => {
     const shop = open();
     const first = await create(shop, 'earlier', 'Earlier');
     const { database } = shop.app.services;
@@ -83,6 +83,17 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     const again = await create(shop, 'earlier', 'Earlier');
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.deepEqual((await lookUp(shop, 'earlier')).json.items[0].body, first.json);
+
+    // Of version 0.1: without an owner, and older than all others.
+    await database.run(
+      sql`update idempotent_answer set request = ${earlier}, owner = '' where request = ${stored.request}`,
+    );
+    await database.run(
+      sql`delete from idempotent_answer where id < (select id from idempotent_answer where request = ${earlier})`,
+    );
+    await shop.app.maintenance.run();
+    const replayed = await create(shop, 'earlier', 'Earlier');
+    assert.deepEqual([replayed.headers['idempotency-replayed'], replayed.json], ['true', first.json]);
   });
 
   test('does not know a request that failed, and lists each path of a key, the newest first', async () => {
