@@ -36,6 +36,19 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
   const run: Sql['run'] = async (statement) =>
     execute(statement, (one, values) => Number(one.run(...values).changes));
 
+  const insertsOfOne = new WeakMap<readonly string[], { readonly table: string; readonly text: string }>();
+
+  /** The text for one row, made once for columns that are a constant. */
+  function insertOfOne(table: string, columns: readonly string[]): string {
+    const known = insertsOfOne.get(columns);
+    if (known?.table === table) {
+      return known.text;
+    }
+    const text = insertOf(table, columns, 1);
+    insertsOfOne.set(columns, { table, text });
+    return text;
+  }
+
   const insert: Sql['insert'] = async (table, columns, rows) => {
     // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
     try {
@@ -43,8 +56,11 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
       for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
         prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
       }
-      for (const rest of rows.slice(done)) {
-        prepare(insertOf(table, columns, 1)).run(...rest);
+      if (done < rows.length) {
+        const one = prepare(insertOfOne(table, columns));
+        for (; done < rows.length; done += 1) {
+          one.run(...(rows[done] as readonly Value[]));
+        }
       }
     } catch (error) {
       throw translateSqliteError(error);

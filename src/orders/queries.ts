@@ -1,15 +1,7 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
 import { reserveId } from '../database/dry-run.ts';
-import {
-  advisoryLock,
-  forUpdate,
-  generatedId,
-  rowsFromJson,
-  skippingLocked,
-  sql,
-  valueList,
-} from '../database/sql.ts';
+import { advisoryLock, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders with lower ids are test orders. */
@@ -62,6 +54,8 @@ export interface StatusChange {
 export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
   created_at, updated_at`;
 
+const openCheeseColumns = ['cheese_id', 'order_id', 'reserved_kg'];
+
 const idsIn = (ids: readonly number[]) =>
   sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 
@@ -71,12 +65,12 @@ const placedIn = (ids: readonly number[]) =>
 export const orderQueries = queriesOn((tx) => ({
   reserveId: () => reserveId(tx, 'orders_id_seq'),
 
-  /** Only the id comes from the database: the other columns are known. @param id by `reserveId` */
+  /** Only the id comes from the database: the other columns are known. @param id by `reserveId`; SQLite generates it for null */
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
     const insert = sql`
       insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at,
         needs_approval)
-      values (${id ?? generatedId}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
+      values (${id}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
         ${order.total_cents}, ${order.created_at}, ${order.created_at}, ${needsApproval ? 1 : 0})`;
     const row = id === null ? await tx.get<{ id: number }>(sql`${insert} returning id`) : { id };
     if (id !== null) {
@@ -156,7 +150,7 @@ export const orderQueries = queriesOn((tx) => ({
   insertOpenCheeses: (orderId: number, cheeseIds: readonly number[], reserved: ReadonlyMap<number, number>) =>
     tx.sendInsert(
       'open_order_cheese',
-      ['cheese_id', 'order_id', 'reserved_kg'],
+      openCheeseColumns,
       cheeseIds.map((cheeseId) => [cheeseId, orderId, reserved.get(cheeseId) ?? 0]),
     ),
 
