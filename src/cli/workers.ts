@@ -180,7 +180,7 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
     return;
   }
   if (exitCode !== null) {
-    // It was told to stop in its last step.
+    // A signal arrived during its last step.
     return;
   }
   for (let number = 2; number <= config.workers; number += 1) {

@@ -1,4 +1,4 @@
-/** A connection of its own that listens to a channel, and is opened again when the pool replaces its connections. */
+/** A separate connection that listens to a channel. It is opened again when the pool replaces its connections. */
 import type postgres from 'postgres';
 
 /** After a failure, which leaves the channel without a listener. */

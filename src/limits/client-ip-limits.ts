@@ -144,6 +144,8 @@ export function createClientIpLimits({
         requirePermitted(counted, requests);
         const all = await count({ clientIp, requests, limit, countedIn: first.slot });
         if (all.passed === 0) {
+          // The batch no longer counts as one request either, so that another may be permitted.
+          refusedUntil.set(clientIp, 0);
           refund(counted);
           throw refusal(limit, all.wait_ms);
         }

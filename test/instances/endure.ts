@@ -90,7 +90,7 @@ export async function endure(fleet: Fleet, strike: () => Promise<void>, mayBreak
       await load.stop();
     }
     assert.deepEqual(load.faults.slice(0, 5), []);
-    assert.ok(before > 0 && after > before / 5, `${before} answers before, ${after} after`);
+    assert.ok(before > 0 && after > before / 5, `${before} good responses before, ${after} after`);
     await requireWhole(fleet, load);
     fleet.t.diagnostic(`${JSON.stringify(load.counts)}; until it was over ${JSON.stringify(failed)}`);
   }
@@ -122,13 +122,13 @@ async function requireWhole({ database: { ask } }: Fleet, load: SteadyLoad): Pro
   const byId = new Map(rows.map((row) => [Number(row.id), row]));
   for (const [id, { total, notes }] of load.orders) {
     const row = byId.get(id);
-    assert.ok(row !== undefined, `order ${id} was answered and is not there`);
+    assert.ok(row !== undefined, `order ${id} was confirmed and is not there`);
     assert.deepEqual([row.notes, Number(row.total_cents)], [notes, Math.round(total * 100)]);
     assert.equal(row.status, load.cancelled.has(id) ? 'cancelled' : 'approved', `order ${id}`);
   }
   assert.equal(new Set(rows.map(({ notes }) => notes)).size, rows.length, 'a request made two orders');
   const unknown = rows.filter(({ id }) => !load.orders.has(Number(id)));
-  assert.deepEqual(unknown, [], 'these were made and answered to nobody');
+  assert.deepEqual(unknown, [], 'orders were made, and no client got a response');
   const ways = await ask(`
     select o.status, string_agg(e.type, ' ' order by e.id) as way from orders o
     left join event e on e.subject = 'order:' || o.id where o.id > 10 group by o.id, o.status`);

@@ -14,7 +14,7 @@ suite('Three servers on one PostgreSQL', () => {
     const fleet = await openFleet(t);
     const { database, servers, environments, gone } = fleet;
 
-    await t.test('when nobody knows whether a commit was one', async () => {
+    await t.test('when the result of a commit is unknown', async () => {
       await unknownOutcome(fleet);
     });
 

@@ -59,7 +59,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
       }
     }
     assert.equal(await count(shops, 'orders'), before + rounds);
-    t.diagnostic(`${replays} of ${5 * rounds} were answered with the first answer`);
+    t.diagnostic(`${replays} of ${5 * rounds} got the first response`);
   });
 
   test('runs once for parallel requests, none of which gets 409 for a name that exists', async () => {

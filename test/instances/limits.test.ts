@@ -195,6 +195,22 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assertError(await register(1), 429, 'rate_limit_exceeded');
     clock.advance(60_000);
     assert.equal((await register(50)).status, 200);
+    // A refused batch that would have been the last request counts nothing either, on its own instance.
+    const [one] = shops.all;
+    const next = newClient();
+    const body = Array(perMinute - 1).fill({});
+    assert.equal(
+      (await one.request('POST', '/v2/customer/createMultiple', { headers: next, body })).status,
+      200,
+    );
+    const refusedBatch = { headers: next, body: body.slice(0, 2) };
+    assertError(
+      await one.request('POST', '/v2/customer/createMultiple', refusedBatch),
+      429,
+      'rate_limit_exceeded',
+    );
+    assert.equal((await logIn(one, next)).status, 422);
+    assertError(await logIn(one, next), 429, 'rate_limit_exceeded');
     const first = newClient();
     const larger = { headers: first, body: Array(perMinute + 1).fill({}) };
     assert.equal((await shops.call('POST', '/v2/customer/createMultiple', larger)).status, 200);
