@@ -8,6 +8,8 @@ import { separateTermsMax } from './selection-queries.ts';
 
 /** With more words of one prefix, their postings are read as one range, or the catalogue is read instead. */
 const mergedWordsMax = 20;
+/** To count more words would take longer than half a millisecond, for each page. */
+const countedWordsMax = 4000;
 const groupsBytesMax = 2 * 1024 * 1024;
 
 /** A filter as ids of terms. A cheese matches with any one of them. */
@@ -22,6 +24,8 @@ export interface Group {
   readonly countedTerm: number | null;
   /** The searched word, for a group that comes from the parameter q. */
   readonly word?: string;
+  /** How many words have this prefix, if `ids` is null; null for more than are counted. */
+  readonly words?: number | null;
 }
 
 /** Returns a function from filters and the words of q to groups. */
@@ -70,9 +74,12 @@ export function createGroupFinder(database: Database) {
   /** The group of a prefix, with the words that have it. */
   async function withWords(word: string, prefix: Group): Promise<Group> {
     const terms = prefix.cheeses === 0 ? [] : await queries.listWords(truncateTerm(word), mergedWordsMax + 1);
+    const isRange = terms.length > mergedWordsMax;
+    const counted = isRange ? await queries.countWords(truncateTerm(word), countedWordsMax + 1) : 0;
     return {
       ...prefix,
-      ids: terms.length > mergedWordsMax ? null : terms.map(({ id }) => id),
+      ids: isRange ? null : terms.map(({ id }) => id),
+      words: counted > countedWordsMax ? null : counted,
       countedTerm: isTruncated(word) ? null : prefix.countedTerm,
       word,
     };

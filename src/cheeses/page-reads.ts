@@ -15,6 +15,9 @@ import { type IdRange, type Selection, type SetSelection, separateTermsMax } fro
 const testedMax = 2000;
 /** Entries of an index that one statement reads without looking at anything else: 2 to 5 ms. */
 const scannedMax = 20_000;
+/** A slice looks up each word of a prefix, 1.3 us, so slices are wider where there are many: up to 20 ms. */
+const idsPerWord = 100;
+const widthMax = 100_000;
 /** The first slice of a page is this part of the others. To find its end takes 10 us, and it usually fills the page. */
 const firstPart = 4;
 /** After this many slices, a page is expected to cost less if all matches are found first. */
@@ -64,9 +67,16 @@ export function createPageReads(database: Database): PageReads {
   /** Ranges of ids in which all sets together have a bounded number of entries, each in a separate turn. */
   async function* rangesOf({ sets, words }: SetSelection): AsyncGenerator<IdRange> {
     // A cheese has one category and one origin, however many spellings a filter matches.
-    const terms = sets.reduce((sum, { ids }) => sum + Math.min(ids.length, separateTermsMax), 1);
+    const terms = sets.reduce(
+      (sum, set) => sum + ('ids' in set ? Math.min(set.ids.length, separateTermsMax) : 1),
+      1,
+    );
+    const prefixes = sets.reduce((sum, set) => sum + ('ids' in set ? 0 : set.words), 0);
     // The names of cheeses are in their rows, which are longer than the entries of an index.
-    const width = words.length > 0 ? testedMax : Math.ceil(scannedMax / terms);
+    const width =
+      words.length > 0
+        ? testedMax
+        : Math.max(Math.ceil(scannedMax / terms), Math.min(prefixes * idsPerWord, widthMax));
     const last = await queries.lastId();
     for (let after = 0; after < last; after += width) {
       yield { after, to: after + width };
@@ -81,9 +91,9 @@ export function createPageReads(database: Database): PageReads {
     inRange: (sets: SetSelection, range: IdRange) => Promise<T>,
   ): AsyncGenerator<T> {
     const whole: Walk = { ...selection, segment, after: null, until: null };
-    if (!isBlocking && sets !== null) {
+    if (!isBlocking && sets !== null && !isScannedFaster(sets)) {
       yield await inRange(sets, { after: 0, to: null });
-    } else if (sets !== null) {
+    } else if (isBlocking && sets !== null) {
       for await (const range of rangesOf(sets)) {
         yield await inRange(sets, range);
       }
@@ -210,6 +220,11 @@ export function createPageReads(database: Database): PageReads {
       return total;
     },
   };
+}
+
+/** PostgreSQL tests all names with several processes, in half the time of an intersection with all cheeses in a range. */
+function isScannedFaster({ sets, ranges }: SetSelection): boolean {
+  return Object.keys(ranges).length > 0 && sets.some((set) => 'prefix' in set);
 }
 
 /** Where the index contains all conditions, more of its entries are read at once. */

@@ -5,7 +5,8 @@
 import type { PostingList } from './common-posting-queries.ts';
 import { type Group, isTruncated } from './filter-groups.ts';
 import type { Sort, Status } from './schemas.ts';
-import { type Selection, type SetSelection, separateTermsMax } from './selection-queries.ts';
+import { truncateTerm } from './search-terms.ts';
+import { type Selection, type SetSelection, separateTermsMax, type TermSet } from './selection-queries.ts';
 import { byId, columnOf, type Segment, type ValueColumn, type ValueRanges } from './sort-segments.ts';
 
 /** Measured at 1,000,000 cheeses on SQLite: a row that its index tests, and a row that is fetched or looked up. */
@@ -131,14 +132,12 @@ export function planMatching(known: Known): { matching: Matching; costUs: number
   const candidates = isByRange ? narrowest.cheeses : (lead?.postings ?? known.inStatuses);
   const testingUs = candidates * testUs(selection);
 
-  const tested = groups.flatMap(({ ids, word }) =>
-    word !== undefined && (ids === null || isTruncated(word)) ? [word] : [],
-  );
-  const sets = groups.flatMap(({ ids, word }) =>
-    ids === null ? [] : [{ ids, areWords: word !== undefined }],
+  const sets = groups.flatMap((group) => setOf(group) ?? []);
+  const tested = groups.flatMap((group) =>
+    group.word !== undefined && (setOf(group) === null || isTruncated(group.word)) ? [group.word] : [],
   );
   const isScanned = tested.length > 0 || sets.every(({ areWords }) => areWords);
-  const postings = groups.reduce((sum, group) => sum + (group.ids === null ? 0 : group.postings), 0);
+  const postings = groups.reduce((sum, group) => sum + (setOf(group) === null ? 0 : group.postings), 0);
   const scannedRowUs = tested.length > 0 ? scannedUs : isScanned ? indexedUs : 0;
   const setsUs = postings * indexedUs + all * scannedRowUs;
   const hasIndex = lead !== undefined || isByRange;
@@ -152,6 +151,14 @@ export function planMatching(known: Known): { matching: Matching; costUs: number
     },
     costUs: Math.min(setsUs, testingUs),
   };
+}
+
+/** The postings of a group; null for those of more words than are looked up in each slice. */
+function setOf({ ids, word, words = null }: Group): TermSet | null {
+  if (ids !== null) {
+    return { ids, areWords: word !== undefined };
+  }
+  return word === undefined || words === null ? null : { prefix: truncateTerm(word), areWords: true, words };
 }
 
 /** Reads along a group, or along the catalogue. The other groups become conditions. */

@@ -1,6 +1,6 @@
 /** What cheeses are selected by: the index that they are read along, and conditions, in SQL. */
 import { indexedBy, join, joinAnd, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
-import type { Status } from './schemas.ts';
+import { statuses as allStatuses, type Status } from './schemas.ts';
 import type { ValueRanges } from './sort-segments.ts';
 
 /** Up to this many terms are each read along the index. The matches of more terms are found first (page-reads.ts). */
@@ -28,11 +28,16 @@ export interface Selection {
   readonly words: readonly string[];
 }
 
+/** The cheeses with any one of some terms, or with a word that has a prefix. */
+export type TermSet =
+  | { readonly ids: readonly number[]; readonly areWords: boolean }
+  | { readonly prefix: string; readonly areWords: true; readonly words: number };
+
 /** The filters of a list as sets of ids, of which the intersection is read. */
 export interface SetSelection {
   readonly statuses: readonly Status[] | null;
   readonly ranges: ValueRanges;
-  readonly sets: readonly { readonly ids: readonly number[]; readonly areWords: boolean }[];
+  readonly sets: readonly TermSet[];
   /** Words that are tested in the names of all cheeses. */
   readonly words: readonly string[];
 }
@@ -45,6 +50,10 @@ export interface IdRange {
 
 /** Sorts after every word with the prefix. */
 export const endOf = (prefix: string) => `${prefix}\u{10ffff}`;
+
+/** Ids of the words with a prefix. */
+export const wordsWith = (prefix: string) =>
+  sql`select id from term where kind = 'word' and name >= ${prefix} and name < ${endOf(prefix)}`;
 
 /** The clause from, the conditions, and the columns with id, name, price and age of a cheese. */
 export function along(driver: Driver, { statuses, ranges, groups, words }: Omit<Selection, 'driver'>) {
@@ -122,10 +131,7 @@ function driverConditions(driver: Driver): Statement[] {
     case 'terms':
       return [sql`p.term_id ${isOneOfTerms(driver.ids)}`];
     case 'prefix':
-      return [
-        sql`p.term_id in (select id from term
-        where kind = 'word' and name >= ${driver.prefix} and name < ${endOf(driver.prefix)})`,
-      ];
+      return [sql`p.term_id in (${wordsWith(driver.prefix)})`];
     case 'ids':
       return [sql`c.id in (${idList(driver.ids)})`];
     case 'catalogue':
@@ -145,7 +151,7 @@ export function intersection({ statuses, ranges, sets, words }: SetSelection, ra
     const more =
       set === tested ? [...statusCondition(sql`p.status`, statuses), ...inRanges(ranges, values)] : [];
     const conditions = [
-      sql`p.term_id ${isOneOfTerms(set.ids)}`,
+      'ids' in set ? sql`p.term_id ${isOneOfTerms(set.ids)}` : sql`p.term_id in (${wordsWith(set.prefix)})`,
       ...inRange(sql`p.cheese_id`, range),
       ...more,
     ];
@@ -157,14 +163,17 @@ export function intersection({ statuses, ranges, sets, words }: SetSelection, ra
       : join(postings, ' intersect ');
   }
   const values = { price: sql`c.price`, age: sql`c.age` };
+  // An index contains all that a range tests, and names are in the rows of cheeses.
+  const isInIndex = words.length === 0;
   const conditions = [
     ...inRange(sql`c.id`, range),
-    ...statusCondition(sql`c.status`, statuses),
+    ...statusCondition(sql`c.status`, isInIndex ? (statuses ?? allStatuses) : statuses),
     ...inRanges(ranges, values),
     ...words.map(hasWord),
   ];
+  const cheese = isInIndex ? sql`cheese c${indexedBy('cheese_by_status')}` : sql`cheese c`;
   return join(
-    [...postings, sql`select c.id as id from cheese c where ${joinAnd(conditions)}`],
+    [...postings, sql`select c.id as id from ${cheese} where ${joinAnd(conditions)}`],
     ' intersect ',
   );
 }

@@ -17,12 +17,14 @@ const apart = Array.from(
 );
 
 function randomSearch({ pick, isOneOf }: Random): Query {
-  const words = ['gru', 'gruy', 'bl', 'tomme', 'f', 'b'];
+  // More than a hundred words begin with 1.
+  const words = ['gru', 'gruy', 'bl', 'tomme', 'f', 'b', '1'];
   return {
     q: isOneOf(5) ? 'tom gru f' : `${pick(words)} ${pick(words)}`,
     ...(isOneOf(3) ? { status: pick(['available', 'sold', 'pending,sold']) } : {}),
     ...(isOneOf(4) ? { tags: pick(['cow', 'cow,goat', 'smoked,none']) } : {}),
     ...(isOneOf(6) ? { organic: pick(['true', 'false']) } : {}),
+    ...(isOneOf(5) ? { minPrice: pick(['5', '20']) } : {}),
   };
 }
 
