@@ -92,7 +92,7 @@ function place(number: number): string {
 }
 
 /** Cheese number `index`, from 0. The same number always gives the same cheese. */
-function cheeseAt(index: number): CheeseInput {
+export function cheeseAt(index: number): CheeseInput {
   // A hash of the index instead of a random number, so that neighbors differ.
   const random = Math.imul(index + 1, 2_654_435_761) >>> 0;
   return {

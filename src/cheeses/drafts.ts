@@ -16,10 +16,10 @@ export function uniqueKey(categoryName: string | null, name: string): string {
   return JSON.stringify([categoryName, name.normalize('NFC')]);
 }
 
-/** Runs a statement that the unique index may refuse. @throws AppError conflict */
-export async function throwConflict(write: () => Promise<unknown>): Promise<void> {
+/** Runs a transaction with a statement that the unique index may refuse. @throws AppError conflict */
+export async function throwConflict<T>(transaction: () => Promise<T>): Promise<T> {
   try {
-    await write();
+    return await transaction();
   } catch (error) {
     // The other unique index is the primary key, and the catalogue assigns each id once.
     throw error instanceof ConstraintError

@@ -138,7 +138,7 @@ export const cheeseQueries = queriesOn((tx) => ({
       join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
 
   insert: (cheeses: readonly NewCheeseRow[]) =>
-    tx.insert(
+    tx.sendInsert(
       'cheese',
       cheeseColumns,
       cheeses.map((c) => [
@@ -158,7 +158,7 @@ export const cheeseQueries = queriesOn((tx) => ({
     ),
 
   update: (c: NewCheeseRow) =>
-    tx.run(sql`
+    tx.send(sql`
       update cheese set version = ${c.version}, name = ${c.name}, name_key = ${c.nameKey},
         category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search},
         price = ${c.price}, age = ${c.age}, terms = ${c.terms}, body = ${c.body}, changed_in = ${c.changedIn}
@@ -188,6 +188,12 @@ export const cheeseQueries = queriesOn((tx) => ({
         )
       : tx.insert('term', ['kind', 'name', 'folded'], rows);
   },
+
+  insertMissingTerms: (terms: readonly Term[]) =>
+    tx.send(sql`
+      insert into term (kind, name, folded)
+      select value->>0, value->>1, value->>2 from ${rowsFromJson(terms.map((term) => [...term, foldedName(term)]))}
+      where true on conflict (kind, name) do nothing`),
 
   insertPostings: (postings: readonly Posting[]) =>
     tx.sendInsert('cheese_term', ['term_id', 'cheese_id', 'name', 'status', 'price', 'age'], postings),

@@ -16,11 +16,11 @@ const catalogueTerm = 0;
 /** Ids of terms by their keys. They never change within a transaction, because terms are only added. */
 export type TermIds = Map<string, number>;
 
-/** The ids of those terms that exist. Call it before the catalogue is locked, so that the lock is kept for less time. */
+/** The ids of those terms that exist. */
 export async function findTermIds(tx: Sql, terms: readonly Term[]): Promise<TermIds> {
-  const byKey = new Map(terms.map((term) => [keyOf(term), term]));
+  const byKey = new Map(terms.map((term) => [termKeyOf(term), term]));
   const rows = await cheeseQueries(tx).findTerms([...byKey.values()]);
-  return new Map(rows.map(({ id, kind, name }) => [keyOf([kind, name]), id]));
+  return new Map(rows.map(({ id, kind, name }) => [termKeyOf([kind, name]), id]));
 }
 
 /**
@@ -34,7 +34,7 @@ export async function findOrCreateTerms(
 ): Promise<(term: Term) => number> {
   const unknown = () => [
     ...new Map(
-      terms.flatMap((term) => (known.has(keyOf(term)) ? [] : [[keyOf(term), term] as const])),
+      terms.flatMap((term) => (known.has(termKeyOf(term)) ? [] : [[termKeyOf(term), term] as const])),
     ).values(),
   ];
 
@@ -54,10 +54,11 @@ export async function findOrCreateTerms(
     await cheeseQueries(tx).insertTerms(missing);
     await find();
   }
-  return (term) => known.get(keyOf(term)) ?? Number.NaN;
+  return (term) => known.get(termKeyOf(term)) ?? Number.NaN;
 }
 
-function keyOf([kind, name]: Term): string {
+/** The key of a term in `TermIds`. */
+export function termKeyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
 }
 

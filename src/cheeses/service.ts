@@ -1,19 +1,13 @@
 /** Reads and writes single cheeses, with their terms, counters and events. listing.ts reads pages of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';
-import { type Clock, timestamp } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { cheeseUpdated } from './changes.ts';
-import { cheeseToDraft, type Draft, inputToDraft, storedTermsOf, throwConflict, toCheese } from './drafts.ts';
-import { cheeseEvents } from './event-types.ts';
-import { expectedTermIds, termIdsOf } from './expected-terms.ts';
+import { cheeseToDraft, type Draft, inputToDraft, throwConflict } from './drafts.ts';
 import { compareImport, type ImportMode, type ImportOutcome, type SeenCheeses } from './import-comparison.ts';
 import { applyPatch, patchToInput } from './patch.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries, type LockedCheeseRow } from './queries.ts';
@@ -23,11 +17,11 @@ import {
   type CheeseMergePatch,
   type CheesePatch,
   type CheeseReplacement,
-  parseCheese,
   type Status,
   statuses,
 } from './schemas.ts';
-import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
+import { createTermCache } from './term-cache.ts';
+import { type BeforeDelete, createWrites, notFound } from './writes.ts';
 
 export interface CheeseService {
   /** Without a promise when the row is cached. @throws AppError notFound */
@@ -85,11 +79,11 @@ export interface CheeseService {
   version(): Promise<number>;
 }
 
+/** Place in a group of changes: after those of stored cheeses, because a new one locks none of them. */
+const newLast = Number.MAX_SAFE_INTEGER;
+
 /** New cheeses of an import between which other requests are processed: about 10 ms. */
 const insertedAtOnce = 50;
-
-/** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
-type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 
 interface Dependencies {
   readonly database: Database;
@@ -102,97 +96,28 @@ interface Dependencies {
 export function createCheeseService(dependencies: Dependencies): CheeseService {
   const { database, clock, beforeDelete, onStatusChange } = dependencies;
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
-  const now = () => timestamp(clock.now());
+  const terms = createTermCache(database);
+  const { insert, write, deleteOne } = createWrites({ clock, terms, beforeDelete, onStatusChange });
 
-  /** Inserts cheeses. The unique index of the database decides whether a name is free. */
-  async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
-    const queries = cheeseQueries(tx);
-    const isDry = isDryRun(tx);
-    const known = await termIdsOf(tx, drafts);
-    const catalogue = await queries.updateCatalogue(now(), isDry ? 0 : drafts.length);
-    const idOf = await findOrCreateTerms(tx, drafts.flatMap(storedTermsOf), known);
-    const firstId = catalogue.last_cheese_id - drafts.length + 1;
-    const createdAt = catalogue.last_written_at;
-    const cheeses = drafts.map((draft, index) =>
-      toCheese(draft, idOf, { id: isDry ? nextDryId(tx) : firstId + index, createdAt, updatedAt: createdAt }),
-    );
-    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version, idOf));
-    await throwConflict(() => queries.insert(rows.toSorted(byName)));
-    await reindex(
-      tx,
-      cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
-      known,
-    );
-    const events = cheeses.map((cheese) => cheeseEvents.created.of(`cheese:${cheese.id}`, cheese));
-    await recordEvents(tx, context.origin, createdAt, events);
-    return rows;
-  }
-
-  /** Replaces one cheese by the draft that `prepare` leads to. A draft without a difference changes nothing. */
-  async function write(
-    tx: Sql,
+  /** Changes a stored cheese. Other changes of the catalogue may share the transaction. */
+  async function writeInGroup(
     context: Context,
     id: number,
     precondition: Precondition | undefined,
-    prepare: () => Promise<(current: Cheese) => Draft>,
+    change: (current: Cheese) => Draft,
   ): Promise<Versioned> {
-    const queries = cheeseQueries(tx);
-    const find = () => (Number.isSafeInteger(id) ? queries.find(id) : undefined);
-    const change = await prepare();
-    const known = await expectedTermIds(tx, find, change);
-    const [, row] = await Promise.all([queries.lockCatalogue(), find()]);
-    if (row === undefined) {
-      throw notFound(id);
-    }
-    const before = parseCheese(row.body);
-    precondition?.(row.version);
-    const draft = change(before);
-    const idOf = await findOrCreateTerms(tx, storedTermsOf(draft), known);
-    const { createdAt, updatedAt } = before;
-    if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
-      return row;
-    }
-    const catalogue = await queries.updateCatalogue(now(), 0);
-    const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
-    const changed = toRow(after, row.version + 1, catalogue.version, idOf);
-    await throwConflict(() => queries.update(changed));
-    await reindex(tx, [{ before, after }], known);
-    if (after.status !== before.status) {
-      await onStatusChange(tx, id);
-    }
-    await recordEvents(tx, context.origin, catalogue.last_written_at, [
-      cheeseEvents.updated.of(`cheese:${id}`, cheeseUpdated(before, after)),
-    ]);
-    return changed;
+    const find = async () => (Number.isSafeInteger(id) ? lookup(String(id)) : undefined);
+    const known = await terms.ofChanged(context, find, change);
+    return throwConflict(() =>
+      context.transaction((tx) => write(tx, context, id, precondition, change, known), id),
+    );
   }
 
-  const updateIn = (tx: Sql, context: Context, id: number, patch: CheesePatch, precondition?: Precondition) =>
-    write(tx, context, id, precondition, async () => (current) => cheeseToDraft({ ...current, ...patch }));
+  const patched = (patch: CheesePatch) => (current: Cheese) => cheeseToDraft({ ...current, ...patch });
 
-  const changePhotosIn: CheeseService['changePhotosIn'] = (tx, context, id, change, precondition) =>
-    write(tx, context, id, precondition, async () => (current) => ({
-      ...cheeseToDraft(current),
-      photoUrls: change(current.photoUrls),
-    }));
-
-  const deleteIn: CheeseService['deleteIn'] = async (tx, context, id, precondition) => {
-    const queries = cheeseQueries(tx);
-    await queries.lockCatalogue();
-    const row = await queries.lockForUpdate(id);
-    if (row === undefined) {
-      throw notFound(id);
-    }
-    precondition?.(row.version);
-    const before = parseCheese(row.body);
-    await beforeDelete(tx, context, before);
-    const catalogue = await queries.updateCatalogue(now(), 0);
-    await queries.delete(id);
-    await queries.insertTombstone(id, catalogue.version, catalogue.last_written_at);
-    await reindex(tx, [{ before, after: null }]);
-    await recordEvents(tx, context.origin, catalogue.last_written_at, [
-      cheeseEvents.deleted.of(`cheese:${id}`, before),
-    ]);
-  };
+  const withPhotos =
+    (change: (photoUrls: readonly string[]) => string[]) =>
+    (current: Cheese): Draft => ({ ...cheeseToDraft(current), photoUrls: change(current.photoUrls) });
 
   return {
     find: (id) =>
@@ -210,42 +135,43 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
       return new Map(rows.map((row) => [row.id, row]));
     },
 
-    create: (context, input) =>
-      context.transaction(async (tx) => {
-        const [created] = await insert(tx, context, [await inputToDraft(tx, input)]);
-        return created as Versioned;
-      }),
+    async create(context, input) {
+      const draft = await inputToDraft(database, input);
+      const known = await terms.ofNew(context, [draft]);
+      return throwConflict(() =>
+        context.transaction(async (tx) => {
+          const [created] = await insert(tx, context, [draft], known);
+          return created as Versioned;
+        }, newLast),
+      );
+    },
 
-    replace: (context, input, precondition) =>
-      context.transaction((tx) =>
-        write(tx, context, input.id, precondition, async () => {
-          const draft = await inputToDraft(tx, input);
-          return () => draft;
-        }),
-      ),
+    async replace(context, input, precondition) {
+      const draft = await inputToDraft(database, input);
+      return writeInGroup(context, input.id, precondition, () => draft);
+    },
 
-    update: (context, id, patch, precondition) =>
-      context.transaction((tx) => updateIn(tx, context, id, patch, precondition)),
+    update: (context, id, patch, precondition) => writeInGroup(context, id, precondition, patched(patch)),
 
-    updateIn,
+    updateIn: (tx, context, id, patch) => write(tx, context, id, undefined, patched(patch)),
 
-    patch: (context, id, patch, precondition) =>
-      context.transaction((tx) =>
-        write(tx, context, id, precondition, async () => {
-          const values = await inputToDraft(tx, patchToInput(patch));
-          return (current) => applyPatch(cheeseToDraft(current), Object.keys(patch), values);
-        }),
-      ),
+    async patch(context, id, patch, precondition) {
+      const values = await inputToDraft(database, patchToInput(patch));
+      return writeInGroup(context, id, precondition, (current) =>
+        applyPatch(cheeseToDraft(current), Object.keys(patch), values),
+      );
+    },
 
     changePhotos: (context, id, change, precondition) =>
-      context.transaction((tx) => changePhotosIn(tx, context, id, change, precondition)),
+      writeInGroup(context, id, precondition, withPhotos(change)),
 
-    changePhotosIn,
+    changePhotosIn: (tx, context, id, change, precondition) =>
+      write(tx, context, id, precondition, withPhotos(change)),
 
     delete: (context, id, precondition) =>
-      context.transaction((tx) => deleteIn(tx, context, id, precondition)),
+      context.transaction((tx) => deleteOne(tx, context, id, precondition)),
 
-    deleteIn,
+    deleteIn: deleteOne,
 
     async countByStatus() {
       const counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>;
@@ -256,38 +182,28 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
     },
 
     import: (context, inputs, seen, mode = {}, afterImport = undefined) =>
-      context.transaction(async (tx) => {
-        await cheeseQueries(tx).lockCatalogue();
-        const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
-        const created: Versioned[] = [];
-        await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {
-          created.push(...(await insert(tx, context, drafts)));
-        });
-        for (const [index, position] of [...newDrafts.keys()].entries()) {
-          const { id, body } = created[index] as Versioned;
-          outcomes[position] = { outcome: 'created', id, body };
-        }
-        for (const [position, { id, draft }] of changes) {
-          const { body } = await write(tx, context, id, undefined, async () => () => draft);
-          outcomes[position] = { outcome: 'updated', id, body };
-          await nextTurn();
-        }
-        await afterImport?.(tx, outcomes as ImportOutcome[]);
-        return outcomes as ImportOutcome[];
-      }),
+      throwConflict(() =>
+        context.transaction(async (tx) => {
+          await cheeseQueries(tx).lockCatalogue();
+          const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
+          const created: Versioned[] = [];
+          await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {
+            created.push(...(await insert(tx, context, drafts)));
+          });
+          for (const [index, position] of [...newDrafts.keys()].entries()) {
+            const { id, body } = created[index] as Versioned;
+            outcomes[position] = { outcome: 'created', id, body };
+          }
+          for (const [position, { id, draft }] of changes) {
+            const { body } = await write(tx, context, id, undefined, () => draft);
+            outcomes[position] = { outcome: 'updated', id, body };
+            await nextTurn();
+          }
+          await afterImport?.(tx, outcomes as ImportOutcome[]);
+          return outcomes as ImportOutcome[];
+        }),
+      ),
 
     version: () => cheeseQueries(database).findVersion(),
   };
-}
-
-/** Most indexes are sorted by name: rows in that order write each page of an index once. */
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : 1;
-}
-
-function notFound(id: number): AppError {
-  return new AppError(
-    'notFound',
-    Number.isSafeInteger(id) ? `There is no cheese with the id ${id}.` : 'There is no such cheese.',
-  );
 }

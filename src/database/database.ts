@@ -27,9 +27,12 @@ export interface Sql {
  * deadlock.
  * @throws AppError unavailable when the database cannot be reached. If that happens during the commit, the change may
  * have been made or not.
+ * @param groupOrder only for changes of the catalogue, which wait for the lock of one row: on PostgreSQL those that wait
+ * in this process share a transaction, with a savepoint each. They run in ascending order of the id of the only other
+ * row that they lock, so that two transactions cannot wait for each other.
  * @throws ConstraintError for violations of a unique index
  */
-export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+export type Transaction = <T>(work: (sql: Sql) => Promise<T>, groupOrder?: number) => Promise<T>;
 
 export interface Database extends Sql {
   readonly transaction: Transaction;

@@ -36,6 +36,16 @@ export function isRetryable(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
+/** The statement waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** Whether no rollback to a savepoint helps: the whole transaction is lost, or must run again. */
+export function endsTransaction(error: unknown): boolean {
+  return isLost(error) || isUnconnected(error) || isRetryable(error) || codeOf(error) === READ_ONLY;
+}
+
 /** Translates the violation of a unique index or of `not null`; returns other errors unchanged. */
 export function translateViolation(error: unknown): unknown {
   const { constraint_name = '', table_name, column_name } = error as PostgresError;
@@ -52,7 +62,7 @@ export function translateViolation(error: unknown): unknown {
 /** Translates another error of the driver to an AppError; returns other errors unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   const code = codeOf(error);
-  if (code === LOCK_NOT_AVAILABLE) {
+  if (isLockTimeout(error)) {
     return unavailable('Other changes are in progress. Try again shortly.', 2, error);
   }
   if (code === DISK_FULL) {

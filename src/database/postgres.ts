@@ -5,6 +5,7 @@
 import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import type { Database, Sql, Transaction } from './database.ts';
+import { createGroups } from './groups.ts';
 import {
   codeOf,
   isLost,
@@ -13,6 +14,7 @@ import {
   READ_ONLY,
   translatePostgresError,
 } from './postgres-errors.ts';
+import { groupCommit, type RunTransaction } from './postgres-group.ts';
 import { urlsIn } from './postgres-hosts.ts';
 import { createListener, type Listener } from './postgres-listener.ts';
 import { openSocket } from './postgres-socket.ts';
@@ -37,7 +39,9 @@ const statementMs = 30_000;
 const lockMs = 2500;
 /** Connections that changes leave to reads and to the readiness check, if the pool has as many. */
 const reservedForReads = 2;
-/** How long a change waits for one of the other connections. */
+/** PostgreSQL keeps the ids of so many savepoints of a transaction in shared memory. */
+const groupSizeMax = 64;
+/** How long a change waits for one of the other connections, or for its group. */
 const slotWaitMs = 5000;
 /** PostgreSQL keeps a plan for each text on each connection; lists of any length would make an unlimited number. */
 const preparedMax = 500;
@@ -183,15 +187,20 @@ export function openPostgres(url: string): Database {
   const on = (connection: Connection, sent?: SentStatements): Sql => statementsOn(connection, shared, sent);
 
   const commitListeners = new Set<() => void>();
-  const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
+  const runOnce: RunTransaction = async (work) => {
     const result = await changes.during(() =>
-      attempt((used) => runTransaction(used, '', (connection, sent) => work(on(connection, sent)))),
+      attempt((used) =>
+        runTransaction(used, '', (connection, sent) => work(on(connection, sent), connection, sent)),
+      ),
     );
     for (const listener of commitListeners) {
       listener();
     }
     return result;
   };
+  const groups = createGroups({ sizeMax: groupSizeMax, waitMs: slotWaitMs, commit: groupCommit(runOnce) });
+  const transaction: Transaction = (work, groupOrder) =>
+    groupOrder === undefined ? runOnce(work) : groups.add(work, groupOrder);
 
   const run: Sql['run'] = (statement) => changes.during(() => attempt((used) => on(used).run(statement)));
   const insert: Sql['insert'] = (table, columns, rows) =>
@@ -213,7 +222,7 @@ export function openPostgres(url: string): Database {
     sendInsert: insert,
     transaction,
     dataVersion: () => null,
-    stats: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() }),
+    stats: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() + groups.waiting() }),
     isFull: () => false,
     snapshot: (work) =>
       retrying((used) =>
@@ -251,6 +260,7 @@ export function openPostgres(url: string): Database {
     },
     async close() {
       clearInterval(watch);
+      await groups.ended();
       // The last in the queue: the others before it have begun, and the pool waits for them.
       await changes.during(async () => {}).catch(() => {});
       await Promise.all([...listeners].map((listener) => listener.stop()));

@@ -175,7 +175,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         }
         let response: StoredResponse | undefined;
         let stored: unknown;
-        const result = await work((change) =>
+        const result = await work((change, groupOrder) =>
           database
             .transaction(async (tx) => {
               const changed = await change(tx);
@@ -183,7 +183,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
               await store(tx, request, fingerprint, response);
               stored = changed;
               return changed;
-            })
+            }, groupOrder)
             .catch(async (error) => {
               if (isStoredAlready(error)) {
                 // Throws where the key was used for another request. The work must see that: a login counts it.

@@ -1,8 +1,10 @@
 /** Several instances change the same cheese at the same time: the changes are serialized. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
+import { sql } from '../../src/database/sql.ts';
 import { nameOf, shown, testImage, upload } from '../files/images.ts';
-import { assertError, shared } from '../helper.ts';
+import { assertError, shared, type TestResponse, until } from '../helper.ts';
 import {
   assertOneWon,
   deleteCheese,
@@ -15,6 +17,8 @@ import {
 } from './instances.ts';
 
 const rounds = 6;
+const creations = Number(process.env.CURD_TEST_CREATIONS ?? 100);
+const mixedSeconds = Number(process.env.CURD_TEST_SECONDS ?? 0);
 
 // Each test uses new names, so that most tests can share the instances.
 const instances = shared((t) => openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } }));
@@ -184,6 +188,210 @@ suite('The catalogue on several instances', () => {
         assertError(approved, 409, 'conflict');
       }
     }
+  });
+});
+
+suite('Catalogue changes that share a transaction', () => {
+  /** Runs `work`, and counts the transactions of the first instance meanwhile. */
+  async function counting<T>(work: () => Promise<T>): Promise<{ transactions: number; result: T }> {
+    let transactions = 0;
+    const stop = instances().all[0].app.services.database.onCommit(() => {
+      transactions += 1;
+    });
+    const result = await work();
+    stop();
+    return { transactions, result };
+  }
+
+  test('create each name once, with ids in the order of createdAt, and exact counters', async () => {
+    const shops = instances();
+    const as = shops.writer;
+    const tag = newName('parallel');
+    const names = Array.from({ length: creations / 2 }, () => newName('Pair'));
+    const made = await shops.atOnce(creations, (shop, index) =>
+      shop.request('POST', '/v2/cheeses', {
+        as,
+        body: { name: names[index % names.length] ?? '', tags: [{ name: tag }], pricePerKg: index },
+      }),
+    );
+    assert.equal(tally(made), `${names.length} x 201, ${names.length} x 409`);
+    const created = made.filter(({ status }) => status === 201).map(({ json }) => json);
+    assert.equal(new Set(created.map(({ name }) => name)).size, names.length);
+    const byId = created.toSorted((a, b) => a.id - b.id).map(({ createdAt }) => createdAt);
+    assert.deepEqual(byId, byId.toSorted());
+    const { json } = await shops.call('GET', `/v2/cheeses?tags=${encodeURIComponent(tag)}&limit=1`, { as });
+    assert.equal(json.total, names.length);
+    assert.deepEqual(await checkCatalogue(shops.all[0].app.services.database), []);
+  });
+
+  test('succeed and fail each on its own', async () => {
+    const shops = instances();
+    const [shop] = shops.all;
+    const as = shops.writer;
+    const taken = newName('Taken');
+    await newCheese(shops, { name: taken });
+    const [stale, renamed, changed] = [
+      await newCheese(shops),
+      await newCheese(shops),
+      await newCheese(shops),
+    ];
+    await shops.call('POST', `/v2/cheeses/${stale.id}`, { as, body: { status: 'pending' } });
+    const post = (path: string, body: object, headers = {}) =>
+      shop.request('POST', `/v2/cheeses${path}`, { as, body, headers });
+    const key = { 'idempotency-key': newName('group').replace(' ', '-') };
+    const keyed = { name: newName('Keyed') };
+    const send = () =>
+      Promise.all([
+        post('', { name: taken }),
+        post(`/${stale.id}`, { status: 'sold' }, { 'if-match': stale.etag }),
+        post('/999999999', { status: 'sold' }),
+        post(`/${renamed.id}`, { name: taken }),
+        post(`/${changed.id}`, { status: 'sold' }, { 'if-match': changed.etag }),
+        post('', keyed, key),
+        ...Array.from({ length: 10 }, () => post('', { name: newName('Beside') })),
+      ]);
+    const { transactions, result } = await counting(send);
+    const statuses = result.map(({ status }) => status);
+    assert.deepEqual(statuses, [409, 412, 404, 409, 200, ...Array(11).fill(201)]);
+    assert.ok(transactions < statuses.length, `${transactions} transactions of ${statuses.length} changes`);
+    const replayed = await post('', keyed, key);
+    assert.deepEqual([replayed.status, replayed.json], [201, result[5]?.json]);
+    const { json } = await shops.call('GET', `/v2/cheeses/${changed.id}`, { as });
+    assert.equal(json.status, 'sold');
+    assert.deepEqual(
+      (await eventsOf(shops, `cheese:${renamed.id}`)).map(({ type }) => type),
+      ['cheese.created'],
+    );
+    assert.deepEqual(await checkCatalogue(shop.app.services.database), []);
+  });
+
+  test('are all refused and undone where their connection is lost', async () => {
+    const shops = instances();
+    const [shop, other] = shops.all;
+    const { database } = other.app.services;
+    const names = Array.from({ length: 12 }, () => newName('Cut'));
+    let sent: Promise<TestResponse[]> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.get(sql`select version from catalogue for update`);
+      sent = Promise.all(
+        names.map((name) => shop.request('POST', '/v2/cheeses', { as: shops.writer, body: { name } })),
+      );
+      await until(async () => {
+        const killed = await database.all(sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`);
+        return killed.length > 0;
+      });
+    });
+    const responses = (await sent) ?? [];
+    const refused = responses.filter(({ status }) => status !== 201);
+    assert.ok(refused.length > 0);
+    for (const response of refused) {
+      assertError(response, 503, 'unavailable');
+    }
+    for (const [index, name] of names.entries()) {
+      const { json } = await shops.call('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, {
+        as: shops.reader,
+      });
+      assert.equal(json.total, responses[index]?.status === 201 ? 1 : 0, name);
+    }
+  });
+
+  test('end in one order where a name is deleted and created', async () => {
+    const shops = instances();
+    const as = shops.writer;
+    for (let round = 0; round < rounds; round += 1) {
+      const name = newName('Twin');
+      const { id } = await newCheese(shops, { name });
+      const [deleted, created] = await Promise.all([
+        deleteCheese(shops.next(), as, id),
+        shops.call('POST', '/v2/cheeses', { as, body: { name } }),
+      ]);
+      assert.equal(deleted.status, 204, deleted.text);
+      const { json } = await shops.call('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, { as });
+      if (created.status === 201) {
+        assert.deepEqual(json.items, [created.json]);
+      } else {
+        assertError(created, 409, 'conflict');
+        assert.deepEqual(json.items, []);
+      }
+    }
+  });
+
+  test('on three instances at once are never 503', async () => {
+    const shops = instances();
+    const as = shops.writer;
+    const end = performance.now() + mixedSeconds * 1000;
+    do {
+      const cheeses = [await newCheese(shops), await newCheese(shops), await newCheese(shops)];
+      const ids = cheeses.map(({ id }) => id);
+      const changes = await shops.atOnce(30, (shop, index) => {
+        const id = ids[index % 3] ?? 0;
+        const name = newName('Mixed');
+        switch (index % 5) {
+          case 0:
+            return shop.request('PUT', '/v2/cheeses', { as, body: { id, name, status: 'available' } });
+          case 1:
+            return shop.request('POST', `/v2/cheeses/${id}`, { as, body: { status: 'pending' } });
+          case 2:
+            return index === 27 ? deleteCheese(shop, as, ids[0] ?? 0) : place(shop, shops.admin, id);
+          default:
+            return shop.request('POST', '/v2/cheeses', { as, body: { name } });
+        }
+      });
+      const unexpected = changes.filter(({ status }) => ![200, 201, 204, 404, 422].includes(status));
+      assert.deepEqual(
+        unexpected.map(({ text }) => text),
+        [],
+      );
+    } while (performance.now() < end);
+    assert.deepEqual(await checkCatalogue(shops.all[0].app.services.database), []);
+  });
+});
+
+suite('Terms of catalogue changes', () => {
+  const termIds = async (name: string) =>
+    (
+      await instances().all[0].app.services.database.all<{ id: number }>(
+        sql`select id from term where kind = 'tag' and name = ${name}`,
+      )
+    ).map(({ id }) => id);
+
+  test('that a refused change has made are used by the next one', async () => {
+    const shops = instances();
+    const as = shops.writer;
+    const [name, tag] = [newName('Twice'), newName('refused')];
+    await newCheese(shops, { name });
+    const body = { name, tags: [{ name: tag }] };
+    assertError(await shops.call('POST', '/v2/cheeses', { as, body }), 409, 'conflict');
+    const made = await termIds(tag);
+    assert.equal(made.length, 1);
+    const { json } = await shops.call('POST', '/v2/cheeses', { as, body: { ...body, name: newName() } });
+    assert.deepEqual(json.tags, [{ id: made[0], name: tag }]);
+    assert.deepEqual(await termIds(tag), made);
+  });
+
+  test('are found again in a database that has lost some of them', async () => {
+    const shops = instances();
+    const as = shops.writer;
+    const [shop] = shops.all;
+    const { database } = shop.app.services;
+    const [name, tag] = [newName('Lost term'), newName('lost')];
+    await newCheese(shops, { name });
+    const body = { name, tags: [{ name: tag }] };
+    assertError(await shop.request('POST', '/v2/cheeses', { as, body }), 409, 'conflict');
+    // As after a failover: the shop has an epoch that began after the loss.
+    await database.run(sql`delete from term where kind = 'tag' and name = ${tag}`);
+    await database.run(sql`
+      insert into event_epoch (name, first_sequence, cause, began_at)
+      values ('lost', 1000000, 'restored', '2026-01-01T00:00:00.000Z')`);
+    const { status, json } = await shop.request('POST', '/v2/cheeses', {
+      as,
+      body: { ...body, name: newName() },
+    });
+    assert.equal(status, 201);
+    assert.deepEqual(await termIds(tag), [json.tags[0].id]);
+    assert.deepEqual(await checkCatalogue(database), []);
   });
 });
 

@@ -112,9 +112,9 @@ test('Each write waits for PostgreSQL as often as documented', async (t) => {
     'place an order': 4,
     'place an order with a key': 4,
     'cancel an order': 7,
-    'create a cheese': 9,
-    'create a cheese with a key': 9,
-    'change a price': 11,
+    'create a cheese': 8,
+    'create a cheese with a key': 4,
+    'change a price': 10,
     'read a cheese': 3,
   };
   for (const [name, limit] of Object.entries(most)) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Sql } from '../../src/database/database.ts';
 import { Effects, rollingBack } from '../../src/database/dry-run.ts';
+import { createGroups } from '../../src/database/groups.ts';
 import { createSlots } from '../../src/database/slots.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, bern, openShop, type Shop } from '../helper.ts';
@@ -159,5 +160,63 @@ suite('Slots', () => {
     end();
     await first;
     assert.equal(await slots.during(async () => 'free'), 'free');
+  });
+});
+
+suite('Groups', () => {
+  const work = (value: string) => async () => value;
+
+  test('run in order, and leave to the next group what has not begun', async () => {
+    const groups: number[] = [];
+    const { add, ended, waiting } = createGroups({
+      sizeMax: 4,
+      async commit(works) {
+        groups.push(works.length);
+        return [{ value: await works[0]?.({} as Sql) }];
+      },
+    });
+    const ends: unknown[] = [];
+    const all = [3, 1, 2, 1, 0].map(async (order, place) => {
+      ends.push(await add(work(`${order}, ${place}`), order));
+    });
+    assert.equal(waiting(), 5);
+    await Promise.all(all);
+    await ended();
+    // The fifth arrived after the first group was full.
+    assert.deepEqual(ends, ['1, 1', '1, 3', '2, 2', '3, 0', '0, 4']);
+    assert.deepEqual(groups, [4, 3, 2, 1, 1]);
+  });
+
+  test('run again with savepoints after a failure, and so do the next 16', async () => {
+    const kinds: boolean[] = [];
+    const { add } = createGroups({
+      sizeMax: 2,
+      async commit(works, hasSavepoints) {
+        kinds.push(hasSavepoints);
+        return hasSavepoints || kinds.length > 1 ? works.map((_, value) => ({ value })) : null;
+      },
+    });
+    await Promise.all(Array.from({ length: 36 }, () => add(work('a'))));
+    assert.deepEqual(kinds, [false, ...Array(17).fill(true), false]);
+  });
+
+  test('refuse all changes of a group whose commit fails, and those that have waited too long', async () => {
+    let hang: () => void = () => {};
+    const groups = createGroups({
+      sizeMax: 2,
+      waitMs: 20,
+      async commit(works) {
+        await new Promise<void>((resolve) => {
+          hang = resolve;
+        });
+        throw new Error(`${works.length} lost`);
+      },
+    });
+    const all = Promise.allSettled([groups.add(work('a')), groups.add(work('b')), groups.add(work('late'))]);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    hang();
+    const [first, second, late] = (await all) as PromiseRejectedResult[];
+    assert.deepEqual([first?.reason.message, second?.reason.message], ['2 lost', '2 lost']);
+    assert.equal(late?.reason.code, 'unavailable');
   });
 });
