@@ -2,7 +2,10 @@
 import type { Log } from '../log.ts';
 
 const intervalMs = 60_000;
+/** No task runs again later than this, so that the next run of all tasks is not delayed. */
+const repeatsMs = 50_000;
 
+/** Returns true where work is left: then it runs again after the others. */
 export type Task = () => Promise<unknown>;
 
 export interface Maintenance {
@@ -17,14 +20,20 @@ export function startMaintenance(log: Log, tasks: readonly Task[], report: () =>
   let current: Promise<void> | null = null;
   let isStopped = false;
   // A purge may take seconds, and a server that stops waits for one task only.
-  const unlessStopped = tasks.map((task) => async () => isStopped || task());
+  const unlessStopped = tasks.map((task) => async () => !isStopped && task());
+
+  async function runTasks(): Promise<void> {
+    const until = performance.now() + repeatsMs;
+    let due: readonly Task[] = unlessStopped;
+    while (due.length > 0 && performance.now() < until) {
+      due = await runAll(log, 'maintenance failed; it is tried again in a minute', due);
+    }
+  }
 
   function run(): Promise<void> {
-    current ??= runAll(log, 'maintenance failed; it is tried again in a minute', unlessStopped).finally(
-      () => {
-        current = null;
-      },
-    );
+    current ??= runTasks().finally(() => {
+      current = null;
+    });
     return current;
   }
 
@@ -43,9 +52,17 @@ export function startMaintenance(log: Log, tasks: readonly Task[], report: () =>
   };
 }
 
-/** Runs the tasks one after the other. A task that fails is logged and does not keep the others from running. */
-export async function runAll(log: Log, failure: string, tasks: readonly Task[]): Promise<void> {
+/**
+ * Runs the tasks one after the other. A task that fails is logged and does not keep the others from running. Returns
+ * those that have work left.
+ */
+export async function runAll(log: Log, failure: string, tasks: readonly Task[]): Promise<Task[]> {
+  const unfinished: Task[] = [];
   for (const task of tasks) {
-    await task().catch((error) => log.error({ err: error }, failure));
+    const isUnfinished = await task().catch((error) => log.error({ err: error }, failure));
+    if (isUnfinished === true) {
+      unfinished.push(task);
+    }
   }
+  return unfinished;
 }

@@ -59,7 +59,7 @@ export interface LoginThrottle {
   /** Clears the failures of a username: its own, those from the client IP, and those from the network of this IP. */
   clear(tx: Sql, usernameKey: string, clientIp: string): Promise<void>;
   /** Deletes counters whose window has ended. Call it regularly. */
-  purge(): Promise<void>;
+  purge(): Promise<boolean>;
 }
 
 /** The values of a counter in the database. */

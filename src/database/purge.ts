@@ -5,26 +5,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
 
-const rowsOfASlice = { sqlite: 500, postgres: 2000 };
-/** Of one purge: the other tasks of the maintenance, and a server that stops, wait for it. The next one continues. */
+/** On SQLite, nothing else runs meanwhile: 3 ms of CPU time for stored responses. 100 rows cost a sixth more for each row. */
+const rowsOfASlice = { sqlite: 200, postgres: 2000 };
+/** Of one purge: the other tasks of the maintenance, and a server that stops, wait for it. */
 const purgeMs = 5000;
 
 /**
  * Deletes slices until no row is left, or for five seconds. Other changes come between two slices.
  * @param deleteSlice deletes up to `limit` rows in a transaction, and returns how many
+ * @returns whether rows are left: a task of the maintenance that returns it runs again
  */
 export async function purgeInSlices(
   { engine }: Database,
   deleteSlice: (limit: number) => Promise<number>,
   limit = rowsOfASlice[engine],
-): Promise<void> {
+): Promise<boolean> {
   const until = performance.now() + purgeMs;
   for (;;) {
     const startedAt = performance.now();
     const deleted = await deleteSlice(limit);
     const endedAt = performance.now();
-    if (deleted < limit || endedAt >= until) {
-      return;
+    if (deleted < limit) {
+      return false;
+    }
+    if (endedAt >= until) {
+      return true;
     }
     // As long as the slice has taken: half of the time is left to other changes.
     await sleep(endedAt - startedAt);

@@ -9,16 +9,16 @@ const blockSize = 1000;
 
 /**
  * Removes events that are older than the retention, but never the newest one. Rows of orders and cheeses stay, for the
- * timeline of the order and the history of the cheese, and are no longer in the log.
+ * timeline of the order and the history of the cheese, and are no longer in the log. Returns whether some are left.
  * @param retentionMs null keeps all events
  */
 export async function removeExpiredEvents(
   database: Database,
   clock: Clock,
   retentionMs: number | null,
-): Promise<void> {
+): Promise<boolean> {
   if (retentionMs === null) {
-    return;
+    return false;
   }
   const before = timestamp(clock.now() - retentionMs);
   const removeNext = async () => {
@@ -28,7 +28,7 @@ export async function removeExpiredEvents(
     }
     return count;
   };
-  await purgeInSlices(database, removeNext, blockSize);
+  return purgeInSlices(database, removeNext, blockSize);
 }
 
 /** The next block: where the log begins, and how many events from there on are too old. */

@@ -69,8 +69,8 @@ export interface IdempotencyStore {
   ): Promise<{ response: StoredResponse; isReplay: boolean }>;
   /** The newest requests of these scopes with a key: those that run in this process, and stored ones. */
   list(scopes: readonly string[], key: string, limit: number): Promise<KnownRequest[]>;
-  /** Deletes expired responses. Call it regularly. */
-  purge(): Promise<void>;
+  /** Deletes expired responses. Returns whether some are left. Call it regularly. */
+  purge(): Promise<boolean>;
 }
 
 /** A request that runs. Ids are hashes, so that they tell nothing about keys and callers. */
@@ -250,11 +250,12 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     },
 
     async purge() {
-      await purgeInSlices(database, (limit) =>
+      const isUnfinished = await purgeInSlices(database, (limit) =>
         idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit),
       );
       // They were stored before all others.
       mayHaveOld &&= (await idempotencyQueries(database).findFirst())?.owner === '';
+      return isUnfinished;
     },
   };
 }

@@ -20,7 +20,7 @@ export interface WebhookWorker {
   /** Every minute: finds endpoints of other instances, and deliveries without a job. */
   maintain(): Promise<void>;
   /** Deletes deliveries that ended long ago, and those of deleted endpoints: for some seconds, the rest next time. */
-  purge(): Promise<void>;
+  purge(): Promise<boolean>;
   /** Queues and sends all that is due now: for tests. */
   run(): Promise<void>;
   stop(): Promise<void>;
@@ -94,7 +94,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       const deleteSome = async (limit: number) =>
         (await deleteListed((most) => queries.listEnded(before, most), limit)) +
         (await deleteListed(queries.listOrphans, limit));
-      await purgeInSlices(database, deleteSome, purgedOfABlock);
+      return purgeInSlices(database, deleteSome, purgedOfABlock);
     },
     run: async () => (await load()).run(),
     async stop() {

@@ -1,14 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { startMaintenance } from '../../src/app/maintenance.ts';
 import { purgeInSlices } from '../../src/database/purge.ts';
 import { rawSql, sql, type Value } from '../../src/database/sql.ts';
+import type { Log } from '../../src/log.ts';
 import { onBothEngines, openShop, shared, testClock } from '../helper.ts';
 
 const past = '2026-05-31T00:00:00.000Z';
 const future = '2026-06-01T12:30:00.000Z';
 /** More than two slices. */
 const rows = { sqlite: 1001, postgres: 4001 };
+
+test('maintenance runs tasks that have work left again after the others, until it is stopped', async () => {
+  const runs: string[] = [];
+  let left = 3;
+  const purge = async () => {
+    runs.push('purge');
+    left -= 1;
+    return left > 0;
+  };
+  const report = async () => {
+    runs.push('report');
+    return left;
+  };
+  const log = { error: assert.fail } as unknown as Log;
+  const maintenance = startMaintenance(log, [purge, report], () => {});
+  await maintenance.run();
+  assert.deepEqual(runs, ['purge', 'report', 'purge', 'purge']);
+  left = 1_000_000;
+  const running = maintenance.run();
+  await maintenance.stop();
+  await running;
+  assert.equal(left, 999_999);
+});
 
 onBothEngines('A purge', (engine) => {
   const open = shared((t) => openShop(t, { engine, clock: testClock() }));
