@@ -1,7 +1,7 @@
 /**
  * Migrates a database to the schema of this version: numbered pairs of SQL files, forward only, each applied once. Two
- * processes may start at once: the second waits and then has nothing to apply. A newer schema is used without a change, unless
- * one of its migrations is breaking: so instances of two versions work beside each other during an upgrade.
+ * processes may start at once: the second waits and then has nothing to apply. A newer schema is used without a change,
+ * unless one of its migrations is breaking: so instances of two versions work beside each other during an upgrade.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../settings/parsers.ts';
