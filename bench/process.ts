@@ -31,8 +31,8 @@ function nodeFlags(): string[] {
 }
 
 /** Starts the process of limits.ts. */
-export function startLimits(input: unknown): Promise<Running> {
-  return start([limits], {}, JSON.stringify(input));
+export function startLimits(input: unknown, environment: Record<string, string> = {}): Promise<Running> {
+  return start([limits], environment, JSON.stringify(input));
 }
 
 async function start(
