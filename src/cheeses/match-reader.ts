@@ -35,6 +35,8 @@ export function createMatchReader(database: Database): MatchReader {
   const findGroups = createGroupFinder(database);
   const countValues = createValueCounts(database);
   const totals = createCache<number>(totalsBytesMax);
+  /** After a change, many requests need the same total at once. */
+  const counting = new Map<string, Promise<number>>();
   /** Ids as JSON, because the cache counts bytes of texts. */
   const matches = createCache<string>(matchesBytesMax);
   const keyOf = (filters: Filters, version: number) => `${version} ${JSON.stringify(filters)}`;
@@ -96,9 +98,15 @@ export function createMatchReader(database: Database): MatchReader {
 
     async count(filters, known, version) {
       const key = keyOf(filters, version);
-      const total = totals.get(key) ?? (await countExactly(known, version));
-      totals.set(key, total);
-      return total;
+      const total = totals.get(key);
+      if (total !== undefined) {
+        return total;
+      }
+      const running = counting.get(key) ?? countExactly(known, version).finally(() => counting.delete(key));
+      counting.set(key, running);
+      const counted = await running;
+      totals.set(key, counted);
+      return counted;
     },
   };
 }

@@ -50,6 +50,13 @@ export function createPageReads(database: Database): PageReads {
   const queries = listingQueries(database);
   const isBlocking = database.engine === 'sqlite';
 
+  /** One slice of all lists runs in a turn of the event loop: with several, other requests would wait for each of them. */
+  let turns: Promise<unknown> = Promise.resolve();
+  function nextTurn(): Promise<unknown> {
+    turns = turns.then(() => setImmediate());
+    return turns;
+  }
+
   /** The slices of a walk, each in a separate turn of the event loop. */
   async function* slicesOf<W extends Walk>(walk: W, size: number): AsyncGenerator<W> {
     const branches = walk.driver.by === 'terms' ? walk.driver.ids.length : 1;
@@ -60,7 +67,7 @@ export function createPageReads(database: Database): PageReads {
         return;
       }
       after = until;
-      await setImmediate();
+      await nextTurn();
     }
   }
 
@@ -79,8 +86,8 @@ export function createPageReads(database: Database): PageReads {
         : Math.max(Math.ceil(scannedMax / terms), Math.min(prefixes * idsPerWord, widthMax));
     const last = await queries.lastId();
     for (let after = 0; after < last; after += width) {
+      await nextTurn();
       yield { after, to: after + width };
-      await setImmediate();
     }
   }
 
@@ -131,7 +138,7 @@ export function createPageReads(database: Database): PageReads {
     let width = request.limit;
     for (let after = request.after?.id ?? 0; after < last && ids.length < request.limit; ) {
       // The terms were found in the same turn, or the range before was read in it.
-      await setImmediate();
+      await nextTurn();
       const to = after + width;
       const rows = await queries.findIds(request, { after, to }, postingsMax + 1);
       if (rows.length > postingsMax && width > 1) {

@@ -167,6 +167,26 @@ function testLists(engine: Engine, opened: () => Shop): void {
     }
   });
 
+  test('reads one slice of all lists in a turn on SQLite, and counts a total once for requests at the same time', async () => {
+    if (engine !== 'sqlite') {
+      return;
+    }
+    const countsOf = async (...queries: string[]) => {
+      const reads = await readsDuring(opened(), () =>
+        Promise.all(
+          queries.map((query) =>
+            opened().request('GET', `/v2/cheeses?tagsAll=cow,goat&${query}`, { as: opened().reader }),
+          ),
+        ),
+      );
+      return reads.filter(({ text }) => text.includes('intersect'));
+    };
+    const two = await countsOf('minPrice=1', 'minPrice=2');
+    assert.equal(two.length, 4);
+    assert.equal(turnsOf(two), 4);
+    assert.equal((await countsOf('minPrice=3', 'minPrice=3&limit=5')).length, 2);
+  });
+
   test('does not test names for words that are beginnings of another word', async () => {
     const reads = await readsDuring(opened(), async () => {
       const { json } = await opened().request('GET', '/v2/cheeses?q=ch%20cheese%20c%20chee', {
