@@ -15,6 +15,14 @@ export type Connection = Pick<postgres.Sql<{ bigint: number }>, 'unsafe'>;
 type ColumnTypes = ReadonlyMap<string, string>;
 type Rows = readonly (readonly Value[])[];
 
+/** A few rows of a table. */
+interface Insert {
+  readonly table: string;
+  readonly types: ColumnTypes;
+  readonly columns: readonly string[];
+  readonly rows: Rows;
+}
+
 /** Statements of a transaction whose results nothing waits for. */
 export interface SentStatements {
   /** Whether the transaction has begun. If it could not, statements would be committed one by one. */
@@ -26,6 +34,9 @@ export interface SentStatements {
   waiting: number;
   /** The error of the first one that failed. PostgreSQL refuses all statements after it, and the commit. */
   failure: unknown;
+  /** Inserts into different tables that are sent as one statement, before the next one of the transaction. */
+  readonly inserts: Insert[];
+  sendInserts: () => void;
 }
 
 /** What the connections of a database share. */
@@ -44,9 +55,11 @@ export function statementsOn(
   sent: SentStatements | null = null,
 ): Sql {
   async function run(text: string, values: Value[]) {
+    // This sends the inserts that wait.
+    const query = connection.unsafe(text, values, { prepare: isPrepared(text) });
     const before = sent?.results.length;
     try {
-      return await connection.unsafe(text, values, { prepare: isPrepared(text) });
+      return await query;
     } catch (error) {
       if (sent !== null && codeOf(error) === IN_FAILED_TRANSACTION) {
         await Promise.all(sent.results.slice(0, before));
@@ -77,20 +90,16 @@ export function statementsOn(
   }
 
   /** With values, or where the rows are many, with one value for each column: half the time of a record for each row. */
-  function insertRows(types: ColumnTypes, table: string, columns: readonly string[], rows: Rows) {
-    const names = columns.join(', ');
+  function insertRows(insert: Insert) {
+    const { types, table, columns, rows } = insert;
     if (rows.length <= fewRows) {
-      const places = rows.map((_, row) => {
-        const first = row * columns.length + 1;
-        return `(${columns.map((column, index) => `$${first + index}::${types.get(column)}`).join(', ')})`;
-      });
-      return run(`insert into ${table} (${names}) values ${places.join(', ')}`, rows.flat());
+      return run(insertsText([insert]), rows.flat());
     }
     const elements = columns.map(
       (column, index) => `json_array_elements_text($${index + 1}::text::json)::${types.get(column)}`,
     );
     return run(
-      `insert into ${table} (${names}) select ${elements.join(', ')}`,
+      `insert into ${table} (${columns.join(', ')}) select ${elements.join(', ')}`,
       columns.map((_, index) => JSON.stringify(rows.map((row) => row[index]))),
     );
   }
@@ -120,6 +129,35 @@ export function statementsOn(
     }
   }
 
+  /** Lets the inserts of a transaction wait for others. */
+  async function sendRows(insert: Insert): Promise<void> {
+    if (sent === null || insert.rows.length > fewRows) {
+      await withoutResult(() => insertRows(insert));
+      return;
+    }
+    if (!sent.isBegun) {
+      await sent.begun;
+    }
+    // PostgreSQL does not promise an order of the inserts of one statement.
+    if (sent.inserts.some(({ table }) => table === insert.table)) {
+      sent.sendInserts();
+      if (sent.waiting > sentMax) {
+        await sent.results.at(-1);
+      }
+    }
+    sent.inserts.push(insert);
+  }
+
+  if (sent !== null) {
+    sent.sendInserts = () => {
+      const inserts = sent.inserts.splice(0);
+      if (inserts.length > 0) {
+        const values = inserts.flatMap(({ rows }) => rows.flat());
+        void withoutResult(() => run(insertsText(inserts), values));
+      }
+    };
+  }
+
   return {
     engine: 'postgres',
     all: async <Row>(statement: Statement) => (await execute(statement)) as unknown as Row[],
@@ -128,14 +166,29 @@ export function statementsOn(
     send: (statement) => withoutResult(() => execute(statement)),
     insert: async (table, columns, rows) => {
       if (rows.length > 0) {
-        await insertRows(await typesOf(table), table, columns, rows);
+        await insertRows({ types: await typesOf(table), table, columns, rows });
       }
     },
     sendInsert: async (table, columns, rows) => {
       if (rows.length > 0) {
-        const types = await typesOf(table);
-        await withoutResult(() => insertRows(types, table, columns, rows));
+        await sendRows({ types: await typesOf(table), table, columns, rows });
       }
     },
   };
+}
+
+/** One statement. Measured: two inserts fewer save 40 us of CPU of the server in an order. */
+function insertsText(inserts: readonly Insert[]): string {
+  let first = 1;
+  const texts = inserts.map(({ table, types, columns, rows }) => {
+    const places = rows.map((_, row) => {
+      const start = first + row * columns.length;
+      return `(${columns.map((column, index) => `$${start + index}::${types.get(column)}`).join(', ')})`;
+    });
+    first += rows.length * columns.length;
+    return `insert into ${table} (${columns.join(', ')}) values ${places.join(', ')}`;
+  });
+  const last = texts.pop() as string;
+  const others = texts.map((text, index) => `insert_${index} as (${text})`);
+  return others.length === 0 ? last : `with ${others.join(', ')} ${last}`;
 }

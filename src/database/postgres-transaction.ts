@@ -92,13 +92,25 @@ export function runTransaction<T>(
       },
       (error) => (codeOf(error) === 'UNSAFE_TRANSACTION' ? replacePool() : refuse(error)),
     );
-    const sent: SentStatements = { isBegun: false, begun, results: [], waiting: 0, failure: undefined };
+    const sent: SentStatements = {
+      isBegun: false,
+      begun,
+      results: [],
+      waiting: 0,
+      failure: undefined,
+      inserts: [],
+      sendInserts: () => {},
+    };
 
     const connection: Connection = {
       unsafe(text, values, queryOptions) {
         if (refusal !== undefined) {
           return Promise.reject(refusal) as never;
         }
+        if (text.startsWith('rollback')) {
+          sent.inserts.length = 0;
+        }
+        sent.sendInserts();
         const query = pool.unsafe(text, values, queryOptions);
         (query as unknown as DriverQuery).handler = enqueue;
         return query as never;

@@ -44,9 +44,11 @@ function dueAfter(kind: string, now: string, after: DuePosition, limit: number):
     order by due_at, key limit ${limit}`;
 }
 
+const insertedColumns = ['kind', 'key', 'due_at'];
+
 export const jobQueries = queriesOn((tx) => ({
   insert: (kind: string, key: string, dueAt: string) =>
-    tx.send(sql`insert into background_job (kind, key, due_at) values (${kind}, ${key}, ${dueAt})`),
+    tx.sendInsert('background_job', insertedColumns, [[kind, key, dueAt]]),
 
   insertOrRenew: (kind: string, keys: readonly string[], dueAt: string) =>
     tx.run(sql`

@@ -55,6 +55,19 @@ export const orderColumns = sql`id, status, placed_by, customer_id, items, addre
   created_at, updated_at`;
 
 const openCheeseColumns = ['cheese_id', 'order_id', 'reserved_kg'];
+const insertedColumns = [
+  'id',
+  'status',
+  'placed_by',
+  'customer_id',
+  'items',
+  'address',
+  'notes',
+  'total_cents',
+  'created_at',
+  'updated_at',
+  'needs_approval',
+];
 
 const idsIn = (ids: readonly number[]) =>
   sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
@@ -67,14 +80,32 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** Only the id comes from the database: the other columns are known. @param id by `reserveId`; SQLite generates it for null */
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
-    const insert = sql`
-      insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at,
-        needs_approval)
-      values (${id}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
-        ${order.total_cents}, ${order.created_at}, ${order.created_at}, ${needsApproval ? 1 : 0})`;
-    const row = id === null ? await tx.get<{ id: number }>(sql`${insert} returning id`) : { id };
+    const approval = needsApproval ? 1 : 0;
+    const { placed_by, customer_id, items, address, notes, total_cents, created_at } = order;
+    const row =
+      id === null
+        ? await tx.get<{ id: number }>(sql`
+            insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at,
+              updated_at, needs_approval)
+            values (${id}, 'placed', ${placed_by}, ${customer_id}, ${items}, ${address}, ${notes},
+              ${total_cents}, ${created_at}, ${created_at}, ${approval}) returning id`)
+        : { id };
     if (id !== null) {
-      await tx.send(insert);
+      await tx.sendInsert('orders', insertedColumns, [
+        [
+          id,
+          'placed',
+          placed_by,
+          customer_id,
+          items,
+          address,
+          notes,
+          total_cents,
+          created_at,
+          created_at,
+          approval,
+        ],
+      ]);
     }
     return {
       ...order,
