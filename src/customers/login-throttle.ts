@@ -117,15 +117,13 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
 
   /** Each change of counters takes this lock first, so that transactions of several instances cannot deadlock. */
   async function lock(tx: Sql): Promise<void> {
-    await tx.get(failuresLock);
-    await tx.get(asynchronousCommit);
+    await Promise.all([tx.get(failuresLock), tx.get(asynchronousCommit)]);
   }
 
   async function apply(entries: readonly Entry[]): Promise<Verdict[]> {
     const counters = new Map(entries.flatMap(({ counters }) => counters.map((one) => [one.id, one])));
     return database.transaction(async (tx) => {
-      await lock(tx);
-      const found = await customerQueries(tx).listFailures([...counters.keys()]);
+      const [, found] = await Promise.all([lock(tx), customerQueries(tx).listFailures([...counters.keys()])]);
       const rows = new Map(found.map((row) => [row.id, row]));
       const now = clock.now();
       const states = new Map<string, State>();

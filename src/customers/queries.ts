@@ -166,7 +166,7 @@ export const customerQueries = queriesOn((tx) => ({
       where id in (select value->>0 from ${rowsFromJson(ids.map((id) => [id]))})`),
 
   upsertFailures: (failures: readonly FailureRow[]) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into login_failure (id, failures, ends_at, running, running_until, next_at)
       select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), value->>4, value->>5
       from ${rowsFromJson(failures.map((row) => [row.id, row.failures, row.ends_at, row.running, row.running_until, row.next_at]))}
@@ -188,13 +188,13 @@ export const customerQueries = queriesOn((tx) => ({
       where customer_id = ${customerId} and network = ${network} and seen_at > ${since}`),
 
   upsertNetwork: (customerId: number, network: string, seenAt: string) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into login_network (customer_id, network, seen_at) values (${customerId}, ${network}, ${seenAt})
       on conflict (customer_id, network) do update set seen_at = excluded.seen_at`),
 
   /** Deletes all but the `kept` newest. */
   deleteOldestNetworks: (customerId: number, kept: number) =>
-    tx.run(sql`
+    tx.send(sql`
       delete from login_network where customer_id = ${customerId} and network in (
         select network from login_network where customer_id = ${customerId}
         order by seen_at desc, network limit 1000 offset ${kept})`),

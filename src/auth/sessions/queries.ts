@@ -20,13 +20,13 @@ export const sessionByHash = {
 
 export const sessionQueries = queriesOn((tx) => ({
   insert: (row: SessionRow) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into session (token_hash, customer_id, created_at, expires_at)
       values (${row.token_hash}, ${row.customer_id}, ${row.created_at}, ${row.expires_at})`),
 
   /** Deletes all sessions of a customer except this one and the newest `others`. */
   deleteOldest: (customerId: number, hash: string, others: number) =>
-    tx.run(sql`
+    tx.send(sql`
       delete from session where customer_id = ${customerId} and token_hash <> ${hash} and token_hash not in (
         select token_hash from session where customer_id = ${customerId} and token_hash <> ${hash}
         order by created_at desc, token_hash limit ${others})`),
