@@ -2,25 +2,35 @@
  * Runs background jobs of one kind under leases: a transaction claims them, their work runs outside of any transaction,
  * and its result is stored in a second one. Lanes are taken in turn, so a lane with many due jobs delays no other.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import { listDueLanes } from './leases.ts';
+import { listDueLanes, releaseLeases } from './leases.ts';
 
 const pollMs = 250;
 /** Most jobs of the kind that run at once in this process. */
 const runningMax = 64;
 /** A lane where nothing could be claimed, or whose claim failed, is not tried again for so long. */
 const laneDelayMs = 1000;
+/** After a result that could not be stored. */
+const storeRetryMs = 500;
 
-export interface LeaseHandler<Work> {
+export interface LeaseHandler<Work, Result> {
   readonly kind: string;
   /** Most jobs of a lane that run at once. */
   readonly laneMax: number;
-  /** Leases at most `max` jobs of a lane in a transaction, none where none may run now. */
-  claim(lane: string, max: number): Promise<readonly Work[]>;
-  /** Does the work, and stores the result. */
-  run(work: Work): Promise<void>;
+  /** How long a job is leased. */
+  readonly leaseMs: number;
+  /**
+   * Leases at most `max` jobs of a lane in a transaction, none where none may run now.
+   * @param onLease called with the time of the lease, before the commit
+   */
+  claim(lane: string, max: number, onLease: (now: number) => void): Promise<readonly Work[]>;
+  run(work: Work): Promise<Result>;
+  /** Stores a result in a transaction, again after a failure: whether that was committed is not known. */
+  store(work: Work, result: Result): Promise<void>;
 }
 
 export interface LeaseWorker {
@@ -34,19 +44,26 @@ export interface LeaseWorker {
   run(): Promise<void>;
 }
 
-interface Dependencies<Work> {
+interface Dependencies<Work, Result> {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
-  readonly handler: LeaseHandler<Work>;
+  readonly handler: LeaseHandler<Work, Result>;
 }
 
-export function createLeaseWorker<Work>({ database, clock, log, handler }: Dependencies<Work>): LeaseWorker {
-  const { kind, laneMax } = handler;
+export function createLeaseWorker<Work, Result>({
+  database,
+  clock,
+  log,
+  handler,
+}: Dependencies<Work, Result>): LeaseWorker {
+  const { kind, laneMax, leaseMs } = handler;
   const claims = new Map<string, Promise<number>>();
   const runs = new Set<Promise<void>>();
   /** Lanes that are not tried before a time. */
   const delays = new Map<string, number>();
+  /** Claims that failed: if they were committed all the same, nothing runs their jobs. */
+  const doubtful = new Set<{ readonly lane: string; readonly leaseEnd: number }>();
   /** Jobs that run or may be claimed by a claim that runs. */
   let taken = 0;
   let lastLane = '';
@@ -58,9 +75,15 @@ export function createLeaseWorker<Work>({ database, clock, log, handler }: Depen
   async function claim(lane: string, max: number): Promise<number> {
     taken += max;
     let claimed: readonly Work[] = [];
+    let leasedAt: number | undefined;
     try {
-      claimed = await handler.claim(lane, max);
+      claimed = await handler.claim(lane, max, (now) => {
+        leasedAt = now;
+      });
     } catch (error) {
+      if (leasedAt !== undefined) {
+        doubtful.add({ lane, leaseEnd: leasedAt + leaseMs });
+      }
       log.error({ err: error, kind, lane }, 'jobs could not be claimed; it is tried again');
     }
     taken -= max - claimed.length;
@@ -77,7 +100,7 @@ export function createLeaseWorker<Work>({ database, clock, log, handler }: Depen
 
   async function runOne(lane: string, work: Work): Promise<void> {
     try {
-      await handler.run(work);
+      await store(work, await handler.run(work));
     } catch (error) {
       log.error({ err: error, kind, lane }, 'a job failed; it is tried again after its lease');
     }
@@ -86,7 +109,26 @@ export function createLeaseWorker<Work>({ database, clock, log, handler }: Depen
     wake();
   }
 
+  /** The database may be unavailable for a moment. Without its result, the work would be done again after the lease. */
+  async function store(work: Work, result: Result): Promise<void> {
+    const deadline = performance.now() + leaseMs;
+    for (;;) {
+      try {
+        return await handler.store(work, result);
+      } catch (error) {
+        if (isStopped || performance.now() + storeRetryMs > deadline) {
+          throw error;
+        }
+        await sleep(storeRetryMs);
+      }
+    }
+  }
+
   async function look(): Promise<void> {
+    for (const one of doubtful) {
+      await releaseLeases(database, { kind, lane: one.lane }, one.leaseEnd, clock.now());
+      doubtful.delete(one);
+    }
     const now = performance.now();
     for (const [lane, until] of delays) {
       if (until <= now) {

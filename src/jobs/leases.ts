@@ -56,7 +56,7 @@ export async function endLeasedJob(tx: Sql, kind: string, job: LeasedJob): Promi
   return (await jobQueries(tx).deleteLeased(kind, job)) > 0;
 }
 
-/** Makes a job due later. Returns false where the attempt is not the latest one. */
+/** Makes a job due later. Returns false where the attempt is not the latest one, or has a result. */
 export async function postponeLeasedJob(
   tx: Sql,
   kind: string,
@@ -66,6 +66,16 @@ export async function postponeLeasedJob(
 ): Promise<boolean> {
   const changed = await jobQueries(tx).postpone(kind, job, timestamp(dueAt), error.slice(0, errorLengthMax));
   return changed > 0;
+}
+
+/** Makes jobs of a lane due that were leased until a time. */
+export async function releaseLeases(
+  tx: Sql,
+  { kind, lane }: Lane,
+  leaseEnd: number,
+  now: number,
+): Promise<void> {
+  await jobQueries(tx).release(kind, lane, timestamp(leaseEnd), timestamp(now));
 }
 
 /** Lets jobs of a lane that were postponed run now. */

@@ -140,7 +140,12 @@ export const jobQueries = queriesOn((tx) => ({
   postpone: (kind: string, { key, attempts }: Job, dueAt: string, error: string) =>
     tx.run(sql`
       update background_job set due_at = ${dueAt}, leased_until = null, last_error = ${error}
-      where kind = ${kind} and key = ${key} and attempts = ${attempts}`),
+      where kind = ${kind} and key = ${key} and attempts = ${attempts} and leased_until is not null`),
+
+  release: (kind: string, lane: string, leaseEnd: string, now: string) =>
+    tx.run(sql`
+      update background_job set due_at = ${now}, leased_until = null
+      where kind = ${kind} and lane = ${lane} and due_at = ${leaseEnd} and leased_until = ${leaseEnd}`),
 
   /** Jobs of a lane that run are not changed. */
   makeDue: (kind: string, lane: string, now: string) =>

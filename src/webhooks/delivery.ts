@@ -28,7 +28,7 @@ import {
 } from './results.ts';
 import { attemptsMax } from './schedule.ts';
 import { type EndpointSecrets, parseSecrets } from './secrets.ts';
-import type { WebhookSender } from './sender.ts';
+import type { SendResult, WebhookSender } from './sender.ts';
 
 /** Well above the time-out of a request. */
 const leaseMs = 60_000;
@@ -60,12 +60,16 @@ interface Claimed {
 
 const nothing: Claimed = { attempts: [], givenUp: 0, disabled: null };
 
-export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<DeliveryAttempt> {
+export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<DeliveryAttempt, SendResult> {
   const { database, clock, log, secrets, sender, origin, version, onOutcome } = dependencies;
 
   const storers = new Map<number, (finished: Finished) => Promise<StoredResult | null>>();
 
-  async function claim(lane: string, max: number): Promise<readonly DeliveryAttempt[]> {
+  async function claim(
+    lane: string,
+    max: number,
+    onLease: (now: number) => void,
+  ): Promise<readonly DeliveryAttempt[]> {
     const id = Number(lane);
     const { attempts, givenUp, disabled } = await database.transaction(async (tx) => {
       const now = clock.now();
@@ -83,6 +87,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
         await disableEndpoint(tx, origin, id, 'secret_unreadable', now);
         return { ...nothing, disabled: 'secret_unreadable' as const };
       }
+      onLease(now);
       const jobs = await leaseJobs(tx, laneOf(id), { max, runningMax }, now, leaseMs);
       return jobs.length === 0 ? nothing : beginAttempts(tx, { endpoint, keys, jobs, now });
     });
@@ -155,8 +160,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     return { attempts, givenUp, disabled };
   }
 
-  async function run(attempt: DeliveryAttempt): Promise<void> {
-    const result = await sender.send(requestOf(attempt));
+  async function store(attempt: DeliveryAttempt, result: SendResult): Promise<void> {
     const stored = await storerOf(attempt.endpoint.id)({ attempt, result });
     if (stored !== null) {
       onOutcome(stored.outcome);
@@ -199,5 +203,12 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     log.warn({ endpointId, reason }, 'a webhook endpoint was disabled');
   }
 
-  return { kind: deliveryKind, laneMax: requestsMax, claim, run };
+  return {
+    kind: deliveryKind,
+    laneMax: requestsMax,
+    leaseMs,
+    claim,
+    run: (attempt) => sender.send(requestOf(attempt)),
+    store,
+  };
 }

@@ -18,6 +18,7 @@ import { createWebhookSender } from './sender.ts';
 
 /** For endpoints that another instance registered or enabled, and for those whose queue was full. */
 const recheckMs = 5000;
+const retryMs = 1000;
 /** Endpoints whose deliveries are queued at once, so that connections of the pool are left for requests. */
 const endpointsAtOnce = 4;
 /** After an endpoint that another transaction had locked. */
@@ -103,7 +104,7 @@ export function createWebhookEngine(
         }
       } catch (error) {
         log.error({ err: error }, 'deliveries of webhooks could not be queued; it is tried again');
-        await hub.wait(Number.MAX_SAFE_INTEGER, recheckMs, waiting.signal);
+        await hub.wait(Number.MAX_SAFE_INTEGER, retryMs, waiting.signal);
       }
     }
   }

@@ -42,6 +42,10 @@ function lease(database: Database, clock: Clock, lane: string, max = laneMax): P
   );
 }
 
+async function end(database: Database, job: LeasedJob): Promise<void> {
+  await database.transaction((tx) => endLeasedJob(tx, kind, job));
+}
+
 const keysOf = (jobs: readonly LeasedJob[]) => jobs.map(({ key }) => key).sort();
 
 onBothEngines('Jobs under leases', (engine) => {
@@ -102,9 +106,10 @@ onBothEngines('Jobs under leases', (engine) => {
     const done: string[] = [];
     let running = 0;
     let runningMost = 0;
-    const handler: LeaseHandler<LeasedJob> = {
+    const handler: LeaseHandler<LeasedJob, void> = {
       kind,
       laneMax,
+      leaseMs,
       claim: (lane, max) => lease(database, clock, lane, max),
       async run(job) {
         running += 1;
@@ -118,8 +123,8 @@ onBothEngines('Jobs under leases', (engine) => {
         if (job.key === 'busy:001') {
           throw new Error('a failure of the handler');
         }
-        await database.transaction((tx) => endLeasedJob(tx, kind, job));
       },
+      store: (job) => end(database, job),
     };
     const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
     await worker.run();
@@ -145,14 +150,17 @@ onBothEngines('Jobs under leases', (engine) => {
     const running: string[] = [];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let done = 0;
-    const handler: LeaseHandler<LeasedJob> = {
+    const handler: LeaseHandler<LeasedJob, void> = {
       kind,
       laneMax,
+      leaseMs,
       claim: (lane, max) => lease(database, clock, lane, max),
       async run(job) {
         running.push(job.key);
         await released;
-        await database.transaction((tx) => endLeasedJob(tx, kind, job));
+      },
+      async store(job) {
+        await end(database, job);
         done += 1;
       },
     };
@@ -164,6 +172,46 @@ onBothEngines('Jobs under leases', (engine) => {
     release();
     await finished;
     assert.equal(done, lanes.length * laneMax);
+    await worker.stop();
+  });
+
+  test('do not wait for their lease where the response to a commit was lost', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'a', 1);
+    const lost = new Set(['claim', 'store']);
+    /** Fails once, after the work. */
+    const lose = <T>(what: string, value: T): T => {
+      if (lost.delete(what)) {
+        throw new Error('the connection was lost');
+      }
+      return value;
+    };
+    const done: string[] = [];
+    const handler: LeaseHandler<LeasedJob, void> = {
+      kind,
+      laneMax,
+      leaseMs,
+      async claim(lane, max, onLease) {
+        onLease(clock.now());
+        return lose('claim', await lease(database, clock, lane, max));
+      },
+      async run({ key }) {
+        done.push(key);
+      },
+      async store(job) {
+        const isStored = await database.transaction((tx) =>
+          postponeLeasedJob(tx, kind, job, clock.now() + 1000, 'no'),
+        );
+        done.push(`${job.key} ${isStored}`);
+        lose('store', undefined);
+      },
+    };
+    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    await worker.run();
+    assert.deepEqual(done, [], 'the claim was not lost');
+    await worker.run();
+    assert.deepEqual(done, ['a:000', 'a:000 true', 'a:000 false']);
     await worker.stop();
   });
 });

@@ -149,7 +149,7 @@ export function orderBody(cheeseId: number, key: string): object {
 }
 
 /** The ids of the orders in a database by the keys of their requests. */
-export async function ordersIn({ ask }: OwnPostgres): Promise<Map<string, number[]>> {
+export async function ordersIn({ ask }: Pick<OwnPostgres, 'ask'>): Promise<Map<string, number[]>> {
   const rows = await ask('select id, notes from orders where id > 10');
   const byKey = Map.groupBy(rows, ({ notes }) => String(notes));
   return new Map([...byKey].map(([key, found]) => [key, found.map(({ id }) => Number(id))]));
