@@ -16,6 +16,8 @@ const runningMax = 64;
 const laneDelayMs = 1000;
 /** After a result that could not be stored. */
 const storeRetryMs = 500;
+/** Most stored results that are kept. */
+const recentMax = 256;
 
 export interface LeaseHandler<Work, Result> {
   readonly kind: string;
@@ -66,6 +68,10 @@ export function createLeaseWorker<Work, Result>({
   const doubtful = new Set<{ readonly lane: string; readonly leaseEnd: number }>();
   /** Jobs that run or may be claimed by a claim that runs. */
   let taken = 0;
+  /** Results that were stored, the newest last: a standby that replaces the primary may lack them. */
+  const recent: { readonly work: Work; readonly result: Result; readonly at: number }[] = [];
+  /** Whether the database was unavailable since they were stored. */
+  let isInterrupted = false;
   let lastLane = '';
   let looking: Promise<void> | null = null;
   let isLookDue = false;
@@ -81,6 +87,7 @@ export function createLeaseWorker<Work, Result>({
         leasedAt = now;
       });
     } catch (error) {
+      isInterrupted = true;
       if (leasedAt !== undefined) {
         doubtful.add({ lane, leaseEnd: leasedAt + leaseMs });
       }
@@ -114,8 +121,12 @@ export function createLeaseWorker<Work, Result>({
     const deadline = performance.now() + leaseMs;
     for (;;) {
       try {
-        return await handler.store(work, result);
+        await handler.store(work, result);
+        recent.push({ work, result, at: performance.now() });
+        recent.splice(0, recent.length - recentMax);
+        return;
       } catch (error) {
+        isInterrupted = true;
         if (isStopped || performance.now() + storeRetryMs > deadline) {
           throw error;
         }
@@ -124,10 +135,20 @@ export function createLeaseWorker<Work, Result>({
     }
   }
 
-  async function look(): Promise<void> {
+  /** What the database may lack after it was unavailable: else it would wait for leases of jobs that nothing runs. */
+  async function recover(): Promise<void> {
+    isInterrupted = false;
+    const leased = recent.filter(({ at }) => performance.now() - at < leaseMs);
+    await Promise.all(leased.map(({ work, result }) => handler.store(work, result)));
     for (const one of doubtful) {
       await releaseLeases(database, { kind, lane: one.lane }, one.leaseEnd, clock.now());
       doubtful.delete(one);
+    }
+  }
+
+  async function look(): Promise<void> {
+    if (isInterrupted) {
+      await recover();
     }
     const now = performance.now();
     for (const [lane, until] of delays) {
@@ -158,7 +179,10 @@ export function createLeaseWorker<Work, Result>({
         await look();
       }
     })()
-      .catch((error) => log.error({ err: error, kind }, 'due jobs could not be read; it is tried again'))
+      .catch((error) => {
+        isInterrupted = true;
+        log.error({ err: error, kind }, 'due jobs could not be read; it is tried again');
+      })
       .finally(() => {
         looking = null;
       });
