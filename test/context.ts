@@ -1,7 +1,8 @@
 /** Helpers of all tests: cleanup, engines, a clock, folders and databases. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite } from 'node:test';
@@ -93,9 +94,21 @@ export async function until(
 }
 
 /** A folder that is deleted after the test. */
-export async function temporaryFolder(t: Scope): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'curd-test-'));
+export async function temporaryFolder(t: Scope, parent = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'curd-test-'));
   cleanUp(t, () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The data folders of shops, with `template.sqlite`. Read at once, because commands have an environment of their own. */
+const shopsFolder = process.env.CURD_TEST_SHOPS;
+
+/** A data folder, in memory where there is enough, with an empty shop in SQLite. Copying it is faster than migrating. */
+export async function shopFolder(t: Scope): Promise<string> {
+  const folder = await temporaryFolder(t, shopsFolder);
+  if (shopsFolder !== undefined) {
+    await copyFile(join(shopsFolder, 'template.sqlite'), join(folder, 'curd.sqlite'));
+  }
   return folder;
 }
 
@@ -110,15 +123,40 @@ const poolerUrl = process.env.CURD_TEST_POOLER_URL;
 export async function createDatabase(t: Scope, template = 'template1'): Promise<string> {
   assert.ok(postgresUrl !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
   const name = `curd_${randomBytes(8).toString('hex')}`;
-  const { default: postgres } = await import('postgres');
-  const server = postgres(`${postgresUrl}/postgres`, { max: 1, onnotice: () => {} });
   // Copies files instead of writing every page to the log, which is faster.
-  await server.unsafe(`create database ${name} template ${template} strategy file_copy`);
-  cleanUp(t, async () => {
-    await server.unsafe(`drop database if exists ${name} with (force)`);
-    await server.end();
-  });
+  await administer(`create database ${name} template ${template} strategy file_copy`);
+  cleanUp(t, () => administer(`drop database if exists ${name} with (force)`));
   return poolerUrl === undefined ? `${postgresUrl}/${name}` : `${poolerUrl}/${name}?prepare=false`;
+}
+
+let connection:
+  | { readonly run: (statement: string) => Promise<unknown>; readonly socket: Socket }
+  | undefined;
+let running = 0;
+
+/** Runs a statement on the one connection of this process that creates and drops databases. It ends with the process. */
+async function administer(statement: string): Promise<void> {
+  if (connection === undefined) {
+    const { default: postgres } = await import('postgres');
+    const { hostname, port } = new URL(postgresUrl ?? '');
+    const socket = connect({ host: hostname, port: Number(port) });
+    // A timer of the driver for the age of a connection would keep the process alive.
+    const options = { max: 1, max_lifetime: null, onnotice: () => {}, socket: () => socket };
+    const server = postgres(`${postgresUrl}/postgres`, options);
+    connection = { run: (text) => server.unsafe(text), socket };
+  }
+  const { run, socket } = connection;
+  running += 1;
+  socket.ref();
+  try {
+    await run(statement);
+  } finally {
+    running -= 1;
+    if (running === 0) {
+      // An idle connection does not keep the process alive.
+      socket.unref();
+    }
+  }
 }
 
 /** A valid CURD_SECRET. */

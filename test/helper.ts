@@ -25,7 +25,7 @@ import { fullPath, type Route } from '../src/http/route.ts';
 import type { Schema } from '../src/schema/schema.ts';
 import { validate } from '../src/schema/validate.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
-import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
+import { cleanUp, createDatabase, type Scope, secret, shopFolder } from './context.ts';
 import { migrateToFuture } from './upgrade/newer-schema.ts';
 
 export {
@@ -92,7 +92,7 @@ export interface ShopOptions {
 export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {}, streamTimes } = options;
   const { isSchemaNewer = process.env.CURD_TEST_NEWER_SCHEMA !== undefined } = options;
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await shopFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
     CURD_DATA_DIR: dataDir,
