@@ -7,17 +7,8 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'node:test';
 
-/** The folders of which each file runs in a process of its own: browsers, processes that are killed, memory, faults. */
-export const foldersOfProcesses = [
-  'browser',
-  'client',
-  'faults',
-  'files',
-  'fuzz',
-  'instances',
-  'memory',
-  'upgrade',
-];
+/** The folders of which each file runs in a process of its own: processes that are killed, memory, faults. */
+export const foldersOfProcesses = ['faults', 'files', 'fuzz', 'instances', 'memory', 'upgrade'];
 
 /**
  * Registers the test files of folders, each as a suite.

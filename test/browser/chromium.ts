@@ -2,8 +2,10 @@
  * A real browser: Chromium from an npm package, with nothing of its security switched off. Where it cannot be started,
  * tests are skipped and say why.
  */
+import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
 import { type Scope as CleanUpScope, cleanUp } from '../context.ts';
@@ -22,8 +24,20 @@ async function start(): Promise<Browser> {
   return playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
 }
 
-/** Started once for the tests of a file, or of a suite. */
-export async function closeChromium(): Promise<void> {
+let filesLeft = 0;
+
+/** For the tests of a file. All files of a process share one Chromium, which is closed after the last of them. */
+export function useChromium(): void {
+  filesLeft += 1;
+  after(async () => {
+    filesLeft -= 1;
+    if (filesLeft === 0) {
+      await closeChromium();
+    }
+  });
+}
+
+async function closeChromium(): Promise<void> {
   const browser = await starting?.catch(() => undefined);
   starting = undefined;
   await browser?.close();
@@ -42,6 +56,7 @@ export interface Scope extends CleanUpScope {
 
 /** Opens a window of a browser without a past; null where there is none, and then the test is skipped. */
 export async function openPage(t: Scope, options: BrowserContextOptions = {}): Promise<OpenPage | null> {
+  assert.ok(filesLeft > 0, 'call useChromium in the test file, which closes the browser');
   starting ??= start();
   let browser: Browser;
   try {

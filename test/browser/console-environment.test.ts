@@ -1,11 +1,11 @@
 /** The bar of the console says which shop and environment an operator works on. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { newApplication, password, queryOf, register } from '../oauth/flow.ts';
-import { closeChromium } from './chromium.ts';
+import { useChromium } from './chromium.ts';
 import { openConsole } from './console.ts';
 
-after(closeChromium);
+useChromium();
 
 const colors = {
   local: 'rgb(95, 99, 104)',

@@ -1,14 +1,14 @@
 /** Sign-in to the console with a password, by OAuth: who gets in, for how long, and what stays in the browser. */
 import assert from 'node:assert/strict';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { testClock } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
 import { password, register, rewrite, setRole } from '../oauth/flow.ts';
-import { closeChromium, openPage } from './chromium.ts';
+import { openPage, useChromium } from './chromium.ts';
 import { buildConsole, consoleLink, findAccessibilityProblems } from './console.ts';
 
-after(closeChromium);
+useChromium();
 
 const minuteMs = 60_000;
 

@@ -14,13 +14,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { shared } from '../context.ts';
 import { type ListeningShop, openListeningShop, type ShopOptions } from '../helper.ts';
-import { closeChromium, openPage, type Scope } from './chromium.ts';
+import { openPage, type Scope, useChromium } from './chromium.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -104,7 +104,7 @@ export type ConsoleTest = (
 
 /** Registers tests that share one console. They are skipped where there is no browser. */
 export function consoleTests(options: ShopOptions = {}): ConsoleTest {
-  after(closeChromium);
+  useChromium();
   let reason = '';
   const opened = shared((t) => openConsole({ ...t, skip: (why) => (reason = why ?? '') }, options));
   return (name, body) =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
 import { cleanUp } from '../context.ts';
@@ -16,9 +16,9 @@ import {
   queryOf,
   register,
 } from '../oauth/flow.ts';
-import { closeChromium, contrasts, openPage, screenshot } from './chromium.ts';
+import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
 
-after(closeChromium);
+useChromium();
 
 interface Arrival {
   readonly path: string;

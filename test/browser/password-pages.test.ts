@@ -1,10 +1,10 @@
 /** The pages for registration and for a new password, in a real browser. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { newApplication, openListeningShop, queryOf, register } from '../oauth/flow.ts';
-import { closeChromium, contrasts, openPage, screenshot } from './chromium.ts';
+import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
 
-after(closeChromium);
+useChromium();
 
 test('Pages for registration and new passwords fit on desktops and phones, in light and dark', async (t) => {
   const opened = await openPage(t);

@@ -1,12 +1,12 @@
 /** The landing page and the reference page in a real browser, on a desktop and on a phone. */
 import assert from 'node:assert/strict';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { imageIn } from '../api/image-forms.ts';
 import { openListeningShop, shared } from '../helper.ts';
-import { closeChromium, contrasts, openPage, screenshot } from './chromium.ts';
+import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
 
-after(closeChromium);
+useChromium();
 
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 

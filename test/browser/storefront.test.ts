@@ -1,16 +1,16 @@
 /** The storefront of examples/ in Chromium. Its server has the API key; the page orders for a customer. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Curd } from '../../client/src/index.ts';
 import { imageIn } from '../api/image-forms.ts';
 import { startExample } from '../cli/run.ts';
 import { bern, cleanUp, type Scope, until } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
-import { closeChromium, openPage, screenshot } from './chromium.ts';
+import { openPage, screenshot, useChromium } from './chromium.ts';
 import { findAccessibilityProblems, viewports } from './console.ts';
 
-after(closeChromium);
+useChromium();
 
 const password = 'a cellar full of wheels';
 

@@ -1,17 +1,17 @@
 /** The client in Chromium: sign-in, and uploads with progress; and what of that runs on servers. */
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { clientCredentials } from '../../client/oauth/index.ts';
 import { Curd, isCurdError, type UploadProgress } from '../../client/src/index.ts';
 import { imageIn } from '../api/image-forms.ts';
-import { closeChromium, openPage } from '../browser/chromium.ts';
+import { openPage, useChromium } from '../browser/chromium.ts';
 import type { Scope } from '../context.ts';
 import { newApplication, openListeningShop, password, register } from '../oauth/flow.ts';
 import { openProxy } from './proxy.ts';
 
-after(closeChromium);
+useChromium();
 
 const imageBytes = 9 * 1024 * 1024;
 

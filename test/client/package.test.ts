@@ -8,14 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { extract } from 'tar';
-import { closeChromium, openPage } from '../browser/chromium.ts';
-import { bern, cleanUp, shared, temporaryFolder } from '../context.ts';
+import { openPage, useChromium } from '../browser/chromium.ts';
+import { bern, shared, temporaryFolder } from '../context.ts';
 import { operationsOf } from '../fuzz/openapi.ts';
 import { read } from '../gates/sources.ts';
 import { openListeningShop } from '../helper.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { createCheese, deliver, register } from '../webhooks/webhook-shop.ts';
 import { openProxy } from './proxy.ts';
+
+useChromium();
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -130,7 +132,6 @@ suite('The package', () => {
     if (opened === null) {
       return;
     }
-    cleanUp(t, closeChromium);
     const { page, complaints } = opened;
     const { shop, input } = await openStage(t);
     const { folder } = project();
