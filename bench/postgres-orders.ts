@@ -6,7 +6,7 @@ import postgres from 'postgres';
 import { credentialByHash } from '../src/auth/keys/queries.ts';
 import { cheeseQueries } from '../src/cheeses/queries.ts';
 import type { Sql } from '../src/database/database.ts';
-import { statementsOn } from '../src/database/postgres-statements.ts';
+import { type SentStatements, statementsOn } from '../src/database/postgres-statements.ts';
 import type { Value } from '../src/database/sql.ts';
 import { recordEvents } from '../src/events/record.ts';
 import { idempotencyQueries } from '../src/idempotency/queries.ts';
@@ -51,7 +51,17 @@ async function record(pool: Pool, send: (sql: Sql) => Promise<unknown>): Promise
     return Promise.resolve(Object.assign([{ id: marks[0] }], { count: 1 }));
   };
   const shared = { columnTypes: new Map(), isPrepared: () => true, answered: () => {} };
-  await send(statementsOn({ unsafe } as never, shared));
+  const sent: SentStatements = {
+    isBegun: true,
+    begun: Promise.resolve(),
+    results: [],
+    waiting: 0,
+    failure: undefined,
+    inserts: [],
+    sendInserts: () => {},
+  };
+  await send(statementsOn({ unsafe } as never, shared, sent));
+  sent.sendInserts();
   return statements;
 }
 
