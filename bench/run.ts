@@ -14,6 +14,7 @@ import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
 import { benchClient } from './client.ts';
+import { benchCreations } from './creations.ts';
 import { benchCustomerSearch } from './customers.ts';
 import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
@@ -245,6 +246,8 @@ async function benchSmall(engine: Engine): Promise<void> {
   await benchWebhooks(engine, shop, { rounds, seconds, median, record });
   await benchEvents(engine, shop, { rounds, seconds, median, record });
   await benchUploads(engine, shop, { rounds, seconds, median, record });
+  // The last one, because it makes the catalogue larger.
+  await benchCreations(engine, shop, smallSize, { rounds, seconds, median, record });
   await shop.remove();
 }
 

@@ -69,7 +69,7 @@ export function openSqlite(file: string): Database {
       throw failure;
     }
     lastStamp = undefined;
-    for (const listener of commitListeners) {
+    for (const listener of isCommit ? commitListeners : []) {
       listener();
     }
     return outcomes;

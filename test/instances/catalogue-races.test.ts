@@ -376,18 +376,19 @@ suite('Terms of catalogue changes', () => {
     const as = shops.writer;
     const [shop] = shops.all;
     const { database } = shop.app.services;
-    const [name, tag] = [newName('Lost term'), newName('lost')];
+    const [name, tag] = [newName('Lost'), newName('lost')];
     await newCheese(shops, { name });
     const body = { name, tags: [{ name: tag }] };
     assertError(await shop.request('POST', '/v2/cheeses', { as, body }), 409, 'conflict');
-    // As after a failover: the shop has an epoch that began after the loss.
+    // As after a failover: the shop has an epoch that began after the loss. The next name has the same words, so that
+    // all of its terms are cached.
     await database.run(sql`delete from term where kind = 'tag' and name = ${tag}`);
     await database.run(sql`
       insert into event_epoch (name, first_sequence, cause, began_at)
       values ('lost', 1000000, 'restored', '2026-01-01T00:00:00.000Z')`);
     const { status, json } = await shop.request('POST', '/v2/cheeses', {
       as,
-      body: { ...body, name: newName() },
+      body: { ...body, name: name.split(' ').reverse().join(' ') },
     });
     assert.equal(status, 201);
     assert.deepEqual(await termIds(tag), [json.tags[0].id]);
