@@ -23,13 +23,14 @@ export function createListener(
   let isStopped = false;
 
   function restart(): void {
+    if (isStopped) {
+      return;
+    }
     clearTimeout(retry);
     void client.end({ timeout: 0 });
     client = open();
     client.listen(channel, onMessage, onMessage).catch(() => {
-      if (!isStopped) {
-        retry = setTimeout(restart, retryMs).unref();
-      }
+      retry = setTimeout(restart, retryMs).unref();
     });
   }
 

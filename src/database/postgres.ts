@@ -264,7 +264,11 @@ export function openPostgres(url: string): Database {
       // The last in the queue: the others before it have begun, and the pool waits for them.
       await changes.during(async () => {}).catch(() => {});
       await Promise.all([...listeners].map((listener) => listener.stop()));
-      await pool.end({ timeout: 5 });
+      // Statements that lose their server meanwhile replace the pool.
+      for (let ended: Pool | undefined; ended !== pool; ) {
+        ended = pool;
+        await ended.end({ timeout: secondsToEndMax });
+      }
     },
   };
 }

@@ -87,7 +87,7 @@ export function openSqlite(file: string): Database {
     }
   }
 
-  /** Null where a write has failed after others. */
+  /** Null where a write has failed after others, or before others because the disk is full: they must not clear `fullAt`. */
   async function runTogether(works: readonly Work[]): Promise<ChangeOutcome[] | null> {
     const outcomes: ChangeOutcome[] = [];
     try {
@@ -99,7 +99,8 @@ export function openSqlite(file: string): Database {
       if (!writer.isTransaction) {
         throw error;
       }
-      return outcomes.length === 0 ? [rejection(error)] : null;
+      const hidesNothing = works.length === 1 || !isDiskFull(error);
+      return outcomes.length === 0 && hidesNothing ? [rejection(error)] : null;
     }
   }
 
