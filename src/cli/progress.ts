@@ -1,6 +1,8 @@
 /** A progress bar on standard error, only on a terminal. */
 
 const width = 30;
+/** Of a longer note before. */
+const eraseRest = '\u001b[K';
 
 export interface ProgressBar {
   show(done: number, note: string): void;
@@ -17,7 +19,7 @@ export function progressBar(total: number): ProgressBar {
         const share = total === 0 ? 1 : Math.min(1, done / total);
         const filled = Math.round(share * width);
         const bar = `${'='.repeat(filled)}${' '.repeat(width - filled)}`;
-        stderr.write(`\r[${bar}] ${String(Math.round(share * 100)).padStart(3)} %  ${note}`);
+        stderr.write(`\r[${bar}] ${String(Math.round(share * 100)).padStart(3)} %  ${note}${eraseRest}`);
       }
     },
     clear() {
