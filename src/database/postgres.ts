@@ -2,10 +2,10 @@
  * The engine for several instances: PostgreSQL by the driver `postgres`, with a pool and prepared statements.
  * Measured on reads by key: 55 us of CPU each, against 75 us with the driver `pg`.
  */
-import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import type { Database, Sql, Transaction } from './database.ts';
 import { createGroups } from './groups.ts';
+import { openPool, type Pool } from './postgres-connect.ts';
 import {
   codeOf,
   isLost,
@@ -17,7 +17,6 @@ import {
 import { groupCommit, type RunTransaction } from './postgres-group.ts';
 import { urlsIn } from './postgres-hosts.ts';
 import { createListener, type Listener } from './postgres-listener.ts';
-import { openSocket } from './postgres-socket.ts';
 import {
   type Connection,
   type SentStatements,
@@ -30,13 +29,6 @@ import { readParameters } from './postgres-url.ts';
 import { createSlots } from './slots.ts';
 
 const attemptsMax = 5;
-/** For one statement, waits for locks included. No request needs as long. */
-const statementMs = 30_000;
-/**
- * For one lock. All changes to the catalogue lock one row: without this limit they would wait as long as it is locked,
- * and occupy all connections meanwhile.
- */
-const lockMs = 2500;
 /** Connections that changes leave to reads and to the readiness check, if the pool has as many. */
 const reservedForReads = 2;
 /** PostgreSQL keeps the ids of so many savepoints of a transaction in shared memory. */
@@ -45,21 +37,15 @@ const groupSizeMax = 64;
 const slotWaitMs = 5000;
 /** PostgreSQL keeps a plan for each text on each connection; lists of any length would make an unlimited number. */
 const preparedMax = 500;
-/** For a transaction of an instance that was stopped or cut off: its locks block all others. */
-const idleInTransactionMs = 30_000;
 /** Without a response while statements run: then the connections are dead without having been closed. */
 const silenceMs = 40_000;
-const reconnectSeconds = 0.25;
 /** For statements that run on connections that are being replaced. */
 const secondsToEndMax = 5;
-const connectSeconds = 5;
 /** While no server accepts writes: how long no further attempt is made. */
 const outageMs = 250;
 
 /** Any fixed number: the advisory lock of `exclusiveTransaction`. */
 const OVERHAUL_LOCK = 4_348_468;
-
-type Pool = postgres.Sql<{ bigint: number }>;
 
 /** Opens a pool. Connections are opened when first needed, and again after they were lost. */
 export function openPostgres(url: string): Database {
@@ -83,7 +69,7 @@ export function openPostgres(url: string): Database {
 
   /** A pool of the server that was found last. */
   function open(max: number): Pool {
-    const opened = connect(hosts[host] as TlsSettings, max, (isStandby) => {
+    const opened = openPool(hosts[host] as TlsSettings, max, (isStandby) => {
       standbys[isStandby ? 'add' : 'delete'](opened);
     });
     return opened;
@@ -271,33 +257,4 @@ export function openPostgres(url: string): Database {
       }
     },
   };
-}
-
-/** @param onStandby called when a connection is made to a standby, and when that is promoted */
-function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
-  return postgres(url, {
-    // At the limit of statements that have no result yet, the driver does not reserve a connection for its transaction.
-    ...({ socket: openSocket, max_pipeline: Number.MAX_SAFE_INTEGER } as object),
-    ssl,
-    max,
-    backoff: () => reconnectSeconds,
-    connect_timeout: connectSeconds,
-    // No arrays are read, and a connection that breaks while their types are fetched would end the process.
-    fetch_types: false,
-    onnotice: () => {},
-    onparameter(name, value) {
-      // Sent before the first response of a connection.
-      if (name === 'in_hot_standby') {
-        onStandby(value === 'on');
-      }
-    },
-    // Ids are below 2^53, so they fit a JavaScript number.
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: {
-      application_name: 'curd',
-      statement_timeout: statementMs,
-      lock_timeout: lockMs,
-      idle_in_transaction_session_timeout: idleInTransactionMs,
-    },
-  });
 }
