@@ -175,7 +175,7 @@ export async function benchEvents(
     const insert = (count: number) =>
       one.run(sql`
         insert into event (type, subject, actor, data, created_at)
-        select 'order.placed', 'order:1', 'bench', '{}', '2026-01-01T00:00:00.000Z' from generate_series(1, ${count}::integer)`);
+        select 'order.placed', 'order:11', 'bench', '{}', '2026-01-01T00:00:00.000Z' from generate_series(1, ${count}::integer)`);
     const durations: number[] = [];
     let backlogMs = 0;
     await one.snapshot(async (snapshot) => {
@@ -217,7 +217,7 @@ export async function benchEvents(
       await tx.get(sql`select last from event_log where id = 1`);
       await tx.run(sql`
         insert into event (type, subject, actor, data, created_at, sequence)
-        select 'order.placed', 'order:1', 'bench', '{"id":1,"status":"placed","total":10,"reason":null}',
+        select 'order.placed', 'order:11', 'bench', '{"id":11,"status":"placed","total":10,"reason":null}',
           '2026-01-01T00:00:00.000Z', (select last from event_log) + value
         from (${numbers}) as numbers`);
       await tx.run(sql`update event_log set last = last + ${count}`);

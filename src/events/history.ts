@@ -7,9 +7,12 @@ export function listEvents(sql: Sql, subjects: readonly string[]): Promise<Event
   return eventQueries(sql).listOf(subjects);
 }
 
+/** A statement has 32,766 values at most. */
+const deletedAtOnce = 1000;
+
 /** Only for test orders: the events of a shop are never deleted one by one. */
 export async function deleteEvents(tx: Sql, ids: readonly number[]): Promise<void> {
-  if (ids.length > 0) {
-    await eventQueries(tx).delete(ids);
+  for (let first = 0; first < ids.length; first += deletedAtOnce) {
+    await eventQueries(tx).delete(ids.slice(first, first + deletedAtOnce));
   }
 }

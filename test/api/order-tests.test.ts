@@ -208,6 +208,17 @@ onBothEngines('Test orders', (engine) => {
   });
 });
 
+test('Test orders are restored when they have more events than a statement has values', async (t) => {
+  const { shop, restore, snapshot } = await openTests(t, 'sqlite');
+  const before = await snapshot();
+  await shop.app.services.database.run(sql`
+    insert into event (type, subject, actor, data, created_at)
+    with recursive n (value) as (select 1 union all select value + 1 from n where value < 33000)
+    select 'order.approved', 'order:1', 'key:1', '{"reason":null}', '2026-01-01T00:00:00.000Z' from n`);
+  await restore();
+  assert.deepEqual(await snapshot(), before);
+});
+
 suite('A server that was started', { concurrency: 3 }, () => {
   const environments: [name: string, more: Record<string, string>, status: number][] = [
     ['local', {}, 200],
