@@ -64,6 +64,8 @@ export function createLeaseWorker<Work, Result>({
   const runs = new Set<Promise<void>>();
   /** Lanes that are not tried before a time. */
   const delays = new Map<string, number>();
+  /** Lanes with a claim that runs, and that may not have seen why another one would find more. */
+  const outdated = new Set<string>();
   /** Claims that failed: if they were committed all the same, nothing runs their jobs. */
   const doubtful = new Set<{ readonly lane: string; readonly leaseEnd: number }>();
   /** Jobs that run or may be claimed by a claim that runs. */
@@ -95,7 +97,9 @@ export function createLeaseWorker<Work, Result>({
     }
     taken -= max - claimed.length;
     claims.delete(lane);
-    if (claimed.length === 0) {
+    if (outdated.delete(lane)) {
+      wake();
+    } else if (claimed.length === 0) {
       delays.set(lane, performance.now() + laneDelayMs);
     }
     for (const work of claimed) {
@@ -112,8 +116,7 @@ export function createLeaseWorker<Work, Result>({
       log.error({ err: error, kind, lane }, 'a job failed; it is tried again after its lease');
     }
     taken -= 1;
-    delays.delete(lane);
-    wake();
+    wakeLane(lane);
   }
 
   /** The database may be unavailable for a moment. Without its result, the work would be done again after the lease. */
@@ -171,6 +174,14 @@ export function createLeaseWorker<Work, Result>({
     }
   }
 
+  function wakeLane(lane: string): void {
+    delays.delete(lane);
+    if (claims.has(lane)) {
+      outdated.add(lane);
+    }
+    wake();
+  }
+
   function wake(): void {
     isLookDue = !isStopped;
     looking ??= (async () => {
@@ -199,10 +210,7 @@ export function createLeaseWorker<Work, Result>({
       poll ??= setInterval(wake, pollMs).unref();
       wake();
     },
-    wake(lane) {
-      delays.delete(lane);
-      wake();
-    },
+    wake: wakeLane,
     async stop() {
       isStopped = true;
       clearInterval(poll);

@@ -140,6 +140,46 @@ onBothEngines('Jobs under leases', (engine) => {
     await worker.stop();
   });
 
+  test('are claimed again when a job of their lane ended during a claim that found none', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'lane', 2);
+    const done: string[] = [];
+    const { promise: secondClaim, resolve: startSecondClaim } = Promise.withResolvers<void>();
+    const { promise: firstEnd, resolve: endFirst } = Promise.withResolvers<void>();
+    let claims = 0;
+    const handler: LeaseHandler<LeasedJob, void> = {
+      kind,
+      laneMax,
+      leaseMs,
+      async claim(lane) {
+        claims += 1;
+        if (claims !== 2) {
+          return lease(database, clock, lane, 1);
+        }
+        startSecondClaim();
+        await firstEnd;
+        await sleep(20);
+        return [];
+      },
+      async run(job) {
+        if (done.length === 0) {
+          worker.wake('lane');
+          await secondClaim;
+        }
+        done.push(job.key);
+      },
+      async store(job) {
+        await end(database, job);
+        endFirst();
+      },
+    };
+    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    await worker.run();
+    assert.deepEqual(done, ['lane:000', 'lane:001']);
+    await worker.stop();
+  });
+
   test('run 64 at a time in a process, from all lanes', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
