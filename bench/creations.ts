@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { openServices } from '../src/app/services.ts';
-
 import type { Engine } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { cheeseAt } from './catalogue.ts';
@@ -13,18 +12,18 @@ import { postgresCpuSeconds, type Running, startCurd } from './process.ts';
 import type { Shop, Tools } from './store.ts';
 
 const connections = 16;
-/** A second on PostgreSQL through one instance: three times the rate before changes were committed in groups. */
+/** A second on PostgreSQL through one instance: three times the rate of an earlier version on a slower machine. */
 const rateMin = 420;
 
 /** Creations a second, and the CPU time of the servers for each. */
-export interface CreationRate {
+interface CreationRate {
   readonly perSecond: number;
   readonly cpuMicroseconds: number;
   readonly requests: number;
 }
 
 /** Returns a function that creates cheeses through some servers of a shop, which never have the same name. */
-export async function prepareCreations(
+async function prepareCreations(
   shop: Shop,
   firstIndex: number,
 ): Promise<(servers: readonly Running[], seconds: number) => Promise<CreationRate>> {

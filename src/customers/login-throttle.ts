@@ -58,7 +58,7 @@ export interface LoginThrottle {
   recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
   /** Clears the failures of a username: its own, those from the client IP, and those from the network of this IP. */
   clear(tx: Sql, usernameKey: string, clientIp: string): Promise<void>;
-  /** Deletes counters whose window has ended. Call it regularly. */
+  /** Deletes counters whose window has ended. Returns whether some are left. Call it regularly. */
   purge(): Promise<boolean>;
 }
 

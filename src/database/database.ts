@@ -28,7 +28,7 @@ export interface Sql {
  * @throws AppError unavailable when the database cannot be reached. If that happens during the commit, the change may
  * have been made or not.
  * @param groupOrder only for changes of the catalogue, which wait for the lock of one row: on PostgreSQL those that wait
- * in this process share a transaction, with a savepoint each. They run in ascending order of the id of the only other
+ * in this process share a transaction. They run in ascending order of the id of the only other
  * row that they lock, so that two transactions cannot wait for each other.
  * @throws ConstraintError for violations of a unique index
  */

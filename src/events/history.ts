@@ -1,4 +1,5 @@
 /** The recorded events of given subjects. */
+import { forEachBlock } from '../blocks.ts';
 import type { Sql } from '../database/database.ts';
 import { type EventRow, eventQueries } from './queries.ts';
 
@@ -8,11 +9,11 @@ export function listEvents(sql: Sql, subjects: readonly string[]): Promise<Event
 }
 
 /** A statement has 32,766 values at most. */
-const deletedAtOnce = 1000;
+const blockSize = 1000;
 
 /** Only for test orders: the events of a shop are never deleted one by one. */
 export async function deleteEvents(tx: Sql, ids: readonly number[]): Promise<void> {
-  for (let first = 0; first < ids.length; first += deletedAtOnce) {
-    await eventQueries(tx).delete(ids.slice(first, first + deletedAtOnce));
-  }
+  await forEachBlock(ids, blockSize, async (block) => {
+    await eventQueries(tx).delete(block);
+  });
 }

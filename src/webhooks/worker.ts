@@ -19,7 +19,7 @@ export interface WebhookWorker {
   wake(endpointId: number): void;
   /** Every minute: finds endpoints of other instances, and deliveries without a job. */
   maintain(): Promise<void>;
-  /** Deletes deliveries that ended long ago, and those of deleted endpoints: for some seconds, the rest next time. */
+  /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
   purge(): Promise<boolean>;
   /** Queues and sends all that is due now: for tests. */
   run(): Promise<void>;
