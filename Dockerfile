@@ -31,7 +31,8 @@ COPY migrations migrations
 COPY client client
 COPY --from=console /curd/console/dist console/dist
 COPY src src
-RUN mkdir /data && chown node:node /data
+# For other commands: docker exec <container> curd keys list --account local
+RUN ln -s /curd/bin/curd.js /usr/local/bin/curd && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080

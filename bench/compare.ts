@@ -1,5 +1,5 @@
 /**
- * `node bench/compare.ts <commit> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--json]`
+ * `node bench/compare.ts <commit> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--work 'order,login'] [--json]`
  *
  * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. A row is
  * "ok" when the median of this checkout is at most 1.02 times that of the commit. The commit is measured twice: when its
@@ -13,7 +13,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Engine } from '../src/database/sql.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
-import { httpRequest, runLoad } from './load.ts';
+import { queryPostgres } from '../test/postgres-client.ts';
+import { httpRequest, type Load, runLoad } from './load.ts';
 import { type Running, startCurd } from './process.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -22,6 +23,7 @@ const { values: options, positionals } = parseArgs({
     engine: { type: 'string', default: 'both' },
     rounds: { type: 'string', default: '9' },
     seconds: { type: 'string', default: '2' },
+    work: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -111,17 +113,27 @@ const image = Buffer.from(
 );
 
 async function createDatabase(): Promise<string> {
-  const { default: postgres } = await import('postgres');
   const url = process.env.CURD_TEST_POSTGRES;
-  const server = postgres(`${url}/postgres`, { max: 1 });
   const name = `compare_${databases++}`;
-  await server.unsafe(`create database ${name}`);
-  await server.end();
+  await queryPostgres(`${url}/postgres`, `create database ${name}`);
   return `${url}/${name}`;
 }
 
+const placeOrder = (id: number, headers: Record<string, string>) =>
+  httpRequest(
+    'POST',
+    '/v2/store/order',
+    headers,
+    JSON.stringify({
+      items: [{ cheeseId: id, quantity: 2 }],
+      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+    }),
+  );
+
+let orders = 0;
+
 /** The requests of a row. */
-function requestsOf(workload: string, key: string): Buffer[] {
+function requestsOf(workload: string, key: string): Load['requests'] {
   const headers = { 'X-API-Key': key };
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
   switch (workload) {
@@ -130,17 +142,14 @@ function requestsOf(workload: string, key: string): Buffer[] {
     case 'list':
       return [httpRequest('GET', '/v2/cheeses?limit=20', headers)];
     case 'order':
-      return ids.map((id) =>
-        httpRequest(
-          'POST',
-          '/v2/store/order',
-          headers,
-          JSON.stringify({
-            items: [{ cheeseId: id, quantity: 2 }],
-            shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
-          }),
-        ),
-      );
+      return ids.map((id) => placeOrder(id, headers));
+    case 'order with an idempotency key':
+      return {
+        next() {
+          orders += 1;
+          return placeOrder((orders % 100) + 1, { ...headers, 'Idempotency-Key': `compare-${orders}` });
+        },
+      };
     case 'upload': {
       const body = Buffer.concat([
         Buffer.from(
@@ -162,7 +171,8 @@ function requestsOf(workload: string, key: string): Buffer[] {
   }
 }
 
-const workloads = ['GET by id', 'list', 'order', 'login', 'upload'] as const;
+const allWorkloads = ['GET by id', 'list', 'order', 'order with an idempotency key', 'login', 'upload'];
+const workloads = options.work === undefined ? allWorkloads : options.work.split(',');
 
 async function compareOn(engine: Engine, before: string, scratch: string): Promise<Row[]> {
   const sides = [

@@ -257,26 +257,26 @@ async function keys(): Promise<void> {
   const shown: number[] = [];
   const confirmed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const card = page.locator('section[aria-label="approved"] [data-order]').first();
+    const card = page.locator('section[aria-label="placed"] [data-order]').first();
     await card.getByRole('link').focus();
     const id = await card.getAttribute('data-order');
     await page.evaluate(`window.moved = new Promise((resolve) => {
       addEventListener('keydown', () => {
         const pressedAt = performance.now();
-        const look = () => document.querySelector('section[aria-label="approved"] [data-order="${id}"]') === null
+        const look = () => document.querySelector('section[aria-label="placed"] [data-order="${id}"]') === null
           ? resolve(performance.now() - pressedAt) : requestAnimationFrame(look);
         look();
       }, { once: true, capture: true });
     }), undefined`);
-    const done = page.waitForResponse((response) => response.url().endsWith(`/order/${id}/ship`));
-    await page.keyboard.press('s');
+    const done = page.waitForResponse((response) => response.url().endsWith(`/order/${id}/approve`));
+    await page.keyboard.press('a');
     shown.push(await page.evaluate<number>('window.moved'));
     const { responseEnd } = (await done).request().timing();
     await (await done).finished();
     confirmed.push(Math.max(responseEnd, (await done).request().timing().responseEnd));
   }
-  row('key s to the card in the next column', middle(shown), 50, 'ms');
-  row('key s to the response of the server', middle(confirmed), 250, 'ms');
+  row('key a to the card in the next column', middle(shown), 50, 'ms');
+  row('key a to the response of the server', middle(confirmed), 250, 'ms');
 }
 
 /** From the response to another client to the row in the list, newest first. */

@@ -1,7 +1,7 @@
 /** Pages of the search of customers. */
 import { performance } from 'node:perf_hooks';
 import type { Services } from '../src/app/services.ts';
-import { fillSearchNames } from '../src/customers/search.ts';
+import { searchNames } from '../src/customers/search-names.ts';
 
 const pageMs = 5;
 const rounds = 20;
@@ -40,6 +40,8 @@ export async function benchCustomerSearch(
     'email_key',
     'first_name',
     'last_name',
+    'last_first',
+    'first_last',
     'password',
     'tier',
   ];
@@ -51,6 +53,7 @@ export async function benchCustomerSearch(
       const email = `user${index}@mail.example`;
       const tier = index % 1000 === 0 ? 'platinum' : 'bronze';
       const first = firstNames[index % 10] ?? '';
+      const { lastFirst, firstLast } = searchNames({ first_name: first, last_name: last });
       return [
         `user${index}`,
         `user${index}`,
@@ -58,6 +61,8 @@ export async function benchCustomerSearch(
         email,
         first,
         last,
+        lastFirst,
+        firstLast,
         '',
         tier,
         '2026-01-01T00:00:00.000Z',
@@ -65,7 +70,6 @@ export async function benchCustomerSearch(
     });
     await database.transaction((tx) => tx.insert('customer', [...columns, 'created_at'], rows));
   }
-  await fillSearchNames(database);
 
   const times: { ms: number; query: string }[] = [];
   for (const request of requests) {

@@ -112,12 +112,12 @@ async function fillResponses(shop: Shop): Promise<void> {
       ? `generate_series(1, ${storedResponses}) as numbers (n)`
       : `(with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${storedResponses}) select n from numbers) as numbers`;
   const hash = database.engine === 'postgres' ? "md5('r' || n)" : 'lower(hex(randomblob(16)))';
-  const sealed = `${hash} || '${'x'.repeat(700)}'`;
+  const response = `${hash} || '${'x'.repeat(700)}'`;
   await database.exclusiveTransaction(async (tx) => {
     await tx.run(
-      rawSql(`insert into idempotent_answer
-        (request, owner, fingerprint, method, path, request_id, sealed, created_at, expires_at)
-        select ${hash}, ${hash}, ${hash}, 'POST', '/v2/store/order', ${hash}, ${sealed},
+      rawSql(`insert into stored_response
+        (request, owner, fingerprint, method, path, request_id, response, created_at, expires_at)
+        select ${hash}, ${hash}, ${hash}, 'POST', '/v2/store/order', ${hash}, ${response},
           '2026-06-01T12:00:00.000Z', '2099-01-01T00:00:00.000Z' from ${numbers}`),
     );
   });

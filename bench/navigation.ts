@@ -1,8 +1,9 @@
 /** Lists of categories and tags, facets, and totals of two filters that are not cached. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openServices } from '../src/app/services.ts';
-import type { ListRequest } from '../src/cheeses/list-query.ts';
-import { createCheeseReader } from '../src/cheeses/listing.ts';
+import { CheeseLists } from '../src/cheeses/listing/cheese-lists.ts';
+import type { ListRequest } from '../src/cheeses/listing/list-query.ts';
+import { CurrentIndex } from '../src/cheeses/search-index/current-index.ts';
 import { createCursors } from '../src/cursor.ts';
 import { loadConfig } from '../src/settings/config.ts';
 
@@ -45,12 +46,14 @@ export interface Total {
 /** Counts each pair of filters with empty caches. */
 export async function measureTotals(environment: Readonly<Record<string, string>>): Promise<Total[]> {
   const { database, close } = await openServices(loadConfig(environment));
+  const current = new CurrentIndex(database);
+  await current.load();
   const totals: Total[] = [];
   for (const pair of pairs) {
-    const reader = createCheeseReader({ database, cursors: createCursors('bench', 'cheeses') });
+    const lists = new CheeseLists(current, createCursors('bench', 'cheeses'));
     const startedAt = cpuMs();
     let isCounted = false;
-    const counting = reader.list({ ...pair, limit: 20 }, { withTotal: true }).then(() => {
+    const counting = lists.list({ ...pair, limit: 20 }, { withTotal: true }).then(() => {
       isCounted = true;
     });
     let longestMs = cpuMs() - startedAt;
@@ -62,7 +65,7 @@ export async function measureTotals(environment: Readonly<Record<string, string>
     await counting;
     const ms = cpuMs() - startedAt;
     for (let page = 1; page <= furtherPages; page += 1) {
-      await reader.list({ ...pair, limit: 20 + page }, { withTotal: true });
+      await lists.list({ ...pair, limit: 20 + page }, { withTotal: true });
     }
     const pageMs = (cpuMs() - startedAt - ms) / furtherPages;
     totals.push({ query: JSON.stringify(pair), ms, longestMs, pageMs });

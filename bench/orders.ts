@@ -21,6 +21,7 @@ import { type Engine, rawSql, sql } from '../src/database/sql.ts';
 import { recountOrders } from '../src/orders/order-counter.ts';
 import { loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { onConnection } from '../test/postgres-client.ts';
 import { type Running, startCurd } from './process.ts';
 
 const { values: options } = parseArgs({
@@ -100,14 +101,13 @@ async function newKey({ keys, contextOf }: Services): Promise<string> {
 
 /** Creates a database, unless the kept folder has it. */
 async function createDatabase(name: string): Promise<string> {
-  const { default: postgres } = await import('postgres');
   const url = process.env.CURD_TEST_POSTGRES;
-  const server = postgres(`${url}/postgres`, { max: 1 });
-  const [known] = await server`select 1 from pg_database where datname = ${name}`;
-  if (known === undefined) {
-    await server.unsafe(`create database ${name}`);
-  }
-  await server.end();
+  await onConnection(`${url}/postgres`, async (query) => {
+    const known = await query(`select 1 from pg_database where datname = '${name}'`);
+    if (known.length === 0) {
+      await query(`create database ${name}`);
+    }
+  });
   return `${url}/${name}`;
 }
 
@@ -136,7 +136,7 @@ async function makeOrders(database: Database, count: number): Promise<void> {
       await runScript(made);
     }
   });
-  await recountOrders(database);
+  await database.exclusiveTransaction(recountOrders);
   await database.exclusiveTransaction(async (_, runScript) => {
     for (const { made } of schema.filter(({ kind }) => kind === 'trigger')) {
       await runScript(made);

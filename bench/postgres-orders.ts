@@ -2,11 +2,13 @@
  * Orders on PostgreSQL by the driver alone: the statements that Curd sends, in two round trips. The first contains all
  * whose values are known, the second all rows and the commit.
  */
-import postgres from 'postgres';
+import pg from 'pg';
 import { credentialByHash } from '../src/auth/keys/queries.ts';
 import { cheeseQueries } from '../src/cheeses/queries.ts';
 import type { Sql } from '../src/database/database.ts';
-import { type SentStatements, statementsOn } from '../src/database/postgres-statements.ts';
+import { KnownTexts } from '../src/database/postgres/known-texts.ts';
+import { statementsIn } from '../src/database/postgres/statements.ts';
+import { PostgresTransaction } from '../src/database/postgres/transaction.ts';
 import type { Value } from '../src/database/sql.ts';
 import { recordEvents } from '../src/events/record.ts';
 import { idempotencyQueries } from '../src/idempotency/queries.ts';
@@ -37,37 +39,38 @@ const later = '2099-06-01T13:00:00.000Z';
 const connections = 10;
 const hash = '0123456789abcdef'.repeat(4);
 
-type Pool = postgres.Sql;
-type Connection = Pick<Pool, 'unsafe'>;
-
 /** Collects the statements that the code of Curd sends. Only types of columns come from the database. */
-async function record(pool: Pool, send: (sql: Sql) => Promise<unknown>): Promise<Statement[]> {
+async function record(client: pg.Client, send: (sql: Sql) => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = [];
-  const unsafe = (text: string, values: (string | number)[]) => {
+  const query = (text: string, values: readonly Value[] = []) => {
     if (text.includes('pg_attribute')) {
-      return pool.unsafe(text, values);
+      return client.query(text, [...values]);
     }
-    statements.push({ text, values: [...values] });
-    return Promise.resolve(Object.assign([{ id: marks[0] }], { count: 1 }));
+    statements.push({ text, values });
+    return Promise.resolve({ rows: [{ id: marks[0] }], rowCount: 1, command: 'COMMIT' } as never);
   };
-  const shared = { columnTypes: new Map(), isPrepared: () => true, answered: () => {} };
-  const sent: SentStatements = {
-    isBegun: true,
-    begun: Promise.resolve(),
-    results: [],
-    waiting: 0,
-    failure: undefined,
-    inserts: [],
-    sendInserts: () => {},
-  };
-  await send(statementsOn({ unsafe } as never, shared, sent));
-  sent.sendInserts();
-  return statements;
+  const transaction = new PostgresTransaction({ query }, '');
+  await transaction.complete(() =>
+    send(statementsIn(transaction, { columnTypes: new Map(), texts: new KnownTexts(true) })),
+  );
+  // Without `begin` and `commit`.
+  return statements.slice(1, -1);
 }
 
-async function recordOrder(pool: Pool): Promise<OrderStatements> {
+/** Opens connections that send statements without waiting for the results of those before. */
+function connect(url: string, count: number): Promise<pg.Client[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const client = new pg.Client({ connectionString: url, pipeline: true });
+      await client.connect();
+      return client;
+    }),
+  );
+}
+
+async function recordOrder(client: pg.Client): Promise<OrderStatements> {
   const [id, first, second] = marks;
-  const [key] = await pool`select hash, account_id from api_key order by id desc limit 1`;
+  const { rows } = await client.query('select hash from api_key order by id desc limit 1');
   const line = { quantity: 2, pricePerKg: 61.25 };
   const items = JSON.stringify([
     { cheeseId: first, cheeseName: 'Tomme Noir kelisor', ...line },
@@ -86,115 +89,96 @@ async function recordOrder(pool: Pool): Promise<OrderStatements> {
   const placed = orderEvents.placed.of(`order:${id}`, { id, status: 'placed', total: 134.9, reason: null });
   const origin = { actor: 'key:1', requestId: hash.slice(0, 32), traceId: hash.slice(0, 32), effects: null };
   return {
-    checks: await record(pool, async (sql) => {
-      await sql.all(credentialByHash.many([key?.hash]));
+    checks: await record(client, async (sql) => {
+      await sql.all(credentialByHash.many([rows[0].hash]));
       await postgresQuotaQueries(sql).count([['account:bare', 1, 60_000, 1e9, 0, 0]], null);
     }),
-    locks: await record(pool, async (sql) => {
+    locks: await record(client, async (sql) => {
       await cheeseQueries(sql).lockForShare([first, second]);
       await orderQueries(sql).reserveId();
     }),
-    rows: await record(pool, async (sql) => {
+    rows: await record(client, async (sql) => {
       await orderQueries(sql).insert(id, order, false);
       await orderQueries(sql).insertOpenCheeses(id, [first, second], new Map());
       await addApprovalJob(sql, id, later);
       await recordEvents(sql, origin, now, [placed]);
     }),
-    response: await record(pool, (sql) =>
-      idempotencyQueries(sql).insert(
-        {
-          request: `bare-${id}`,
-          owner: hash.slice(0, 32),
-          fingerprint: hash,
-          method: 'POST',
-          path: '/v2/store/order',
-          request_id: origin.requestId,
-          sealed: hash.repeat(16),
-          created_at: now,
-          expires_at: later,
-        },
-        hash.slice(0, 32),
-      ),
+    response: await record(client, (sql) =>
+      idempotencyQueries(sql).insert({
+        request: `bare-${id}`,
+        owner: hash.slice(0, 32),
+        fingerprint: hash,
+        method: 'POST',
+        path: '/v2/store/order',
+        request_id: origin.requestId,
+        response: hash.repeat(16),
+        created_at: now,
+        expires_at: later,
+      }),
     ),
   };
 }
 
 /** Returns a function that sends statements with the ids in the places of their marks. */
-function sender(connection: Connection, statements: readonly Statement[]) {
+function sender(client: pg.Client, name: string, statements: readonly Statement[]) {
   return (ids: readonly number[]) =>
-    statements.map(({ text, values }) => {
+    statements.map(({ text, values }, index) => {
       const bound = values.map((value) => {
-        const fill = (filled: string, mark: number, index: number) =>
-          filled.replaceAll(`${mark}`, `${ids[index]}`);
+        const fill = (filled: string, mark: number, place: number) =>
+          filled.replaceAll(`${mark}`, `${ids[place]}`);
         return value === null || !`${value}`.includes('987654') ? value : marks.reduce(fill, `${value}`);
       });
-      return connection.unsafe(text, bound as string[], { prepare: true }).execute();
+      return client.query({ name: `${name}${index}`, text, values: bound });
     });
 }
 
-function orderPlacer(
-  connection: Connection,
-  statements: OrderStatements,
-  hasChecks: boolean,
-  hasKey: boolean,
-) {
-  const check = sender(connection, hasChecks ? statements.checks : []);
-  const lock = sender(connection, statements.locks);
-  const insert = sender(connection, [...statements.rows, ...(hasKey ? statements.response : [])]);
+function orderPlacer(client: pg.Client, statements: OrderStatements, hasChecks: boolean, hasKey: boolean) {
+  const check = sender(client, 'check', hasChecks ? statements.checks : []);
+  const lock = sender(client, 'lock', statements.locks);
+  const insert = sender(client, 'row', [...statements.rows, ...(hasKey ? statements.response : [])]);
   return async (cheeseId: number) => {
     const ids = [0, cheeseId, cheeseId + 1];
-    const results = await Promise.all([...check(ids), connection.unsafe('begin').execute(), ...lock(ids)]);
-    const id = Number(results.at(-1)?.[0]?.id);
-    await Promise.all([...insert([id, ...ids.slice(1)]), connection.unsafe('commit').execute()]);
+    const results = await Promise.all([...check(ids), client.query('begin'), ...lock(ids)]);
+    const id = Number(results.at(-1)?.rows[0]?.id);
+    await Promise.all([...insert([id, ...ids.slice(1)]), client.query('commit')]);
   };
 }
 
 /** Returns orders per second on ten connections. Without the checks, which Curd makes for many requests at once. */
-export async function ordersOnPostgres(
+export function ordersOnPostgres(url: string, ids: readonly number[], seconds: number): Promise<number> {
+  return measure(url, connections, seconds, ids, { hasChecks: false, hasKey: false });
+}
+
+/** Returns orders per second of one client on one connection. */
+export function ordersOfOneClient(
   url: string,
   ids: readonly number[],
   seconds: number,
+  hasKey: boolean,
 ): Promise<number> {
-  const pool = postgres(url, { max: connections, onnotice: () => {} });
-  const statements = await recordOrder(pool);
-  const reserved = await Promise.all(Array.from({ length: connections }, () => pool.reserve()));
+  return measure(url, 1, seconds, ids, { hasChecks: true, hasKey });
+}
+
+async function measure(
+  url: string,
+  count: number,
+  seconds: number,
+  ids: readonly number[],
+  { hasChecks, hasKey }: { readonly hasChecks: boolean; readonly hasKey: boolean },
+): Promise<number> {
+  const clients = await connect(url, count);
+  const statements = await recordOrder(clients[0] as pg.Client);
   const startedAt = performance.now();
   let orders = 0;
-  const placeOrders = async (connection: Connection) => {
-    const place = orderPlacer(connection, statements, false, false);
+  const placeOrders = async (client: pg.Client) => {
+    const place = orderPlacer(client, statements, hasChecks, hasKey);
     while (performance.now() < startedAt + seconds * 1000) {
       orders += 1;
       await place(ids[orders % ids.length] ?? 1);
     }
   };
-  await Promise.all(reserved.map(placeOrders));
+  await Promise.all(clients.map(placeOrders));
   const rate = orders / ((performance.now() - startedAt) / 1000);
-  for (const connection of reserved) {
-    connection.release();
-  }
-  await pool.end();
-  return rate;
-}
-
-/** Returns orders per second of one client on one connection. */
-export async function ordersOfOneClient(
-  url: string,
-  ids: readonly number[],
-  seconds: number,
-  hasKey: boolean,
-): Promise<number> {
-  const pool = postgres(url, { max: 1, onnotice: () => {} });
-  const statements = await recordOrder(pool);
-  const connection = await pool.reserve();
-  const place = orderPlacer(connection, statements, true, hasKey);
-  const startedAt = performance.now();
-  let orders = 0;
-  while (performance.now() < startedAt + seconds * 1000) {
-    orders += 1;
-    await place(ids[orders % ids.length] ?? 1);
-  }
-  const rate = orders / ((performance.now() - startedAt) / 1000);
-  connection.release();
-  await pool.end();
+  await Promise.all(clients.map((client) => client.end()));
   return rate;
 }

@@ -12,6 +12,7 @@ import { openServices } from '../src/app/services.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { queryPostgres } from '../test/postgres-client.ts';
 import { fillCatalogue } from './catalogue.ts';
 import { benchClient } from './client.ts';
 import { benchCreations } from './creations.ts';
@@ -185,11 +186,8 @@ async function makeShop(engine: Engine, name: string, size: number) {
 }
 
 async function createDatabase(name: string): Promise<string> {
-  const { default: postgres } = await import('postgres');
   const url = process.env.CURD_TEST_POSTGRES;
-  const server = postgres(`${url}/postgres`, { max: 1 });
-  await server.unsafe(`create database ${name}`);
-  await server.end();
+  await queryPostgres(`${url}/postgres`, `create database ${name}`);
   return `${url}/${name}`;
 }
 

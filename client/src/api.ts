@@ -1,8 +1,8 @@
 /** Typed requests: the paths, parameters and bodies of `schema.ts`, and its errors. */
 import { errorOf, type FieldError } from './errors.ts';
-import { attachEtag } from './etag.ts';
 import type { Http, OutgoingRequest, Reply } from './http.ts';
-import type { CallOptions } from './options.ts';
+import { attachMetadata } from './metadata.ts';
+import type { CallOptions, Outcome, WriteOptions } from './options.ts';
 import { type ItemOf, List, type Position } from './pages.ts';
 import { retryAfterSeconds } from './retries.ts';
 import type { paths } from './schema.ts';
@@ -41,20 +41,36 @@ export class Api {
     return this.#call<Output<'get', P>>('GET', path, input, options);
   }
 
-  post<P extends Path<'post'>>(path: P, input: Input<'post', P>, options?: CallOptions) {
-    return this.#call<Output<'post', P>>('POST', path, input, options);
+  post<P extends Path<'post'>, Options extends WriteOptions>(
+    path: P,
+    input: Input<'post', P>,
+    options?: Options,
+  ) {
+    return this.#call<Outcome<Options, Output<'post', P>>>('POST', path, input, options);
   }
 
-  put<P extends Path<'put'>>(path: P, input: Input<'put', P>, options?: CallOptions) {
-    return this.#call<Output<'put', P>>('PUT', path, input, options);
+  put<P extends Path<'put'>, Options extends WriteOptions>(
+    path: P,
+    input: Input<'put', P>,
+    options?: Options,
+  ) {
+    return this.#call<Outcome<Options, Output<'put', P>>>('PUT', path, input, options);
   }
 
-  patch<P extends Path<'patch'>>(path: P, input: Input<'patch', P>, options?: CallOptions) {
-    return this.#call<Output<'patch', P>>('PATCH', path, input, options);
+  patch<P extends Path<'patch'>, Options extends WriteOptions>(
+    path: P,
+    input: Input<'patch', P>,
+    options?: Options,
+  ) {
+    return this.#call<Outcome<Options, Output<'patch', P>>>('PATCH', path, input, options);
   }
 
-  delete<P extends Path<'delete'>>(path: P, input: Input<'delete', P>, options?: CallOptions) {
-    return this.#call<Output<'delete', P>>('DELETE', path, input, options);
+  delete<P extends Path<'delete'>, Options extends WriteOptions>(
+    path: P,
+    input: Input<'delete', P>,
+    options?: Options,
+  ) {
+    return this.#call<Outcome<Options, Output<'delete', P>>>('DELETE', path, input, options);
   }
 
   /** A list with pages: one page when awaited, all items in a loop. */
@@ -79,12 +95,13 @@ export class Api {
     const fetchPage = async (position: Position) => {
       const request = this.requestOf('GET', path, { ...input, query: { ...input.query, ...position } });
       const reply = await this.http.send(request, options, textOf);
-      return { ...bodyOf<Body>(reply, request), etag: reply.response.headers.get('ETag') ?? undefined };
+      const page = { ...bodyOf<Body>(reply, request), etag: reply.response.headers.get('ETag') ?? undefined };
+      return attachMetadata(page, reply.response, reply.attempts);
     };
     return new List<ItemOf<Body>, Body>(fetchPage, input.query as Position | undefined, loopLimit);
   }
 
-  async #call<T>(method: string, path: string, input: AnyInput, options: CallOptions = {}): Promise<T> {
+  async #call<T>(method: string, path: string, input: AnyInput, options: WriteOptions = {}): Promise<T> {
     const request = this.requestOf(method, path, input);
     return bodyOf<T>(await this.http.send(request, options, textOf), request);
   }
@@ -120,8 +137,7 @@ export function bodyOf<T>(reply: Reply<string>, request: OutgoingRequest): T {
   if (!response.ok || body === notJson) {
     throw errorOfReply(reply, request, body);
   }
-  attachEtag(body, response.headers.get('ETag'));
-  return body as T;
+  return attachMetadata(body as T, response, attempts);
 }
 
 /** The status that says, in the response to a repetition, that an earlier attempt succeeded without its response. */
@@ -152,7 +168,7 @@ interface ErrorBody {
 }
 
 function errorOfReply(
-  { response, value, attempts }: Reply<string>,
+  { response, value, attempts, idempotencyKey }: Reply<string>,
   { method, url }: OutgoingRequest,
   body: unknown,
 ) {
@@ -173,6 +189,7 @@ function errorOfReply(
     requestId: headers.get('X-Request-Id') ?? undefined,
     retryAfterSeconds: retryAfterSeconds(headers),
     attempts,
+    idempotencyKey,
     method,
     path,
     errors,

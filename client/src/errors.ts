@@ -46,22 +46,21 @@ export class CurdError extends Error {
   declare readonly retryAfterSeconds: number | undefined;
   /** How often the request was sent. Above 1, an earlier attempt may have succeeded without its response arriving. */
   declare readonly attempts: number;
+  /** The key of a POST. Sent again with the same body, it cannot have a second effect. */
+  declare readonly idempotencyKey: string | undefined;
   declare readonly method: string;
   declare readonly path: string;
-  /** Every invalid field where `type` is `validation_error`, else empty. */
+  /** The fields that the server refused. Empty where it names none. */
   declare readonly errors: readonly FieldError[];
 
   constructor(message: string, details: ErrorDetails, options?: ErrorOptions) {
-    super(details.requestId === undefined ? message : `${message} [${details.requestId}]`, options);
+    super(message, options);
     Object.assign(this, details);
     Object.defineProperty(this, brand, { value: true });
   }
 }
 
-export type ErrorDetails = Pick<
-  CurdError,
-  'status' | 'type' | 'requestId' | 'retryAfterSeconds' | 'attempts' | 'method' | 'path' | 'errors'
->;
+export type ErrorDetails = Omit<CurdError, keyof Error>;
 
 /** 401: the credential is missing, unknown, expired or revoked. */
 export class Unauthorized extends CurdError {

@@ -3,11 +3,11 @@ import { createParser } from 'eventsource-parser';
 import { type Api, bodyOf, textOf } from './api.ts';
 import { type CurdError, isCurdError } from './errors.ts';
 import { sleep } from './retries.ts';
-import type { CurdEvent, Query } from './types.ts';
+import type { CurdEvent, EventPattern, Query } from './types.ts';
 
 export interface StreamOptions {
   /** Types such as `order.shipped`, or `order.*`. All by default. */
-  readonly types?: readonly string[] | undefined;
+  readonly types?: readonly EventPattern[] | undefined;
   /** One subject, such as `order:31`. */
   readonly subject?: string | undefined;
   /** The id of the last event that was processed, a time, `earliest`, or `latest` (the default). */

@@ -1,8 +1,15 @@
 /** Sends requests: credentials, timeouts, retries. What a request means is known to `api.ts` only. */
 import { ConnectionFailed } from './errors.ts';
-import { type CallOptions, type CurdOptions, checkOptions } from './options.ts';
+import {
+  type Attempt,
+  type AttemptResult,
+  type CurdOptions,
+  checkOptions,
+  type WriteOptions,
+} from './options.ts';
 import { Queue } from './queue.ts';
 import { backoffMs, createIdempotencyKey, delayAfter, sleep } from './retries.ts';
+import { version } from './version.ts';
 
 /** A request as data, because each attempt sends it again. */
 export interface OutgoingRequest {
@@ -19,19 +26,48 @@ export interface Reply<T> {
   readonly response: Response;
   readonly value: T;
   readonly attempts: number;
+  /** Of a POST. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What all views of a client have in common. */
+interface Shared {
+  readonly options: ReturnType<typeof checkOptions>;
+  readonly queue: Queue;
+  /** The `RateLimit` header of the last response. */
+  rateLimit: string | null;
+}
+
+/** For whom a view of a client sends its requests. */
+export interface OnBehalfOf {
+  readonly token: string;
+  readonly clientIp: string | undefined;
 }
 
 export class Http {
-  readonly baseUrl: string;
-  /** The `RateLimit` header of the last response. */
-  rateLimit: string | null = null;
-  readonly #options: ReturnType<typeof checkOptions>;
-  readonly #queue: Queue;
+  readonly #shared: Shared;
+  readonly #behalf: OnBehalfOf | undefined;
 
-  constructor(options: CurdOptions) {
-    this.#options = checkOptions(options);
-    this.baseUrl = this.#options.baseUrl;
-    this.#queue = new Queue(this.#options.maxConcurrency);
+  constructor(options: CurdOptions | Http, behalf?: OnBehalfOf) {
+    this.#shared = options instanceof Http ? options.#shared : share(checkOptions(options));
+    this.#behalf = behalf;
+  }
+
+  get baseUrl(): string {
+    return this.#shared.options.baseUrl;
+  }
+
+  /** The `RateLimit` header of the last response. */
+  get rateLimit(): string | null {
+    return this.#shared.rateLimit;
+  }
+
+  /** Sends with the same connections and limits, for a customer. */
+  onBehalfOf(behalf: OnBehalfOf): Http {
+    if ((this.#behalf ?? this.#shared.options).token !== undefined) {
+      throw new TypeError('Call as() of a client with a key alone.');
+    }
+    return new Http(this, behalf);
   }
 
   /**
@@ -41,22 +77,14 @@ export class Http {
    */
   async send<T>(
     request: OutgoingRequest,
-    options: CallOptions,
+    options: WriteOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<Reply<T>> {
-    const { maxRetries, maxWaitMs, apiKey, token } = this.#options;
+    const { maxRetries, maxWaitMs, onRetry } = this.#shared.options;
+    const token = this.#behalf?.token ?? this.#shared.options.token;
     const { signal } = options;
-    const headers: Record<string, string> = { ...request.headers };
-    if (apiKey !== undefined) {
-      headers['x-api-key'] = apiKey;
-    }
-    if (options.ifMatch !== undefined) {
-      headers['if-match'] = options.ifMatch;
-    }
-    if (request.method === 'POST') {
-      // One key for all attempts: the server carries the operation out once.
-      headers['idempotency-key'] = options.idempotencyKey ?? createIdempotencyKey();
-    }
+    const headers = this.#headersOf(request, options);
+    const idempotencyKey = headers['idempotency-key'];
     let refusedToken: string | undefined;
     for (let attempts = 1; ; attempts += 1) {
       signal?.throwIfAborted();
@@ -67,10 +95,14 @@ export class Http {
         headers.authorization = `Bearer ${bearer}`;
       }
       Object.assign(headers, options.headers);
+      const attempt = { number: attempts, method: request.method, url: request.url, headers: { ...headers } };
+      const result = await this.#shared.queue.run(
+        () => this.#attempt(request, attempt, options, read),
+        signal,
+      );
+      const { response, value } = result;
       let delayMs: number | null;
-      try {
-        const reply = await this.#queue.run(() => this.#attempt(request, headers, options, read), signal);
-        const { response } = reply;
+      if (response !== undefined) {
         if (typeof token === 'function' && refusedToken === undefined && isInvalidToken(response)) {
           refusedToken = bearer;
           attempts -= 1;
@@ -78,26 +110,49 @@ export class Http {
         }
         delayMs = delayAfter(response, attempts);
         if (delayMs === null || delayMs > maxWaitMs || attempts > maxRetries) {
-          return { ...reply, attempts };
+          requireDryRun(response, request, options);
+          return { response, value: value as T, attempts, idempotencyKey };
         }
-      } catch (error) {
+      } else {
         signal?.throwIfAborted();
         if (attempts > maxRetries) {
-          throw connectionFailed(request, attempts, error);
+          throw connectionFailed(request, attempts, idempotencyKey, result.error);
         }
         delayMs = backoffMs(attempts);
       }
+      onRetry?.(attempt, { ...result, delayMs });
       await sleep(delayMs, signal);
     }
   }
 
+  #headersOf({ method, headers }: OutgoingRequest, options: WriteOptions): Record<string, string> {
+    const { apiKey } = this.#shared.options;
+    const { ifMatch, dryRun, clientIp = this.#behalf?.clientIp } = options;
+    const isPost = method === 'POST';
+    const optional = {
+      // Browsers send a name of their own.
+      'user-agent': isServer ? `curd-client/${version}` : undefined,
+      'x-api-key': apiKey,
+      'if-match': ifMatch,
+      'dry-run': dryRun?.toString(),
+      'curd-client-ip': clientIp,
+      // One key for all attempts: the server carries the operation out once.
+      'idempotency-key': isPost ? (options.idempotencyKey ?? createIdempotencyKey()) : undefined,
+    };
+    const given = Object.entries(optional).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    return { ...headers, ...Object.fromEntries(given) };
+  }
+
   /** Sends a request once, and ends it after the timeout or when the signal aborts. */
   async #attempt<T>(
-    { method, url, body, fetch = globalThis.fetch }: OutgoingRequest,
-    headers: Readonly<Record<string, string>>,
-    { signal, timeoutMs = this.#options.timeoutMs }: CallOptions,
+    { body, fetch = this.#shared.options.fetch ?? globalThis.fetch }: OutgoingRequest,
+    attempt: Attempt,
+    { signal, timeoutMs = this.#shared.options.timeoutMs }: WriteOptions,
     read: (response: Response) => Promise<T>,
-  ) {
+  ): Promise<AttemptResult & { readonly value?: T }> {
+    const { beforeAttempt, afterAttempt } = this.#shared.options;
+    await beforeAttempt?.(attempt);
+    const { method, url, headers } = attempt;
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
@@ -105,16 +160,43 @@ export class Http {
       () => controller.abort(new DOMException(`No response in ${timeoutMs} ms.`, 'TimeoutError')),
       timeoutMs,
     );
+    const startedAt = performance.now();
+    const result: { response?: Response; error?: unknown; value?: T } = {};
     try {
       // Another host must not get the API key, so a redirect is not followed.
       const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' };
       const response = await fetch(url, body === undefined ? init : { ...init, body });
-      this.rateLimit = response.headers.get('RateLimit') ?? this.rateLimit;
-      return { response, value: await read(response) };
+      this.#shared.rateLimit = response.headers.get('RateLimit') ?? this.#shared.rateLimit;
+      result.value = await read(response);
+      result.response = response;
+    } catch (error) {
+      result.error = error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
+    const { response, error, value } = result;
+    const outcome = { response, error, durationMs: performance.now() - startedAt };
+    afterAttempt?.(attempt, outcome);
+    return { ...outcome, ...(response === undefined ? {} : { value: value as T }) };
+  }
+}
+
+const share = (options: Shared['options']): Shared => ({
+  options,
+  queue: new Queue(options.maxConcurrency),
+  rateLimit: null,
+});
+
+/** Node, Deno and Bun. */
+const isServer = 'process' in globalThis;
+
+/** @throws Error when a successful response does not say that nothing was changed */
+function requireDryRun(response: Response, { method, url }: OutgoingRequest, { dryRun }: WriteOptions): void {
+  if (dryRun !== undefined && dryRun !== false && response.ok && !response.headers.has('Dry-Run')) {
+    throw new Error(
+      `${method} ${new URL(url).pathname} was not a dry run: the server or a proxy does not know the header. Undo the change.`,
+    );
   }
 }
 
@@ -131,7 +213,12 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error && cause.message !== '' ? `${message}, ${cause.message}` : message;
 }
 
-function connectionFailed({ method, url }: OutgoingRequest, attempts: number, cause: unknown): Error {
+function connectionFailed(
+  { method, url }: OutgoingRequest,
+  attempts: number,
+  idempotencyKey: string | undefined,
+  cause: unknown,
+): Error {
   const { origin, pathname: path } = new URL(url);
   const reason = reasonOf(cause).replace(/\.$/, '');
   return new ConnectionFailed(
@@ -142,6 +229,7 @@ function connectionFailed({ method, url }: OutgoingRequest, attempts: number, ca
       requestId: undefined,
       retryAfterSeconds: undefined,
       attempts,
+      idempotencyKey,
       method,
       path,
       errors: [],

@@ -15,9 +15,18 @@ import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 
 export type { WaitOptions } from './areas/orders.ts';
 export * from './errors.ts';
-export { etagOf } from './etag.ts';
 export type { StreamOptions } from './events.ts';
-export type { CallOptions, CurdOptions, TokenSource } from './options.ts';
+export { etagOf, metadataOf, type ResponseMetadata } from './metadata.ts';
+export type {
+  Attempt,
+  AttemptResult,
+  CallOptions,
+  CurdOptions,
+  Outcome,
+  Retry,
+  TokenSource,
+  WriteOptions,
+} from './options.ts';
 export { List, type ListOf, type Page } from './pages.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { components, operations, paths } from './schema.ts';
@@ -26,9 +35,12 @@ export type {
   ApiKey,
   Body,
   Cheese,
+  CheeseChange,
   CheeseImage,
   CurdEvent,
   Customer,
+  EventPattern,
+  EventType,
   Order,
   OrderItem,
   Query,
@@ -69,8 +81,8 @@ export class Curd {
   readonly http: Pick<Api, 'get' | 'post' | 'put' | 'patch' | 'delete'>;
   readonly #http: Http;
 
-  constructor(options: CurdOptions) {
-    const http = new Http(options);
+  constructor(options: CurdOptions | Http) {
+    const http = options instanceof Http ? options : new Http(options);
     const api = new Api(http);
     this.#http = http;
     this.http = api;
@@ -95,6 +107,16 @@ export class Curd {
     this.stock = new Stock(api);
     this.webhookDeliveries = new WebhookDeliveries(api);
     this.webhookEndpoints = new WebhookEndpoints(api);
+  }
+
+  /**
+   * This client for one customer: the API key acts for the owner of the session. The view is cheap, so a server makes one
+   * for each request that it serves. It uses the connections and limits of this client.
+   * @param session the token of a login
+   * @param options.clientIp the IP address of the visitor, which limits of logins and registrations then count
+   */
+  as(session: string, { clientIp }: { readonly clientIp?: string | undefined } = {}): Curd {
+    return new Curd(this.#http.onBehalfOf({ token: session, clientIp }));
   }
 
   /** What remained of the limits after the last response. */

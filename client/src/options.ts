@@ -1,4 +1,5 @@
 /** The options of the client and of each operation. */
+import type { components } from './schema.ts';
 
 /**
  * A token, or a function that returns the current one. It is called before each request, and once more with the token
@@ -25,6 +26,38 @@ export interface CurdOptions {
   readonly timeoutMs?: number | undefined;
   /** Requests at once; more wait in a queue. 32 by default. */
   readonly maxConcurrency?: number | undefined;
+  /** Sends requests instead of the global `fetch`: with a proxy, a custom certificate, or a recorder in tests. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Called before each attempt, which waits for it. */
+  readonly beforeAttempt?: ((attempt: Attempt) => void | Promise<void>) | undefined;
+  /** Called after each attempt, for logs and metrics. */
+  readonly afterAttempt?: ((attempt: Attempt, result: AttemptResult) => void) | undefined;
+  /** Called before the delay of a repetition. */
+  readonly onRetry?: ((attempt: Attempt, retry: Retry) => void) | undefined;
+}
+
+/** One sending of a request. */
+export interface Attempt {
+  /** From 1 on. */
+  readonly number: number;
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. `beforeAttempt` may change them. They contain the credentials. */
+  readonly headers: Record<string, string>;
+}
+
+/** What became of an attempt. */
+export interface AttemptResult {
+  /** undefined where none arrived. Its body is not for hooks. */
+  readonly response: Response | undefined;
+  /** Why no response arrived. */
+  readonly error: unknown;
+  readonly durationMs: number;
+}
+
+/** Why and when a request is sent again. */
+export interface Retry extends AttemptResult {
+  readonly delayMs: number;
 }
 
 /** What every operation accepts as its last argument. */
@@ -37,9 +70,28 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** The version that may be changed: the result of `etagOf`. */
   readonly ifMatch?: string | undefined;
-  /** More headers, such as `Prefer` or `Dry-Run`. */
+  /**
+   * The IP address of the visitor for whom a server logs in or registers a customer. With an API key, limits count it and
+   * not the address of the server.
+   */
+  readonly clientIp?: string | undefined;
+  /** More headers, such as `Prefer`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
+
+/** What operations accept that can be tried without an effect. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * `true` returns what the operation would return, and changes nothing. `'effects'` returns everything that it would
+   * change. A server that does not know dry runs makes the change: the operation then rejects, and says so.
+   */
+  readonly dryRun?: boolean | 'effects' | undefined;
+}
+
+/** The result of an operation with these options. */
+export type Outcome<Options extends WriteOptions, T> = Options extends { readonly dryRun: 'effects' }
+  ? components['schemas']['DryRunResult']
+  : T;
 
 /** The options with their defaults, after they were checked. */
 export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
@@ -74,5 +126,9 @@ export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
     maxWaitMs: options.maxWaitMs ?? 20_000,
     timeoutMs: options.timeoutMs ?? 60_000,
     maxConcurrency: options.maxConcurrency ?? 32,
+    fetch: options.fetch,
+    beforeAttempt: options.beforeAttempt,
+    afterAttempt: options.afterAttempt,
+    onRetry: options.onRetry,
   };
 }

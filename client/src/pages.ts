@@ -118,8 +118,12 @@ export class List<Item, Body> implements PromiseLike<Page<Body>>, AsyncIterable<
       if (hasMore !== true) {
         return;
       }
-      position =
+      const following: Position =
         typeof nextCursor === 'string' ? { ...position, cursor: nextCursor } : { ...position, since: next };
+      if (following.cursor === position.cursor && following.since === position.since) {
+        throw new Error('The list has more items, but the server sent no new position.');
+      }
+      position = following;
     }
   }
 }

@@ -21,7 +21,10 @@ export interface paths {
          * @description The body contains the id. Optional fields that are absent get their defaults.
          */
         put: operations["replaceCheese"];
-        /** Add a cheese */
+        /**
+         * Add a cheese
+         * @description A name exists once in a category. The server sets the id and the times; a cheese is `available` unless the body has another status.
+         */
         post: operations["createCheese"];
         delete?: never;
         options?: never;
@@ -137,7 +140,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a cheese */
+        /**
+         * Read a cheese
+         * @description The ETag changes with every change of the cheese. Send it as If-Match to change only what you have read.
+         */
         get: operations["getCheese"];
         put?: never;
         /**
@@ -145,7 +151,10 @@ export interface paths {
          * @description Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PATCH.
          */
         post: operations["updateCheese"];
-        /** Delete a cheese permanently */
+        /**
+         * Delete a cheese permanently
+         * @description A cheese with active orders cannot be deleted. Its stock ends, its images are removed, and it remains in the list of changes as deleted.
+         */
         delete: operations["deleteCheese"];
         options?: never;
         head?: never;
@@ -167,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Import a file of cheeses
-         * @description Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503.
+         * @description Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503. A preview ends when its connection closes.
          */
         post: operations["importCheeses"];
         delete?: never;
@@ -203,7 +212,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the uploaded images of a cheese */
+        /**
+         * List the uploaded images of a cheese
+         * @description Images that were uploaded to this server. `photoUrls` of the cheese can also contain other URLs.
+         */
         get: operations["listCheeseImages"];
         put?: never;
         post?: never;
@@ -220,7 +232,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an image */
+        /**
+         * Get an image
+         * @description Anyone can read it, without a credential. A name belongs to one content forever, so it can be cached. Ranges are supported.
+         */
         get: operations["getImage"];
         put?: never;
         post?: never;
@@ -237,7 +252,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the stock of all tracked cheeses, by cheese id */
+        /**
+         * List the stock of all tracked cheeses
+         * @description Sorted by the id of the cheese, or by what is available with `sort`. Cheeses whose stock is not tracked are left out.
+         */
         get: operations["listStock"];
         put?: never;
         post?: never;
@@ -254,7 +272,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the stock of a cheese */
+        /**
+         * Read the stock of a cheese
+         * @description Kilograms in the storeroom, reserved, and available for orders. 404 where the stock of the cheese is not tracked.
+         */
         get: operations["getCheeseStock"];
         /**
          * Set the counted stock of a cheese, or begin to track it
@@ -299,7 +320,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count cheeses by status */
+        /**
+         * Count cheeses by status
+         * @description The number of cheeses in each of the three statuses, not kilograms. For kilograms use GET /v2/stock.
+         */
         get: operations["getInventory"];
         put?: never;
         post?: never;
@@ -380,7 +404,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the timeline of an order */
+        /**
+         * Read the timeline of an order
+         * @description Every transition of the order, the oldest first: when, by whom, and why.
+         */
         get: operations["getOrderTimeline"];
         put?: never;
         post?: never;
@@ -399,7 +426,7 @@ export interface paths {
         };
         /**
          * Read the customer of an order
-         * @description An order that a key or client placed without a customer has none.
+         * @description An order that a key or client placed without a customer has none: then the response is 204.
          */
         get: operations["getOrderCustomer"];
         put?: never;
@@ -479,7 +506,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register a customer */
+        /**
+         * Register a customer
+         * @description Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.
+         */
         post: operations["registerCustomer"];
         delete?: never;
         options?: never;
@@ -534,7 +564,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Log out */
+        /**
+         * Log out
+         * @description Ends the session of the request. Other sessions of the customer stay.
+         */
         get: operations["logoutCustomer"];
         put?: never;
         /**
@@ -703,7 +736,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an order of a customer */
+        /**
+         * Read an order of a customer
+         * @description The order by its id. 404 where it belongs to another customer.
+         */
         get: operations["getCustomerOrder"];
         put?: never;
         post?: never;
@@ -724,7 +760,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the timeline of an order of a customer */
+        /**
+         * Read the timeline of an order of a customer
+         * @description Every transition of the order, the oldest first: when, by whom, and why.
+         */
         get: operations["getCustomerOrderTimeline"];
         put?: never;
         post?: never;
@@ -741,7 +780,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the active API keys of an account */
+        /**
+         * List the active API keys of an account
+         * @description Keys that were revoked, replaced or have expired are left out.
+         */
         get: operations["listApiKeys"];
         put?: never;
         /**
@@ -764,7 +806,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Rename an API key */
+        /**
+         * Rename an API key
+         * @description The name is for operators. The key, its scopes and its quota stay as they are.
+         */
         post: operations["renameApiKey"];
         /**
          * Revoke an API key
@@ -803,10 +848,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the accounts, which own API keys and OAuth clients */
+        /**
+         * List the accounts, which own API keys and OAuth clients
+         * @description With the plan, the quota and the number of active keys of each.
+         */
         get: operations["listAccounts"];
         put?: never;
-        /** Create an account */
+        /**
+         * Create an account
+         * @description An account owns API keys and OAuth clients. Its plan decides its quota.
+         */
         post: operations["createAccount"];
         delete?: never;
         options?: never;
@@ -841,7 +892,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the OAuth clients */
+        /**
+         * List the OAuth clients
+         * @description All clients of all accounts, in the order of their registration.
+         */
         get: operations["listOauthClients"];
         put?: never;
         /**
@@ -882,7 +936,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List requests for the scope admin */
+        /**
+         * List requests for the scope admin
+         * @description A customer or a client that asks for the scope `admin` waits here for the decision of an operator.
+         */
         get: operations["listApprovals"];
         put?: never;
         post?: never;
@@ -1032,6 +1089,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the names of actors and subjects of events
+         * @description A cheese and a client have a name, a customer has a username. A key without a name is named by its account and its last four characters, an order by its id. An actor of two parts, such as `client:ab12/customer:5`, is asked for in its parts. What does not exist has no item.
+         */
+        get: operations["listNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/events": {
         parameters: {
             query?: never;
@@ -1079,7 +1156,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one event */
+        /**
+         * Read one event
+         * @description An event of the log by its id. An event that the retention has removed returns 410.
+         */
         get: operations["getEvent"];
         put?: never;
         post?: never;
@@ -1096,7 +1176,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhook endpoints */
+        /**
+         * List webhook endpoints
+         * @description With their health: whether they are disabled, since when they fail, and how many deliveries wait.
+         */
         get: operations["listWebhookEndpoints"];
         put?: never;
         /**
@@ -1119,7 +1202,7 @@ export interface paths {
         };
         /**
          * Read a webhook endpoint
-         * @description The ETag changes with the settings and the status of the endpoint, but not with `position`, `waiting` and `failingSince`.
+         * @description The ETag changes with the settings and the status of the endpoint, but not with `position`, `failingSince` and what waits.
          */
         get: operations["getWebhookEndpoint"];
         put?: never;
@@ -1169,7 +1252,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test ping
-         * @description Sends `webhook.test` at once and waits up to 15 seconds for the response. It is sent once, even to a disabled endpoint, and is not in the log. Five a minute for an endpoint.
+         * @description Sends `webhook.test` at once and waits up to 15 seconds for the response. It is sent once, even to a disabled endpoint, and is not in the log. Where it is accepted, all deliveries that wait are due. Five a minute for an endpoint.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -1238,6 +1321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/webhook-endpoints/{endpointId}/deliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver now what waits for an endpoint
+         * @description Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. These attempts do not count as one of the ten. Together with test pings, five a minute for an endpoint.
+         */
+        post: operations["deliverWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/webhook-endpoints/{endpointId}/deliveries": {
         parameters: {
             query?: never;
@@ -1245,7 +1348,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the deliveries of a webhook endpoint, the newest first */
+        /**
+         * List the deliveries of a webhook endpoint, the newest first
+         * @description A delivery is one event for one endpoint. Deliveries are deleted some days after they ended.
+         */
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
@@ -1262,7 +1368,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a delivery with every attempt */
+        /**
+         * Read a delivery with every attempt
+         * @description Each attempt has its time, its duration, and the status or the error. A response is included up to its first 1,024 bytes.
+         */
         get: operations["getWebhookDelivery"];
         put?: never;
         post?: never;
@@ -1283,7 +1392,7 @@ export interface paths {
         put?: never;
         /**
          * Send the event of a delivery again
-         * @description A new delivery with the same `webhook-id` and the header `Curd-Replay: true`.
+         * @description A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;
@@ -1299,7 +1408,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Explain the credential in use */
+        /**
+         * Explain the credential in use
+         * @description Who you are for this server: the kind of the credential, its owner, its scopes, when it ends, and what is left of its quota.
+         */
         get: operations["explainCredential"];
         put?: never;
         post?: never;
@@ -1316,7 +1428,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List every limit of this server */
+        /**
+         * List every limit of this server
+         * @description Plans and their quotas, limits by client IP, limits of logins and orders, and bounds of requests and stored data.
+         */
         get: operations["listLimits"];
         put?: never;
         post?: never;
@@ -1353,7 +1468,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Endpoints and features of the authorization server */
+        /**
+         * Endpoints and features of the authorization server
+         * @description Programs find the endpoints of OAuth here (RFC 8414).
+         */
         get: operations["getAuthorizationServer"];
         put?: never;
         post?: never;
@@ -1370,7 +1488,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The stylesheet of the pages for login and consent */
+        /**
+         * The stylesheet of the pages for login and consent
+         * @description For the HTML pages of this server.
+         */
         get: operations["getStyle"];
         put?: never;
         post?: never;
@@ -1407,7 +1528,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The icon of the pages */
+        /**
+         * The icon of the pages
+         * @description An SVG, for browsers that show the pages of this server.
+         */
         get: operations["getIcon"];
         put?: never;
         post?: never;
@@ -1424,7 +1548,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rules for crawlers: index nothing */
+        /**
+         * Rules for crawlers: index nothing
+         * @description Asks crawlers to index nothing (RFC 9309).
+         */
         get: operations["getRobots"];
         put?: never;
         post?: never;
@@ -1441,7 +1568,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page of the operator's console */
+        /**
+         * The page of the operator's console
+         * @description The same page for each screen, which its script opens by the path. It contains no data.
+         */
         get: operations["getConsole"];
         put?: never;
         post?: never;
@@ -1451,32 +1581,18 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/console/{screen}": {
+    "/console/{path}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** The page of the operator's console */
+        /**
+         * The page of the operator's console
+         * @description The same page for every path without a dot. `path` may contain slashes.
+         */
         get: operations["getConsoleScreen"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/console/{screen}/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The page of the operator's console */
-        get: operations["getConsoleDetail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1492,7 +1608,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of the console */
+        /**
+         * A file of the console
+         * @description The name of a file contains a digest of its content, so it can be cached for a year.
+         */
         get: operations["getConsoleAsset"];
         put?: never;
         post?: never;
@@ -1531,7 +1650,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the token of the console that the request has */
+        /**
+         * End the token of the console that the request has
+         * @description All tokens of the same sign-in end. Other sign-ins stay.
+         */
         post: operations["signOutOfConsole"];
         delete?: never;
         options?: never;
@@ -1546,7 +1668,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process is alive */
+        /**
+         * The process is alive
+         * @description For the program that restarts the server. It does not look at the database.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -1563,7 +1688,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server can process requests: the database responds, and the disk has space */
+        /**
+         * The server can process requests: the database responds, and the disk has space
+         * @description For a load balancer: send requests to this server only while the response is 200. The database responds, and the disk has space.
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -1580,7 +1708,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics of the server, in the text format of Prometheus */
+        /**
+         * Metrics of the server, in the text format of Prometheus
+         * @description For Prometheus. The credential needs the scope `admin`.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -1597,7 +1728,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI document */
+        /**
+         * The OpenAPI document
+         * @description This document, in version 3.1. The same document is at /openapi.json and /v2/openapi.json.
+         */
         get: operations["getOpenapi"];
         put?: never;
         post?: never;
@@ -1614,7 +1748,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI document */
+        /**
+         * The OpenAPI document
+         * @description This document, in version 3.1. The same document is at /openapi.json and /v2/openapi.json.
+         */
         get: operations["getOpenapiAlias"];
         put?: never;
         post?: never;
@@ -1631,8 +1768,91 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The reference page */
+        /**
+         * The reference: guides, all operations and all schemas
+         * @description Pages that need no script: guides, and a page for each operation and each schema of this document.
+         */
         get: operations["getReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/operations/{operationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The reference of one operation
+         * @description Parameters, bodies, responses and examples of an operation, by its operationId.
+         */
+        get: operations["getReferenceOperation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/schemas/{schemaName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The reference of one schema
+         * @description The members of a schema by its name, and the operations that use it.
+         */
+        get: operations["getReferenceSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/style.css": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The style of the reference
+         * @description For the pages of the reference.
+         */
+        get: operations["getReferenceStyle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/interactive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page that sends requests
+         * @description This document as a page, with requests that can be tried.
+         */
+        get: operations["getInteractiveReference"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1648,8 +1868,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The script of the reference page */
-        get: operations["getReferenceScript"];
+        /**
+         * The script of the page that sends requests
+         * @description With the version of the page as `v`, it can be cached for a year.
+         */
+        get: operations["getInteractiveReferenceScript"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1685,7 +1908,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Continue after login or consent */
+        /**
+         * Continue after login or consent
+         * @description The pages for login and consent lead here. Programs do not call it.
+         */
         get: operations["resumeAuthorization"];
         put?: never;
         post?: never;
@@ -1702,7 +1928,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Redirect to /oauth/authorize */
+        /**
+         * Redirect to /oauth/authorize
+         * @description An alias under the path of the API, with the same query.
+         */
         get: operations["authorizeAlias"];
         put?: never;
         post?: never;
@@ -1839,7 +2068,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page for login or consent */
+        /**
+         * The page for login or consent
+         * @description The browser of the customer is sent here by GET /oauth/authorize. Programs do not call it.
+         */
         get: operations["showInteraction"];
         put?: never;
         post?: never;
@@ -1858,7 +2090,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form for login */
+        /**
+         * The form for login
+         * @description The page for login sends it. Programs use POST /v2/customer/login.
+         */
         post: operations["submitLogin"];
         delete?: never;
         options?: never;
@@ -1899,7 +2134,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form for consent */
+        /**
+         * The form for consent
+         * @description The page for consent sends it. Programs do not call it.
+         */
         post: operations["submitConsent"];
         delete?: never;
         options?: never;
@@ -1914,10 +2152,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page for logout */
+        /**
+         * The page for logout
+         * @description Asks the customer whether to end the browser session.
+         */
         get: operations["showLogout"];
         put?: never;
-        /** The form for logout */
+        /**
+         * The form for logout
+         * @description Ends the browser session of the customer on this server.
+         */
         post: operations["submitLogout"];
         delete?: never;
         options?: never;
@@ -1956,7 +2200,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page after a new password was set */
+        /**
+         * The page after a new password was set
+         * @description The form for a new password leads here.
+         */
         get: operations["showPasswordChanged"];
         put?: never;
         post?: never;
@@ -1977,98 +2224,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A cheese was created */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "cheese.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "cheese:42",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 42,
-                     *         "name": "Gruyère",
-                     *         "category": {
-                     *           "id": 3,
-                     *           "name": "Hard"
-                     *         },
-                     *         "photoUrls": [
-                     *           "https://example.com/gruyere.jpg"
-                     *         ],
-                     *         "tags": [
-                     *           {
-                     *             "id": 1,
-                     *             "name": "cow"
-                     *           },
-                     *           {
-                     *             "id": 4,
-                     *             "name": "raw milk"
-                     *           }
-                     *         ],
-                     *         "status": "available",
-                     *         "origin": "Switzerland",
-                     *         "pricePerKg": 32.5,
-                     *         "ageMonths": 9,
-                     *         "organic": false,
-                     *         "createdAt": "2026-01-15T09:30:00.000Z",
-                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCheeseCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A cheese was created
+         * @description Sent to each endpoint that receives the type `cheese.created`, signed and at least once.
+         */
+        post: operations["onCheeseCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2084,80 +2244,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A cheese was changed */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "cheese.updated",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "cheese:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 12,
-                     *         "name": "Gruyère",
-                     *         "changes": {
-                     *           "pricePerKg": {
-                     *             "from": 32.5,
-                     *             "to": 34
-                     *           }
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCheeseUpdated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A cheese was changed
+         * @description Sent to each endpoint that receives the type `cheese.updated`, signed and at least once.
+         */
+        post: operations["onCheeseUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2173,98 +2264,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A cheese was deleted */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "cheese.deleted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "cheese:42",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 42,
-                     *         "name": "Gruyère",
-                     *         "category": {
-                     *           "id": 3,
-                     *           "name": "Hard"
-                     *         },
-                     *         "photoUrls": [
-                     *           "https://example.com/gruyere.jpg"
-                     *         ],
-                     *         "tags": [
-                     *           {
-                     *             "id": 1,
-                     *             "name": "cow"
-                     *           },
-                     *           {
-                     *             "id": 4,
-                     *             "name": "raw milk"
-                     *           }
-                     *         ],
-                     *         "status": "available",
-                     *         "origin": "Switzerland",
-                     *         "pricePerKg": 32.5,
-                     *         "ageMonths": 9,
-                     *         "organic": false,
-                     *         "createdAt": "2026-01-15T09:30:00.000Z",
-                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCheeseDeleted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A cheese was deleted
+         * @description Sent to each endpoint that receives the type `cheese.deleted`, signed and at least once.
+         */
+        post: operations["onCheeseDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2280,75 +2284,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An image of a cheese was uploaded. The event cheese.updated with its photoUrls comes before */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "cheese.image_uploaded",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "cheese:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "imageUrl": "https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg",
-                     *         "thumbnailUrl": "https://cheese.example/images/9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.webp",
-                     *         "size": 482113
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCheeseImageUploaded"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An image of a cheese was uploaded. The event cheese.updated with its photoUrls comes before
+         * @description Sent to each endpoint that receives the type `cheese.image_uploaded`, signed and at least once.
+         */
+        post: operations["onCheeseImageUploaded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2364,76 +2304,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An order was placed */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "order.placed",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "order:31",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 31,
-                     *         "status": "placed",
-                     *         "total": 709.5,
-                     *         "reason": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOrderPlaced"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An order was placed
+         * @description Sent to each endpoint that receives the type `order.placed`, signed and at least once.
+         */
+        post: operations["onOrderPlaced"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2449,76 +2324,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An order was approved */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "order.approved",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "order:31",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 31,
-                     *         "status": "approved",
-                     *         "total": 709.5,
-                     *         "reason": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOrderApproved"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An order was approved
+         * @description Sent to each endpoint that receives the type `order.approved`, signed and at least once.
+         */
+        post: operations["onOrderApproved"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2534,76 +2344,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An order was shipped */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "order.shipped",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "order:31",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 31,
-                     *         "status": "shipped",
-                     *         "total": 709.5,
-                     *         "reason": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOrderShipped"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An order was shipped
+         * @description Sent to each endpoint that receives the type `order.shipped`, signed and at least once.
+         */
+        post: operations["onOrderShipped"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2619,76 +2364,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An order was delivered */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "order.delivered",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "order:31",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 31,
-                     *         "status": "delivered",
-                     *         "total": 709.5,
-                     *         "reason": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOrderDelivered"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An order was delivered
+         * @description Sent to each endpoint that receives the type `order.delivered`, signed and at least once.
+         */
+        post: operations["onOrderDelivered"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2704,76 +2384,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An order was cancelled */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "order.cancelled",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "order:31",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 31,
-                     *         "status": "cancelled",
-                     *         "total": 709.5,
-                     *         "reason": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOrderCancelled"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An order was cancelled
+         * @description Sent to each endpoint that receives the type `order.cancelled`, signed and at least once.
+         */
+        post: operations["onOrderCancelled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2789,78 +2404,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** Stock was counted or adjusted, or its tracking began or ended */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "stock.adjusted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "stock:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "cheeseId": 12,
-                     *         "onHand": 50,
-                     *         "reserved": 12,
-                     *         "available": 38,
-                     *         "deltaKg": 20,
-                     *         "reason": "received"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventStockAdjusted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * Stock was counted or adjusted, or its tracking began or ended
+         * @description Sent to each endpoint that receives the type `stock.adjusted`, signed and at least once.
+         */
+        post: operations["onStockAdjusted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2876,75 +2424,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The available kilograms of a cheese fell to lowAt or below */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "stock.low",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "stock:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "cheeseId": 12,
-                     *         "available": 10,
-                     *         "lowAt": 10
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventStockLow"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * The available kilograms of a cheese fell to lowAt or below
+         * @description Sent to each endpoint that receives the type `stock.low`, signed and at least once.
+         */
+        post: operations["onStockLow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2960,75 +2444,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The available kilograms of a cheese fell to 0 or below */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "stock.depleted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "stock:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "cheeseId": 12,
-                     *         "available": 0,
-                     *         "lowAt": 10
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventStockDepleted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * The available kilograms of a cheese fell to 0 or below
+         * @description Sent to each endpoint that receives the type `stock.depleted`, signed and at least once.
+         */
+        post: operations["onStockDepleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3044,73 +2464,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A customer registered */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A customer registered
+         * @description Sent to each endpoint that receives the type `customer.created`, signed and at least once.
+         */
+        post: operations["onCustomerCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3126,73 +2484,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The profile or role of a customer was changed */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.updated",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerUpdated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * The profile or role of a customer was changed
+         * @description Sent to each endpoint that receives the type `customer.updated`, signed and at least once.
+         */
+        post: operations["onCustomerUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3208,73 +2504,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A customer was deleted. Delete what you have stored about them */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.deleted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerDeleted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A customer was deleted. Delete what you have stored about them
+         * @description Sent to each endpoint that receives the type `customer.deleted`, signed and at least once.
+         */
+        post: operations["onCustomerDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3290,73 +2524,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An operator ended all sessions of a customer */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.sessions_ended",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerSessionsEnded"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An operator ended all sessions of a customer
+         * @description Sent to each endpoint that receives the type `customer.sessions_ended`, signed and at least once.
+         */
+        post: operations["onCustomerSessionsEnded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3372,73 +2544,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An operator made a link with which a customer can set a new password */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.password_reset_created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerPasswordResetCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An operator made a link with which a customer can set a new password
+         * @description Sent to each endpoint that receives the type `customer.password_reset_created`, signed and at least once.
+         */
+        post: operations["onCustomerPasswordResetCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3454,73 +2564,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A customer set a new password by a link */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.password_reset",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerPasswordReset"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A customer set a new password by a link
+         * @description Sent to each endpoint that receives the type `customer.password_reset`, signed and at least once.
+         */
+        post: operations["onCustomerPasswordReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3536,75 +2584,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The tier of a customer changed */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "customer.tier_changed",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "customer:5",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 5,
-                     *         "customerStatus": "silver",
-                     *         "before": "bronze"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventCustomerTierChanged"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * The tier of a customer changed
+         * @description Sent to each endpoint that receives the type `customer.tier_changed`, signed and at least once.
+         */
+        post: operations["onCustomerTierChanged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3620,82 +2604,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An API key was created */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "api_key.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "api_key:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 12,
-                     *         "name": "warehouse scanner",
-                     *         "type": "test",
-                     *         "last4": "mple",
-                     *         "scopes": [
-                     *           "write:cheeses"
-                     *         ],
-                     *         "createdAt": "2026-01-15T09:30:00.000Z",
-                     *         "expiresAt": "2026-04-15T09:30:00.000Z",
-                     *         "lastUsedAt": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApiKeyCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An API key was created
+         * @description Sent to each endpoint that receives the type `api_key.created`, signed and at least once.
+         */
+        post: operations["onApiKeyCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3711,74 +2624,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An API key got another name */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "api_key.renamed",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "api_key:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 12,
-                     *         "name": "warehouse scanner"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApiKeyRenamed"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An API key got another name
+         * @description Sent to each endpoint that receives the type `api_key.renamed`, signed and at least once.
+         */
+        post: operations["onApiKeyRenamed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3794,84 +2644,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An API key was replaced by a new one */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "api_key.rotated",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "api_key:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "replacedBy": {
-                     *           "id": 13,
-                     *           "name": "warehouse scanner",
-                     *           "type": "test",
-                     *           "last4": "mple",
-                     *           "scopes": [
-                     *             "write:cheeses"
-                     *           ],
-                     *           "createdAt": "2026-01-15T09:30:00.000Z",
-                     *           "expiresAt": "2026-04-15T09:30:00.000Z",
-                     *           "lastUsedAt": null
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApiKeyRotated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An API key was replaced by a new one
+         * @description Sent to each endpoint that receives the type `api_key.rotated`, signed and at least once.
+         */
+        post: operations["onApiKeyRotated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3887,73 +2664,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An API key was revoked */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "api_key.revoked",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "api_key:12",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 12
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApiKeyRevoked"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An API key was revoked
+         * @description Sent to each endpoint that receives the type `api_key.revoked`, signed and at least once.
+         */
+        post: operations["onApiKeyRevoked"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3969,74 +2684,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An account was created */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "account.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "account:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3,
-                     *         "plan": "pro"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventAccountCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An account was created
+         * @description Sent to each endpoint that receives the type `account.created`, signed and at least once.
+         */
+        post: operations["onAccountCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4052,74 +2704,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An account was moved to another plan */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "account.plan_changed",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "account:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3,
-                     *         "plan": "pro"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventAccountPlanChanged"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An account was moved to another plan
+         * @description Sent to each endpoint that receives the type `account.plan_changed`, signed and at least once.
+         */
+        post: operations["onAccountPlanChanged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4135,73 +2724,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An OAuth client was registered */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "oauth_client.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOauthClientCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An OAuth client was registered
+         * @description Sent to each endpoint that receives the type `oauth_client.created`, signed and at least once.
+         */
+        post: operations["onOauthClientCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4217,73 +2744,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An OAuth client was deleted, with all its tokens */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "oauth_client.deleted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventOauthClientDeleted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An OAuth client was deleted, with all its tokens
+         * @description Sent to each endpoint that receives the type `oauth_client.deleted`, signed and at least once.
+         */
+        post: operations["onOauthClientDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4299,75 +2764,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A client requested the scope admin */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "approval.requested",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "approval:7",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 7,
-                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *         "status": "pending"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApprovalRequested"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A client requested the scope admin
+         * @description Sent to each endpoint that receives the type `approval.requested`, signed and at least once.
+         */
+        post: operations["onApprovalRequested"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4383,75 +2784,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An operator approved a request for the scope admin */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "approval.approved",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "approval:7",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 7,
-                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *         "status": "approved"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApprovalApproved"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An operator approved a request for the scope admin
+         * @description Sent to each endpoint that receives the type `approval.approved`, signed and at least once.
+         */
+        post: operations["onApprovalApproved"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4467,75 +2804,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An operator denied a request for the scope admin */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "approval.denied",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "approval:7",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 7,
-                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *         "status": "denied"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApprovalDenied"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An operator denied a request for the scope admin
+         * @description Sent to each endpoint that receives the type `approval.denied`, signed and at least once.
+         */
+        post: operations["onApprovalDenied"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4551,75 +2824,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An operator ended an approval of the scope admin */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "approval.revoked",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "approval:7",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 7,
-                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *         "status": "revoked"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventApprovalRevoked"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * An operator ended an approval of the scope admin
+         * @description Sent to each endpoint that receives the type `approval.revoked`, signed and at least once.
+         */
+        post: operations["onApprovalRevoked"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4635,73 +2844,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A webhook endpoint was created */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "webhook_endpoint.created",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "webhook_endpoint:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventWebhookEndpointCreated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A webhook endpoint was created
+         * @description Sent to each endpoint that receives the type `webhook_endpoint.created`, signed and at least once.
+         */
+        post: operations["onWebhookEndpointCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4717,73 +2864,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A webhook endpoint was changed or enabled, or its secret was rotated */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "webhook_endpoint.updated",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "webhook_endpoint:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventWebhookEndpointUpdated"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A webhook endpoint was changed or enabled, or its secret was rotated
+         * @description Sent to each endpoint that receives the type `webhook_endpoint.updated`, signed and at least once.
+         */
+        post: operations["onWebhookEndpointUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4799,73 +2884,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A webhook endpoint was deleted */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "webhook_endpoint.deleted",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "webhook_endpoint:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventWebhookEndpointDeleted"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A webhook endpoint was deleted
+         * @description Sent to each endpoint that receives the type `webhook_endpoint.deleted`, signed and at least once.
+         */
+        post: operations["onWebhookEndpointDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4881,74 +2904,11 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A webhook endpoint was disabled */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "webhook_endpoint.disabled",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "webhook_endpoint:3",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {
-                     *         "id": 3,
-                     *         "reason": "failing"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventWebhookEndpointDisabled"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * A webhook endpoint was disabled
+         * @description Sent to each endpoint that receives the type `webhook_endpoint.disabled`, signed and at least once.
+         */
+        post: operations["onWebhookEndpointDisabled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4964,71 +2924,31 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The shop was reset: all cheeses, orders and customers were deleted */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description The id of the event. A repeated delivery has the same one
-                     * @example evt_k3Xw_1043
-                     */
-                    "webhook-id": string;
-                    /**
-                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
-                     * @example 1795340533
-                     */
-                    "webhook-timestamp": string;
-                    /**
-                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
-                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                     */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_k3Xw_1043",
-                     *       "type": "shop.reset",
-                     *       "timestamp": "2026-11-22T09:42:13.123Z",
-                     *       "sequence": 1043,
-                     *       "subject": "shop",
-                     *       "actor": "key:12",
-                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
-                     *       "data": {}
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventShopReset"];
-                };
-            };
-            responses: {
-                /** @description The endpoint is gone: it is disabled */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Accepted. The body of the response is ignored */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Not accepted: the delivery is repeated */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
+        /**
+         * The shop was reset: all cheeses, orders and customers were deleted
+         * @description Sent to each endpoint that receives the type `shop.reset`, signed and at least once.
+         */
+        post: operations["onShopReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "shop.event_withdrawn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        get?: never;
+        put?: never;
+        /**
+         * The event with this number was removed from the log
+         * @description Sent to each endpoint that receives the type `shop.event_withdrawn`, signed and at least once.
+         */
+        post: operations["onShopEventWithdrawn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5382,11 +3302,14 @@ export interface components {
          *           "value": 2730
          *         }
          *       ],
+         *       "since": "2026-01-15",
          *       "asOf": "evt_k3Xw_1043"
          *     }
          */
         BestSellerList: {
             items: components["schemas"]["BestSeller"][];
+            /** @description The first day, in UTC, of which the shop has counted orders: an average of a new shop is of fewer days. null without one */
+            since: string | null;
             /**
              * @description The last event that is counted; null while counting begins, and the values are not complete
              * @example evt_k3Xw_1043
@@ -6232,6 +4155,16 @@ export interface components {
             hasMore: boolean;
         };
         /**
+         * DeliverNowResult
+         * @example {
+         *       "deliveries": 688
+         *     }
+         */
+        DeliverNowResult: {
+            /** @description How many deliveries wait or are being sent */
+            deliveries: number;
+        };
+        /**
          * DeprecatedUse
          * @example {
          *       "operationId": "findCheesesByTags",
@@ -6415,7 +4348,7 @@ export interface components {
          *       }
          *     }
          */
-        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerSessionsEnded"] | components["schemas"]["EventCustomerPasswordResetCreated"] | components["schemas"]["EventCustomerPasswordReset"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerSessionsEnded"] | components["schemas"]["EventCustomerPasswordResetCreated"] | components["schemas"]["EventCustomerPasswordReset"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"] | components["schemas"]["EventShopEventWithdrawn"];
         /**
          * EventAccountCreated
          * @description An account was created
@@ -8159,6 +6092,49 @@ export interface components {
             previousId?: string | null;
         };
         /**
+         * EventShopEventWithdrawn
+         * @description The event with this number was removed from the log
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "shop.event_withdrawn",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "shop",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {}
+         *     }
+         */
+        EventShopEventWithdrawn: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "shop.event_withdrawn";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /** @example {} */
+            data: Record<string, never>;
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
          * EventShopReset
          * @description The shop was reset: all cheeses, orders and customers were deleted
          * @example {
@@ -8641,8 +6617,8 @@ export interface components {
             values: {
                 /** @description Send it as the value of the filter */
                 value: string;
-                /** @description Number of cheeses. null for all values of a facet where the filters besides `status` match more than 2,000 cheeses; the facet `status` is exact under one filter value */
-                count: number | null;
+                /** @description Number of cheeses */
+                count: number;
             }[];
             /** @description How many values are not listed */
             more: number;
@@ -8798,10 +6774,12 @@ export interface components {
          *       "refused": [
          *         {
          *           "line": 3,
+         *           "name": "Brie",
          *           "reason": "pricePerKg: must be at least 0"
          *         }
          *       ],
          *       "refusedCount": 1,
+         *       "changed": [],
          *       "remarks": [],
          *       "sample": [
          *         {
@@ -8875,10 +6853,63 @@ export interface components {
             refused: {
                 /** @description Line of the row in the file; in a JSON array, its position from 1 */
                 line: number;
+                /** @description As the row has it; null without a name */
+                name: string | null;
                 reason: string;
             }[];
             /** @description All rows that were not imported */
             refusedCount: number;
+            /** @description The first 100 changed cheeses; only in mode `update` */
+            changed: {
+                /** @description Line of the row in the file; in a JSON array, its position from 1 */
+                line: number;
+                /** Format: int64 */
+                cheeseId: number;
+                name: string;
+                /** @description The changed fields. Lists are text with commas; texts are cut after 200 characters */
+                changes: {
+                    name?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    category?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    photoUrls?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    tags?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    status?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    origin?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    pricePerKg?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    ageMonths?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    organic?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                    stockKg?: {
+                        from: string | number | boolean | null;
+                        to: string | number | boolean | null;
+                    };
+                };
+            }[];
             /** @description The first 100 values that were left out of their cheese */
             remarks: {
                 /** @description Line of the row in the file; in a JSON array, its position from 1 */
@@ -9153,6 +7184,28 @@ export interface components {
             token: string;
             /** @enum {string} */
             do?: "logout";
+        };
+        /**
+         * NameList
+         * @example {
+         *       "items": [
+         *         {
+         *           "of": "cheese:12",
+         *           "name": "Gruyère"
+         *         },
+         *         {
+         *           "of": "key:1",
+         *           "name": "Web shop"
+         *         }
+         *       ]
+         *     }
+         */
+        NameList: {
+            items: {
+                /** @description As in the request */
+                of: string;
+                name: string;
+            }[];
         };
         /**
          * NewApiKey
@@ -9644,7 +7697,7 @@ export interface components {
         RetryResult: {
             /**
              * Format: int64
-             * @description The new delivery of the event
+             * @description The new delivery of the event, or the one that waited
              */
             deliveryId: number;
         };
@@ -10212,6 +8265,8 @@ export interface components {
          *       "lastStatus": 200,
          *       "lastError": null,
          *       "createdAt": "2026-11-22T09:42:13.160Z",
+         *       "waitingFor": null,
+         *       "dueAt": null,
          *       "endedAt": "2026-11-22T09:42:18.420Z",
          *       "attempts": [
          *         {
@@ -10257,6 +8312,16 @@ export interface components {
              */
             createdAt: string;
             /**
+             * @description Why it waits; null when it has ended. lease: a server sends it; if the server has stopped, it is sent again seconds after `dueAt`. earlier_delivery: an earlier one of the same subject is not delivered yet. retry: its last attempt has failed. pause: the endpoint returned 429, 502 or 504. turn: it is due, and sent as soon as a request to the endpoint is free. enabling: the endpoint is disabled
+             * @enum {string|null}
+             */
+            waitingFor: "lease" | "earlier_delivery" | "retry" | "pause" | "turn" | "enabling" | null;
+            /**
+             * Format: date-time
+             * @description When it is due; null where that does not depend on time alone
+             */
+            dueAt: string | null;
+            /**
              * Format: date-time
              * @description When it was delivered or given up
              */
@@ -10294,6 +8359,8 @@ export interface components {
          *           "lastStatus": 200,
          *           "lastError": null,
          *           "createdAt": "2026-11-22T09:42:13.160Z",
+         *           "waitingFor": null,
+         *           "dueAt": null,
          *           "endedAt": "2026-11-22T09:42:18.420Z"
          *         }
          *       ],
@@ -10326,6 +8393,16 @@ export interface components {
                  */
                 createdAt: string;
                 /**
+                 * @description Why it waits; null when it has ended. lease: a server sends it; if the server has stopped, it is sent again seconds after `dueAt`. earlier_delivery: an earlier one of the same subject is not delivered yet. retry: its last attempt has failed. pause: the endpoint returned 429, 502 or 504. turn: it is due, and sent as soon as a request to the endpoint is free. enabling: the endpoint is disabled
+                 * @enum {string|null}
+                 */
+                waitingFor: "lease" | "earlier_delivery" | "retry" | "pause" | "turn" | "enabling" | null;
+                /**
+                 * Format: date-time
+                 * @description When it is due; null where that does not depend on time alone
+                 */
+                dueAt: string | null;
+                /**
                  * Format: date-time
                  * @description When it was delivered or given up
                  */
@@ -10349,6 +8426,8 @@ export interface components {
          *       "disabledReason": null,
          *       "position": "evt_k3Xw_1043",
          *       "waiting": 0,
+         *       "waitingFor": null,
+         *       "dueAt": null,
          *       "failingSince": null,
          *       "createdAt": "2026-11-22T09:30:00.000Z",
          *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -10381,6 +8460,16 @@ export interface components {
             position: string;
             /** @description Deliveries that wait or are being sent */
             waiting: number;
+            /**
+             * @description Why the delivery that is next waits; null where none does. lease: a server sends it; if the server has stopped, it is sent again seconds after `dueAt`. earlier_delivery: an earlier one of the same subject is not delivered yet. retry: its last attempt has failed. pause: the endpoint returned 429, 502 or 504. turn: it is due, and sent as soon as a request to the endpoint is free. enabling: the endpoint is disabled
+             * @enum {string|null}
+             */
+            waitingFor: "lease" | "earlier_delivery" | "retry" | "pause" | "turn" | "enabling" | null;
+            /**
+             * Format: date-time
+             * @description When it is due; null where that does not depend on time alone
+             */
+            dueAt: string | null;
             /**
              * Format: date-time
              * @description First failed attempt since the last success
@@ -10466,6 +8555,8 @@ export interface components {
          *           "disabledReason": null,
          *           "position": "evt_k3Xw_1043",
          *           "waiting": 0,
+         *           "waitingFor": null,
+         *           "dueAt": null,
          *           "failingSince": null,
          *           "createdAt": "2026-11-22T09:30:00.000Z",
          *           "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -10497,6 +8588,8 @@ export interface components {
          *       "disabledReason": null,
          *       "position": "evt_k3Xw_1043",
          *       "waiting": 0,
+         *       "waitingFor": null,
+         *       "dueAt": null,
          *       "failingSince": null,
          *       "createdAt": "2026-11-22T09:30:00.000Z",
          *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -10530,6 +8623,16 @@ export interface components {
             position: string;
             /** @description Deliveries that wait or are being sent */
             waiting: number;
+            /**
+             * @description Why the delivery that is next waits; null where none does. lease: a server sends it; if the server has stopped, it is sent again seconds after `dueAt`. earlier_delivery: an earlier one of the same subject is not delivered yet. retry: its last attempt has failed. pause: the endpoint returned 429, 502 or 504. turn: it is due, and sent as soon as a request to the endpoint is free. enabling: the endpoint is disabled
+             * @enum {string|null}
+             */
+            waitingFor: "lease" | "earlier_delivery" | "retry" | "pause" | "turn" | "enabling" | null;
+            /**
+             * Format: date-time
+             * @description When it is due; null where that does not depend on time alone
+             */
+            dueAt: string | null;
             /**
              * Format: date-time
              * @description First failed attempt since the last success
@@ -10648,7 +8751,1019 @@ export interface components {
             };
         };
     };
-    responses: never;
+    responses: {
+        /** @description The application did not authenticate */
+        ApplicationDidNotAuthenticate: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_grant",
+                 *       "error_description": "grant request is invalid",
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "grant request is invalid"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OauthError"];
+            };
+        };
+        /** @description The body is over 1 MiB */
+        BodyIsOver1MiB: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 413,
+                 *       "type": "payload_too_large",
+                 *       "message": "The body is larger than this path accepts."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body took too long to arrive */
+        BodyTookTooLongToArrive: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 408,
+                 *       "type": "request_timeout",
+                 *       "message": "The request took too long to arrive."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The changed cheese */
+        ChangedCheese: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": 42,
+                 *       "name": "Gruyère",
+                 *       "category": {
+                 *         "id": 3,
+                 *         "name": "Hard"
+                 *       },
+                 *       "photoUrls": [
+                 *         "https://example.com/gruyere.jpg"
+                 *       ],
+                 *       "tags": [
+                 *         {
+                 *           "id": 1,
+                 *           "name": "cow"
+                 *         },
+                 *         {
+                 *           "id": 4,
+                 *           "name": "raw milk"
+                 *         }
+                 *       ],
+                 *       "status": "available",
+                 *       "origin": "Switzerland",
+                 *       "pricePerKg": 32.5,
+                 *       "ageMonths": 9,
+                 *       "organic": false,
+                 *       "createdAt": "2026-01-15T09:30:00.000Z",
+                 *       "updatedAt": "2026-02-03T14:12:45.120Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Cheese"];
+            };
+        };
+        /** @description The changed stock */
+        ChangedStock: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "onHand": 50,
+                 *       "reserved": 12,
+                 *       "available": 38,
+                 *       "lowAt": 10,
+                 *       "trackedSince": "2026-01-15T09:30:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Stock"];
+            };
+        };
+        /** @description A cheese with this name already exists in the category */
+        CheeseWithThisNameAlreadyExistsInTheCategory: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "A cheese with this name already exists in the category."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The console is not built */
+        ConsoleIsNotBuilt: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 503,
+                 *       "type": "unavailable",
+                 *       "message": "The server cannot process the request right now. Try again shortly."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The credential is valid but does not permit this */
+        CredentialIsValidButDoesNotPermitThis: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 403,
+                 *       "type": "forbidden",
+                 *       "message": "The credential does not permit this."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The credential is valid but does not permit this. The request acts for a customer */
+        CredentialIsValidButDoesNotPermitThisError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 403,
+                 *       "type": "forbidden",
+                 *       "message": "The credential does not permit this."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The customer */
+        Customer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": 7,
+                 *       "username": "ada",
+                 *       "firstName": "Ada",
+                 *       "lastName": "Keller",
+                 *       "email": "ada@example.com",
+                 *       "phone": "+41 31 000 00 00",
+                 *       "customerStatus": "silver",
+                 *       "favouriteCheese": {
+                 *         "name": "Gruyère"
+                 *       },
+                 *       "createdAt": "2026-01-15T09:30:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Customer"];
+            };
+        };
+        /** @description The customer */
+        CustomerCustomerDetails: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "customer": {
+                 *         "id": 7,
+                 *         "username": "ada",
+                 *         "firstName": "Ada",
+                 *         "lastName": "Keller",
+                 *         "email": "ada@example.com",
+                 *         "phone": "+41 31 000 00 00",
+                 *         "customerStatus": "silver",
+                 *         "favouriteCheese": {
+                 *           "name": "Gruyère"
+                 *         },
+                 *         "createdAt": "2026-01-15T09:30:00.000Z"
+                 *       },
+                 *       "role": "customer",
+                 *       "deliveredTotal": 709.5
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerDetails"];
+            };
+        };
+        /** @description The database is busy: wait as long as Retry-After says */
+        DatabaseIsBusy: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_grant",
+                 *       "error_description": "grant request is invalid",
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "grant request is invalid"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OauthError"];
+            };
+        };
+        /** @description The endpoint is disabled */
+        EndpointIsDisabled: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "The endpoint is disabled."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The events after `since` have expired, or the position is not in the log any more */
+        EventsAfterSinceHaveExpiredOrThePositionIsNotInTheLogAnyMore: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 410,
+                 *       "type": "log_rewound",
+                 *       "message": "The position is not in the log: it was restored from an earlier state."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The file is larger than 10 MiB */
+        FileIsLargerThan10MiB: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 413,
+                 *       "type": "payload_too_large",
+                 *       "message": "The body is larger than this path accepts."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The first request with this Idempotency-Key is still running */
+        FirstRequestWithThisIdempotencyKeyIsStillRunning: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "The first request with this Idempotency-Key is still running."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The link is unknown, was used, or has expired */
+        LinkIsUnknownWasUsedOrHasExpired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description The matching cheeses */
+        MatchingCheeses: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "id": 42,
+                 *         "name": "Gruyère",
+                 *         "category": {
+                 *           "id": 3,
+                 *           "name": "Hard"
+                 *         },
+                 *         "photoUrls": [
+                 *           "https://example.com/gruyere.jpg"
+                 *         ],
+                 *         "tags": [
+                 *           {
+                 *             "id": 1,
+                 *             "name": "cow"
+                 *           },
+                 *           {
+                 *             "id": 4,
+                 *             "name": "raw milk"
+                 *           }
+                 *         ],
+                 *         "status": "available",
+                 *         "origin": "Switzerland",
+                 *         "pricePerKg": 32.5,
+                 *         "ageMonths": 9,
+                 *         "organic": false,
+                 *         "createdAt": "2026-01-15T09:30:00.000Z",
+                 *         "updatedAt": "2026-02-03T14:12:45.120Z"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["Cheese"][];
+            };
+        };
+        /** @description The media type of the body is not supported */
+        MediaTypeOfTheBodyIsNotSupported: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 415,
+                 *       "type": "unsupported_media_type",
+                 *       "message": "Send the body in a media type that the Accept header of this response names."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description No valid credential */
+        NoValidCredential: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 401,
+                 *       "type": "unauthorized",
+                 *       "message": "A valid credential is needed here."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description OpenAPI 3.1 */
+        OpenAPI31: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "openapi": "3.1.0",
+                 *       "info": {
+                 *         "title": "Curd",
+                 *         "version": "2.0.0"
+                 *       },
+                 *       "paths": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["OpenapiDocument"];
+            };
+        };
+        /** @description The order */
+        Order: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": 1042,
+                 *       "items": [
+                 *         {
+                 *           "cheeseId": 42,
+                 *           "cheeseName": "Gruyère",
+                 *           "quantity": 2,
+                 *           "pricePerKg": 32.5
+                 *         }
+                 *       ],
+                 *       "shippingAddress": {
+                 *         "street": "Gerechtigkeitsgasse 1",
+                 *         "city": "Bern",
+                 *         "state": "BE",
+                 *         "zipCode": "3011",
+                 *         "country": "CH"
+                 *       },
+                 *       "status": "placed",
+                 *       "notes": "Please ring twice",
+                 *       "total": 65,
+                 *       "shipDate": null,
+                 *       "createdAt": "2026-01-15T09:30:00.000Z",
+                 *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description The order has shipped */
+        OrderHasShipped: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "The order has shipped."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The order is cancelled */
+        OrderIsCancelled: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The page */
+        Page: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description A page of orders */
+        PageOfOrders: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "id": 1042,
+                 *           "items": [
+                 *             {
+                 *               "cheeseId": 42,
+                 *               "cheeseName": "Gruyère",
+                 *               "quantity": 2,
+                 *               "pricePerKg": 32.5
+                 *             }
+                 *           ],
+                 *           "shippingAddress": {
+                 *             "street": "Gerechtigkeitsgasse 1",
+                 *             "city": "Bern",
+                 *             "state": "BE",
+                 *             "zipCode": "3011",
+                 *             "country": "CH"
+                 *           },
+                 *           "status": "placed",
+                 *           "notes": "Please ring twice",
+                 *           "total": 65,
+                 *           "shipDate": null,
+                 *           "createdAt": "2026-01-15T09:30:00.000Z",
+                 *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                 *         }
+                 *       ],
+                 *       "nextCursor": null,
+                 *       "hasMore": false,
+                 *       "total": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["OrderList"];
+            };
+        };
+        /** @description A page with the error */
+        PageWithTheError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description A parameter is not valid */
+        ParameterIsNotValid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "A parameter or header of the request is not valid."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A parameter or header is not valid */
+        ParameterOrHeaderIsNotValid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "A parameter or header of the request is not valid."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The position has expired, or is not in the log any more */
+        PositionHasExpiredOrIsNotInTheLogAnyMore: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 410,
+                 *       "type": "log_rewound",
+                 *       "message": "The position is not in the log: it was restored from an earlier state."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request acts for a customer */
+        RequestActsForACustomer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 403,
+                 *       "type": "forbidden",
+                 *       "message": "The credential does not permit this."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request after the decision */
+        RequestAfterTheDecision: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": 7,
+                 *       "status": "approved",
+                 *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *       "clientName": "Back office",
+                 *       "username": "bob",
+                 *       "requestedAt": "2026-01-15T09:30:00.000Z",
+                 *       "decidedAt": "2026-01-15T10:00:00.000Z",
+                 *       "decidedBy": "cli",
+                 *       "expiresAt": "2026-04-15T10:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Approval"];
+            };
+        };
+        /** @description The request failed validation. Nothing was changed */
+        RequestFailedValidation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 422,
+                 *       "type": "validation_error",
+                 *       "message": "The request failed validation. name: is required",
+                 *       "errors": [
+                 *         {
+                 *           "field": "name",
+                 *           "message": "is required"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValidationError"];
+            };
+        };
+        /** @description The request is not valid */
+        RequestIsNotValid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_grant",
+                 *       "error_description": "grant request is invalid",
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "grant request is invalid"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OauthError"];
+            };
+        };
+        /** @description The resource has changed since the version in If-Match */
+        ResourceHasChangedSinceTheVersionInIfMatch: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 412,
+                 *       "type": "precondition_failed",
+                 *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The server is overloaded: wait as long as Retry-After says */
+        ServerIsOverloaded: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 503,
+                 *       "type": "unavailable",
+                 *       "message": "The server cannot process the request right now. Try again shortly."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The session has ended */
+        SessionHasEnded: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The state of the token */
+        StateOfTheToken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "active": true,
+                 *       "client_id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *       "scope": "read:cheeses",
+                 *       "sub": "7",
+                 *       "iss": "https://cheese.example",
+                 *       "exp": 1795222800,
+                 *       "iat": 1795219200,
+                 *       "token_type": "Bearer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Introspection"];
+            };
+        };
+        /** @description The status of the order does not allow this transition */
+        StatusOfTheOrderDoesNotAllowThisTransition: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "The status of the order does not allow this transition."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The status of the request does not permit this, or the request is your own */
+        StatusOfTheRequestDoesNotPermitThisOrTheRequestIsYourOwn: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 409,
+                 *       "type": "conflict",
+                 *       "message": "The status of the request does not permit this, or the request is your own."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no customer with this id */
+        ThereIsNoCustomerWithThisId: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no customer with this id."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no customer with this username */
+        ThereIsNoCustomerWithThisUsername: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no customer with this username."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no customer with this username, or the customer has no such order */
+        ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no customer with this username, or the customer has no such order."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such API key, or no such account */
+        ThereIsNoSuchAPIKeyOrNoSuchAccount: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such API key, or no such account."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such account */
+        ThereIsNoSuchAccount: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such account."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such cheese */
+        ThereIsNoSuchCheese: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such cheese."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such cheese, or its stock is not tracked */
+        ThereIsNoSuchCheeseOrItsStockIsNotTracked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such cheese, or its stock is not tracked."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such delivery */
+        ThereIsNoSuchDelivery: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such delivery."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such order */
+        ThereIsNoSuchOrder: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such order."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such request */
+        ThereIsNoSuchRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such request."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such webhook endpoint */
+        ThereIsNoSuchWebhookEndpoint: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "type": "not_found",
+                 *       "message": "There is no such webhook endpoint."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description To the next page, or to the application */
+        ToTheNextPageOrToTheApplication: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The token */
+        Token: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "access_token": "mF_9.B5f-4.1JqM_aZ8kQ2xR7tY0wE3uI6oP1sD4gH5",
+                 *       "token_type": "Bearer",
+                 *       "expires_in": 3600,
+                 *       "refresh_token": "tGzv3JOkF0XG5Qx2TlKWIA8hN4bV7cM1zL9yU6eR3wQ",
+                 *       "scope": "read:cheeses read:orders"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TokenResult"];
+            };
+        };
+        /** @description The token was revoked */
+        TokenWasRevoked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Too many requests. Wait as long as Retry-After says */
+        TooManyRequests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 429,
+                 *       "type": "rate_limit_exceeded",
+                 *       "message": "Too many requests: wait as long as Retry-After says."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests: wait as long as Retry-After says */
+        TooManyRequestsOauthError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_grant",
+                 *       "error_description": "grant request is invalid",
+                 *       "code": 400,
+                 *       "type": "bad_request",
+                 *       "message": "grant request is invalid"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OauthError"];
+            };
+        };
+        /** @description The transitions so far */
+        TransitionsSoFar: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "status": "placed",
+                 *           "at": "2026-01-15T09:30:00.000Z",
+                 *           "by": "customer:7",
+                 *           "reason": null
+                 *         },
+                 *         {
+                 *           "status": "approved",
+                 *           "at": "2026-01-15T09:30:05.212Z",
+                 *           "by": "system",
+                 *           "reason": null
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Timeline"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -10761,86 +9876,11 @@ export interface operations {
                     "application/json": components["schemas"]["CheeseList"] | components["schemas"]["CheeseListWithFacets"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     replaceCheese: {
@@ -10872,243 +9912,19 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The changed cheese */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 42,
-                     *       "name": "Gruyère",
-                     *       "category": {
-                     *         "id": 3,
-                     *         "name": "Hard"
-                     *       },
-                     *       "photoUrls": [
-                     *         "https://example.com/gruyere.jpg"
-                     *       ],
-                     *       "tags": [
-                     *         {
-                     *           "id": 1,
-                     *           "name": "cow"
-                     *         },
-                     *         {
-                     *           "id": 4,
-                     *           "name": "raw milk"
-                     *         }
-                     *       ],
-                     *       "status": "available",
-                     *       "origin": "Switzerland",
-                     *       "pricePerKg": 32.5,
-                     *       "ageMonths": 9,
-                     *       "organic": false,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Cheese"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A cheese with this name already exists in the category */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "A cheese with this name already exists in the category."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["ChangedCheese"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["CheeseWithThisNameAlreadyExistsInTheCategory"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createCheese: {
@@ -11187,172 +10003,16 @@ export interface operations {
                     "application/json": components["schemas"]["Cheese"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A cheese with this name already exists in the category */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "A cheese with this name already exists in the category."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["CheeseWithThisNameAlreadyExistsInTheCategory"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     findCheesesByStatus: {
@@ -11360,7 +10020,9 @@ export interface operations {
             query: {
                 /**
                  * @description Separated by commas
-                 * @example available
+                 * @example [
+                 *       "available"
+                 *     ]
                  */
                 status: ("available" | "pending" | "sold")[];
                 /** @description Maximum number of cheeses; the Link header leads to the next ones */
@@ -11374,47 +10036,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The matching cheeses */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 42,
-                     *         "name": "Gruyère",
-                     *         "category": {
-                     *           "id": 3,
-                     *           "name": "Hard"
-                     *         },
-                     *         "photoUrls": [
-                     *           "https://example.com/gruyere.jpg"
-                     *         ],
-                     *         "tags": [
-                     *           {
-                     *             "id": 1,
-                     *             "name": "cow"
-                     *           },
-                     *           {
-                     *             "id": 4,
-                     *             "name": "raw milk"
-                     *           }
-                     *         ],
-                     *         "status": "available",
-                     *         "origin": "Switzerland",
-                     *         "pricePerKg": 32.5,
-                     *         "ageMonths": 9,
-                     *         "organic": false,
-                     *         "createdAt": "2026-01-15T09:30:00.000Z",
-                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *       }
-                     *     ]
-                     */
-                    "application/json": components["schemas"]["Cheese"][];
-                };
-            };
+            200: components["responses"]["MatchingCheeses"];
             /** @description The status is missing or not one of the three */
             400: {
                 headers: {
@@ -11431,70 +10053,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     findCheesesByTags: {
@@ -11502,7 +10064,10 @@ export interface operations {
             query: {
                 /**
                  * @description Separated by commas. The request line limits their number
-                 * @example cow,goat
+                 * @example [
+                 *       "cow",
+                 *       "goat"
+                 *     ]
                  */
                 tags: string[];
                 /** @description Maximum number of cheeses; the Link header leads to the next ones */
@@ -11516,47 +10081,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The matching cheeses */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 42,
-                     *         "name": "Gruyère",
-                     *         "category": {
-                     *           "id": 3,
-                     *           "name": "Hard"
-                     *         },
-                     *         "photoUrls": [
-                     *           "https://example.com/gruyere.jpg"
-                     *         ],
-                     *         "tags": [
-                     *           {
-                     *             "id": 1,
-                     *             "name": "cow"
-                     *           },
-                     *           {
-                     *             "id": 4,
-                     *             "name": "raw milk"
-                     *           }
-                     *         ],
-                     *         "status": "available",
-                     *         "origin": "Switzerland",
-                     *         "pricePerKg": 32.5,
-                     *         "ageMonths": 9,
-                     *         "organic": false,
-                     *         "createdAt": "2026-01-15T09:30:00.000Z",
-                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *       }
-                     *     ]
-                     */
-                    "application/json": components["schemas"]["Cheese"][];
-                };
-            };
+            200: components["responses"]["MatchingCheeses"];
             /** @description The tags are missing, or one of them is not valid */
             400: {
                 headers: {
@@ -11573,70 +10098,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listCategories: {
@@ -11682,86 +10147,11 @@ export interface operations {
                     "application/json": components["schemas"]["CountedNameList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listTags: {
@@ -11807,86 +10197,11 @@ export interface operations {
                     "application/json": components["schemas"]["CountedNameList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listCheeseChanges: {
@@ -11927,54 +10242,9 @@ export interface operations {
                     "application/json": components["schemas"]["CheeseChangeList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
             /** @description Start without `since`, and delete the cheeses that do not come */
             410: {
                 headers: {
@@ -11991,38 +10261,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCheese: {
@@ -12076,102 +10316,12 @@ export interface operations {
                     "application/json": components["schemas"]["Cheese"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     updateCheese: {
@@ -12221,243 +10371,19 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The changed cheese */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 42,
-                     *       "name": "Gruyère",
-                     *       "category": {
-                     *         "id": 3,
-                     *         "name": "Hard"
-                     *       },
-                     *       "photoUrls": [
-                     *         "https://example.com/gruyere.jpg"
-                     *       ],
-                     *       "tags": [
-                     *         {
-                     *           "id": 1,
-                     *           "name": "cow"
-                     *         },
-                     *         {
-                     *           "id": 4,
-                     *           "name": "raw milk"
-                     *         }
-                     *       ],
-                     *       "status": "available",
-                     *       "origin": "Switzerland",
-                     *       "pricePerKg": 32.5,
-                     *       "ageMonths": 9,
-                     *       "organic": false,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Cheese"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A cheese with this name already exists in the category */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "A cheese with this name already exists in the category."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["ChangedCheese"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["CheeseWithThisNameAlreadyExistsInTheCategory"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deleteCheese: {
@@ -12505,54 +10431,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
             /** @description The cheese has active orders */
             409: {
                 headers: {
@@ -12569,54 +10450,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     patchCheese: {
@@ -12663,243 +10499,19 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The changed cheese */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 42,
-                     *       "name": "Gruyère",
-                     *       "category": {
-                     *         "id": 3,
-                     *         "name": "Hard"
-                     *       },
-                     *       "photoUrls": [
-                     *         "https://example.com/gruyere.jpg"
-                     *       ],
-                     *       "tags": [
-                     *         {
-                     *           "id": 1,
-                     *           "name": "cow"
-                     *         },
-                     *         {
-                     *           "id": 4,
-                     *           "name": "raw milk"
-                     *         }
-                     *       ],
-                     *       "status": "available",
-                     *       "origin": "Switzerland",
-                     *       "pricePerKg": 32.5,
-                     *       "ageMonths": 9,
-                     *       "organic": false,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-02-03T14:12:45.120Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Cheese"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A cheese with this name already exists in the category */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "A cheese with this name already exists in the category."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["ChangedCheese"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["CheeseWithThisNameAlreadyExistsInTheCategory"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     importCheeses: {
@@ -12975,10 +10587,12 @@ export interface operations {
                      *       "refused": [
                      *         {
                      *           "line": 3,
+                     *           "name": "Brie",
                      *           "reason": "pricePerKg: must be at least 0"
                      *         }
                      *       ],
                      *       "refusedCount": 1,
+                     *       "changed": [],
                      *       "remarks": [],
                      *       "sample": [
                      *         {
@@ -13023,86 +10637,11 @@ export interface operations {
                     "application/json": components["schemas"]["ImportReport"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The file is larger than 10 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["FileIsLargerThan10MiB"];
             /** @description The body is not a form, or the file is not CSV, JSON or NDJSON */
             415: {
                 headers: {
@@ -13119,60 +10658,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     uploadCheeseImage: {
@@ -13225,118 +10713,13 @@ export interface operations {
                     "application/json": components["schemas"]["ImageUploadResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The file is larger than 10 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["FileIsLargerThan10MiB"];
             /** @description The body is not a form, or the file is not an image in an accepted format */
             415: {
                 headers: {
@@ -13353,60 +10736,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listCheeseImages: {
@@ -13444,102 +10776,12 @@ export interface operations {
                     "application/json": components["schemas"]["CheeseImageList"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getImage: {
@@ -13615,22 +10857,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     listStock: {
@@ -13640,8 +10867,10 @@ export interface operations {
                 cursor?: string;
                 /** @description Cheeses on a page */
                 limit?: number;
-                /** @description true: only cheeses with lowAt kilograms available, or fewer */
+                /** @description true: only cheeses of which nothing is available, or that have lowAt kilograms available or fewer */
                 low?: true;
+                /** @description Default: cheeseId. level: first cheeses of which nothing is available, then those that are low, then all others. A cheese whose level changes may be on two pages, or on none */
+                sort?: "cheeseId" | "level";
                 /** @description Only these cheeses: ids with commas, for example those of a page of cheeses */
                 cheeseIds?: string[];
             };
@@ -13679,86 +10908,11 @@ export interface operations {
                     "application/json": components["schemas"]["StockList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCheeseStock: {
@@ -13791,102 +10945,12 @@ export interface operations {
                     "application/json": components["schemas"]["Stock"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese, or its stock is not tracked */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese, or its stock is not tracked."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheeseOrItsStockIsNotTracked"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     replaceCheeseStock: {
@@ -13916,24 +10980,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The changed stock */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "onHand": 50,
-                     *       "reserved": 12,
-                     *       "available": 38,
-                     *       "lowAt": 10,
-                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Stock"];
-                };
-            };
+            200: components["responses"]["ChangedStock"];
             /** @description The stock, tracked from now on */
             201: {
                 headers: {
@@ -13952,188 +10999,17 @@ export interface operations {
                     "application/json": components["schemas"]["Stock"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deleteCheeseStock: {
@@ -14158,102 +11034,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese, or its stock is not tracked */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese, or its stock is not tracked."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheeseOrItsStockIsNotTracked"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     adjustCheeseStock: {
@@ -14283,206 +11069,18 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The changed stock */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "onHand": 50,
-                     *       "reserved": 12,
-                     *       "available": 38,
-                     *       "lowAt": 10,
-                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Stock"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such cheese, or its stock is not tracked */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such cheese, or its stock is not tracked."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            201: components["responses"]["ChangedStock"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchCheeseOrItsStockIsNotTracked"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getInventory: {
@@ -14510,86 +11108,11 @@ export interface operations {
                     "application/json": components["schemas"]["Inventory"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listOrders: {
@@ -14622,128 +11145,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of orders */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": 1042,
-                     *           "items": [
-                     *             {
-                     *               "cheeseId": 42,
-                     *               "cheeseName": "Gruyère",
-                     *               "quantity": 2,
-                     *               "pricePerKg": 32.5
-                     *             }
-                     *           ],
-                     *           "shippingAddress": {
-                     *             "street": "Gerechtigkeitsgasse 1",
-                     *             "city": "Bern",
-                     *             "state": "BE",
-                     *             "zipCode": "3011",
-                     *             "country": "CH"
-                     *           },
-                     *           "status": "placed",
-                     *           "notes": "Please ring twice",
-                     *           "total": 65,
-                     *           "shipDate": null,
-                     *           "createdAt": "2026-01-15T09:30:00.000Z",
-                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null,
-                     *       "hasMore": false,
-                     *       "total": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OrderList"];
-                };
-            };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["PageOfOrders"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     placeOrder: {
@@ -14816,172 +11223,16 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getOrder: {
@@ -14999,137 +11250,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "placed",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": null,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["Order"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     cancelOrder: {
@@ -15149,141 +11276,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order is cancelled */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The order has shipped */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The order has shipped."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            204: components["responses"]["OrderIsCancelled"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["OrderHasShipped"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getOrderTimeline: {
@@ -15298,129 +11299,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The transitions so far */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "status": "placed",
-                     *           "at": "2026-01-15T09:30:00.000Z",
-                     *           "by": "customer:7",
-                     *           "reason": null
-                     *         },
-                     *         {
-                     *           "status": "approved",
-                     *           "at": "2026-01-15T09:30:05.212Z",
-                     *           "by": "system",
-                     *           "reason": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Timeline"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getOrderCustomer: {
@@ -15435,126 +11320,20 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customer */
-            200: {
+            200: components["responses"]["Customer"];
+            /** @description The order has no customer, or the customer was deleted */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 7,
-                     *       "username": "ada",
-                     *       "firstName": "Ada",
-                     *       "lastName": "Keller",
-                     *       "email": "ada@example.com",
-                     *       "phone": "+41 31 000 00 00",
-                     *       "customerStatus": "silver",
-                     *       "favouriteCheese": {
-                     *         "name": "Gruyère"
-                     *       },
-                     *       "createdAt": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Customer"];
-                };
+                content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order, or it has no customer */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order, or it has no customer."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     approveOrder: {
@@ -15611,134 +11390,14 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the order does not allow this transition */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the order does not allow this transition."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     shipOrder: {
@@ -15795,134 +11454,14 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the order does not allow this transition */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the order does not allow this transition."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deliverOrder: {
@@ -15979,140 +11518,22 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the order does not allow this transition */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the order does not allow this transition."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     registerCustomer: {
         parameters: {
             query?: never;
             header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
                 /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
                 "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
@@ -16159,54 +11580,10 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["RequestActsForACustomer"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description The username or the e-mail address belongs to another customer */
             409: {
                 headers: {
@@ -16223,98 +11600,19 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     registerCustomers: {
         parameters: {
             query?: never;
             header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
                 /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
                 "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
@@ -16372,162 +11670,24 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerBatchResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["RequestActsForACustomer"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     loginCustomer: {
         parameters: {
             query?: never;
             header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -16561,22 +11721,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
             /** @description The username or the password is wrong, or a credential of the request is invalid */
             401: {
                 headers: {
@@ -16593,124 +11738,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            403: components["responses"]["RequestActsForACustomer"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     logoutCustomer: {
@@ -16722,93 +11757,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session has ended */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            204: components["responses"]["SessionHasEnded"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     logoutCustomerSafely: {
@@ -16823,109 +11777,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session has ended */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            204: components["responses"]["SessionHasEnded"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCustomer: {
@@ -16940,126 +11798,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 7,
-                     *       "username": "ada",
-                     *       "firstName": "Ada",
-                     *       "lastName": "Keller",
-                     *       "email": "ada@example.com",
-                     *       "phone": "+41 31 000 00 00",
-                     *       "customerStatus": "silver",
-                     *       "favouriteCheese": {
-                     *         "name": "Gruyère"
-                     *       },
-                     *       "createdAt": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Customer"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["Customer"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     replaceCustomer: {
@@ -17115,188 +11860,17 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deleteCustomer: {
@@ -17323,118 +11897,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listCustomers: {
@@ -17491,86 +11960,11 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCustomerById: {
@@ -17585,130 +11979,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer": {
-                     *         "id": 7,
-                     *         "username": "ada",
-                     *         "firstName": "Ada",
-                     *         "lastName": "Keller",
-                     *         "email": "ada@example.com",
-                     *         "phone": "+41 31 000 00 00",
-                     *         "customerStatus": "silver",
-                     *         "favouriteCheese": {
-                     *           "name": "Gruyère"
-                     *         },
-                     *         "createdAt": "2026-01-15T09:30:00.000Z"
-                     *       },
-                     *       "role": "customer",
-                     *       "deliveredTotal": 709.5
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerDetails"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this id */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this id."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["CustomerCustomerDetails"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoCustomerWithThisId"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     changeCustomerRole: {
@@ -17737,114 +12014,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The customer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "customer": {
-                     *         "id": 7,
-                     *         "username": "ada",
-                     *         "firstName": "Ada",
-                     *         "lastName": "Keller",
-                     *         "email": "ada@example.com",
-                     *         "phone": "+41 31 000 00 00",
-                     *         "customerStatus": "silver",
-                     *         "favouriteCheese": {
-                     *           "name": "Gruyère"
-                     *         },
-                     *         "createdAt": "2026-01-15T09:30:00.000Z"
-                     *       },
-                     *       "role": "customer",
-                     *       "deliveredTotal": 709.5
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CustomerDetails"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this id */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this id."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["CustomerCustomerDetails"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoCustomerWithThisId"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description This is your own role */
             409: {
                 headers: {
@@ -17861,92 +12036,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     endCustomerSessions: {
@@ -17971,102 +12065,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this id */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this id."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoCustomerWithThisId"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createPasswordReset: {
@@ -18099,118 +12103,13 @@ export interface operations {
                     "application/json": components["schemas"]["PasswordReset"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this id */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this id."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoCustomerWithThisId"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listCustomerOrders: {
@@ -18236,144 +12135,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of orders */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": 1042,
-                     *           "items": [
-                     *             {
-                     *               "cheeseId": 42,
-                     *               "cheeseName": "Gruyère",
-                     *               "quantity": 2,
-                     *               "pricePerKg": 32.5
-                     *             }
-                     *           ],
-                     *           "shippingAddress": {
-                     *             "street": "Gerechtigkeitsgasse 1",
-                     *             "city": "Bern",
-                     *             "state": "BE",
-                     *             "zipCode": "3011",
-                     *             "country": "CH"
-                     *           },
-                     *           "status": "placed",
-                     *           "notes": "Please ring twice",
-                     *           "total": 65,
-                     *           "shipDate": null,
-                     *           "createdAt": "2026-01-15T09:30:00.000Z",
-                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null,
-                     *       "hasMore": false,
-                     *       "total": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OrderList"];
-                };
-            };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["PageOfOrders"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCustomerOrder: {
@@ -18390,137 +12158,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "placed",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": null,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username, or the customer has no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username, or the customer has no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["Order"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     cancelCustomerOrder: {
@@ -18542,141 +12186,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order is cancelled */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username, or the customer has no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username, or the customer has no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The order has shipped */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The order has shipped."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            204: components["responses"]["OrderIsCancelled"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            409: components["responses"]["OrderHasShipped"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getCustomerOrderTimeline: {
@@ -18693,129 +12211,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The transitions so far */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "status": "placed",
-                     *           "at": "2026-01-15T09:30:00.000Z",
-                     *           "by": "customer:7",
-                     *           "reason": null
-                     *         },
-                     *         {
-                     *           "status": "approved",
-                     *           "at": "2026-01-15T09:30:05.212Z",
-                     *           "by": "system",
-                     *           "reason": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Timeline"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no customer with this username, or the customer has no such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no customer with this username, or the customer has no such order."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listApiKeys: {
@@ -18857,102 +12259,12 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such API key, or no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAPIKeyOrNoSuchAccount"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createApiKey: {
@@ -19004,86 +12316,11 @@ export interface operations {
                     "application/json": components["schemas"]["NewApiKey"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such API key, or no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAPIKeyOrNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description Three keys are active already, or this environment does not accept keys of this type */
             409: {
                 headers: {
@@ -19100,92 +12337,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     renameApiKey: {
@@ -19237,86 +12393,11 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such API key, or no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAPIKeyOrNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description The key has ended */
             409: {
                 headers: {
@@ -19333,92 +12414,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     revokeApiKey: {
@@ -19443,102 +12443,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such API key, or no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAPIKeyOrNoSuchAccount"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     rotateApiKey: {
@@ -19589,86 +12499,11 @@ export interface operations {
                     "application/json": components["schemas"]["NewApiKey"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such API key, or no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAPIKeyOrNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description The key has ended, or three keys are active already */
             409: {
                 headers: {
@@ -19685,92 +12520,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listAccounts: {
@@ -19816,86 +12570,11 @@ export interface operations {
                     "application/json": components["schemas"]["AccountList"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createAccount: {
@@ -19952,70 +12631,10 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description An account with this name exists */
             409: {
                 headers: {
@@ -20032,92 +12651,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     changeAccountPlan: {
@@ -20176,188 +12714,17 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listOauthClients: {
@@ -20404,86 +12771,11 @@ export interface operations {
                     "application/json": components["schemas"]["OauthClientList"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createOauthClient: {
@@ -20547,188 +12839,17 @@ export interface operations {
                     "application/json": components["schemas"]["NewOauthClient"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deleteOauthClient: {
@@ -20753,54 +12874,9 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
             /** @description There is no such client */
             404: {
                 headers: {
@@ -20833,38 +12909,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listApprovals: {
@@ -20905,86 +12951,11 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     approveApproval: {
@@ -21004,140 +12975,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request after the decision */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 7,
-                     *       "status": "approved",
-                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "clientName": "Back office",
-                     *       "username": "bob",
-                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
-                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
-                     *       "decidedBy": "cli",
-                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such request */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such request."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the request does not permit this, or the request is your own */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the request does not permit this, or the request is your own."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["RequestAfterTheDecision"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchRequest"];
+            409: components["responses"]["StatusOfTheRequestDoesNotPermitThisOrTheRequestIsYourOwn"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     denyApproval: {
@@ -21157,140 +13002,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request after the decision */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 7,
-                     *       "status": "approved",
-                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "clientName": "Back office",
-                     *       "username": "bob",
-                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
-                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
-                     *       "decidedBy": "cli",
-                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such request */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such request."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the request does not permit this, or the request is your own */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the request does not permit this, or the request is your own."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["RequestAfterTheDecision"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchRequest"];
+            409: components["responses"]["StatusOfTheRequestDoesNotPermitThisOrTheRequestIsYourOwn"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     revokeApproval: {
@@ -21310,140 +13029,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request after the decision */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 7,
-                     *       "status": "approved",
-                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "clientName": "Back office",
-                     *       "username": "bob",
-                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
-                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
-                     *       "decidedBy": "cli",
-                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such request */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such request."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The status of the request does not permit this, or the request is your own */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The status of the request does not permit this, or the request is your own."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["RequestAfterTheDecision"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchRequest"];
+            409: components["responses"]["StatusOfTheRequestDoesNotPermitThisOrTheRequestIsYourOwn"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getStatisticsSeries: {
@@ -21451,7 +13044,10 @@ export interface operations {
             query: {
                 /**
                  * @description What to count
-                 * @example orders.placed,orders.placedValue
+                 * @example [
+                 *       "orders.placed",
+                 *       "orders.placedValue"
+                 *     ]
                  */
                 measures: ("orders.placed" | "orders.approved" | "orders.shipped" | "orders.delivered" | "orders.cancelled" | "orders.placedValue" | "orders.deliveredValue" | "customers.created" | "customers.deleted" | "cheeses.created" | "cheeses.deleted")[];
                 /**
@@ -21512,86 +13108,11 @@ export interface operations {
                     "application/json": components["schemas"]["StatisticsSeries"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listBestSellers: {
@@ -21632,92 +13153,18 @@ export interface operations {
                      *           "value": 2730
                      *         }
                      *       ],
+                     *       "since": "2026-01-15",
                      *       "asOf": "evt_k3Xw_1043"
                      *     }
                      */
                     "application/json": components["schemas"]["BestSellerList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getStatus: {
@@ -21800,86 +13247,11 @@ export interface operations {
                     "application/json": components["schemas"]["ShopStatus"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listIntegrity: {
@@ -21931,86 +13303,59 @@ export interface operations {
                     "application/json": components["schemas"]["DoctorRuns"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listNames: {
+        parameters: {
+            query: {
+                /**
+                 * @description Kinds with ids, separated by commas: `key:2,customer:5`
+                 * @example [
+                 *       "key:1",
+                 *       "cheese:12"
+                 *     ]
+                 */
+                of: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The names */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
+                     *       "items": [
+                     *         {
+                     *           "of": "cheese:12",
+                     *           "name": "Gruyère"
+                     *         },
+                     *         {
+                     *           "of": "key:1",
+                     *           "name": "Web shop"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["NameList"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listEvents: {
@@ -22065,102 +13410,12 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The position has expired, or is not in the log any more */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 410,
-                     *       "type": "log_rewound",
-                     *       "message": "The position is not in the log: it was restored from an earlier state."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            410: components["responses"]["PositionHasExpiredOrIsNotInTheLogAnyMore"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     streamEvents: {
@@ -22208,102 +13463,12 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Event"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The position has expired, or is not in the log any more */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 410,
-                     *       "type": "log_rewound",
-                     *       "message": "The position is not in the log: it was restored from an earlier state."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            410: components["responses"]["PositionHasExpiredOrIsNotInTheLogAnyMore"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getEvent: {
@@ -22344,54 +13509,9 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
             /** @description There is no such event */
             404: {
                 headers: {
@@ -22424,38 +13544,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listWebhookEndpoints: {
@@ -22491,6 +13581,8 @@ export interface operations {
                      *           "disabledReason": null,
                      *           "position": "evt_k3Xw_1043",
                      *           "waiting": 0,
+                     *           "waitingFor": null,
+                     *           "dueAt": null,
                      *           "failingSince": null,
                      *           "createdAt": "2026-11-22T09:30:00.000Z",
                      *           "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -22508,102 +13600,12 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAccount"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     createWebhookEndpoint: {
@@ -22649,6 +13651,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -22665,86 +13669,11 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such account */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such account."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchAccount"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description The account has 20 endpoints already */
             409: {
                 headers: {
@@ -22761,108 +13690,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The events after `since` have expired, or the position is not in the log any more */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 410,
-                     *       "type": "log_rewound",
-                     *       "message": "The position is not in the log: it was restored from an earlier state."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["EventsAfterSinceHaveExpiredOrThePositionIsNotInTheLogAnyMore"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getWebhookEndpoint: {
@@ -22896,6 +13729,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -22911,102 +13746,12 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     updateWebhookEndpoint: {
@@ -23056,6 +13801,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -23071,204 +13818,18 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     deleteWebhookEndpoint: {
@@ -23295,118 +13856,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     rotateWebhookEndpointSecret: {
@@ -23454,6 +13910,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -23470,86 +13928,11 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description An earlier rotation overlaps; send the overlap 0s to end both secrets */
             409: {
                 headers: {
@@ -23566,108 +13949,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     testWebhookEndpoint: {
@@ -23702,70 +13989,10 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookTestResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
             /** @description The secret cannot be read: rotate it */
             409: {
                 headers: {
@@ -23782,38 +14009,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     enableWebhookEndpoint: {
@@ -23863,6 +14060,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -23878,86 +14077,11 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
             /** @description Events that it missed have expired, or its secret cannot be read */
             409: {
                 headers: {
@@ -23974,108 +14098,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     disableWebhookEndpoint: {
@@ -24116,6 +14144,8 @@ export interface operations {
                      *       "disabledReason": null,
                      *       "position": "evt_k3Xw_1043",
                      *       "waiting": 0,
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "failingSince": null,
                      *       "createdAt": "2026-11-22T09:30:00.000Z",
                      *       "updatedAt": "2026-11-22T09:30:00.000Z",
@@ -24131,134 +14161,14 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since the version in If-Match */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 412,
-                     *       "type": "precondition_failed",
-                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     replayWebhookEndpoint: {
@@ -24301,204 +14211,58 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["EndpointIsDisabled"];
+            410: components["responses"]["EventsAfterSinceHaveExpiredOrThePositionIsNotInTheLogAnyMore"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    deliverWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries are due */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
+                     *       "deliveries": 688
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["DeliverNowResult"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The endpoint is disabled */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The endpoint is disabled."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The events after `since` have expired, or the position is not in the log any more */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 410,
-                     *       "type": "log_rewound",
-                     *       "message": "The position is not in the log: it was restored from an earlier state."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            409: components["responses"]["EndpointIsDisabled"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listWebhookDeliveries: {
@@ -24543,6 +14307,8 @@ export interface operations {
                      *           "lastStatus": 200,
                      *           "lastError": null,
                      *           "createdAt": "2026-11-22T09:42:13.160Z",
+                     *           "waitingFor": null,
+                     *           "dueAt": null,
                      *           "endedAt": "2026-11-22T09:42:18.420Z"
                      *         }
                      *       ],
@@ -24553,102 +14319,12 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            /** @description A parameter is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such webhook endpoint */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such webhook endpoint."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchWebhookEndpoint"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getWebhookDelivery: {
@@ -24682,6 +14358,8 @@ export interface operations {
                      *       "lastStatus": 200,
                      *       "lastError": null,
                      *       "createdAt": "2026-11-22T09:42:13.160Z",
+                     *       "waitingFor": null,
+                     *       "dueAt": null,
                      *       "endedAt": "2026-11-22T09:42:18.420Z",
                      *       "attempts": [
                      *         {
@@ -24706,102 +14384,12 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such delivery */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such delivery."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchDelivery"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     retryWebhookDelivery: {
@@ -24821,7 +14409,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new delivery is queued */
+            /** @description The delivery is queued, or due */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -24835,71 +14423,11 @@ export interface operations {
                     "application/json": components["schemas"]["RetryResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such delivery */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "type": "not_found",
-                     *       "message": "There is no such delivery."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it */
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchDelivery"];
+            /** @description The event is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24909,44 +14437,14 @@ export interface operations {
                      * @example {
                      *       "code": 409,
                      *       "type": "conflict",
-                     *       "message": "The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it."
+                     *       "message": "The event is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     explainCredential: {
@@ -24993,70 +14491,10 @@ export interface operations {
                     "application/json": components["schemas"]["WhoAmI"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     listLimits: {
@@ -25113,70 +14551,10 @@ export interface operations {
                     "application/json": components["schemas"]["Limits"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getIdempotentResponse: {
@@ -25237,22 +14615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["NoValidCredential"];
             /** @description Nothing was done under this key */
             404: {
                 headers: {
@@ -25269,38 +14632,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getAuthorizationServer: {
@@ -25372,22 +14705,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthorizationServer"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getStyle: {
@@ -25408,22 +14726,7 @@ export interface operations {
                     "text/css": string;
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getLanding: {
@@ -25457,22 +14760,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getIcon: {
@@ -25493,22 +14781,7 @@ export interface operations {
                     "image/svg+xml": unknown;
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getRobots: {
@@ -25529,22 +14802,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getConsole: {
@@ -25556,47 +14814,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The console is not built */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["Page"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ConsoleIsNotBuilt"];
         };
     };
     getConsoleScreen: {
@@ -25604,111 +14824,32 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example orders */
-                screen: string;
+                /** @example orders/31 */
+                path: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
+            200: components["responses"]["Page"];
+            /** @description The path has a dot */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "The path has a dot."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The console is not built */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    getConsoleDetail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example orders */
-                screen: string;
-                /** @example 31 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The console is not built */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ConsoleIsNotBuilt"];
         };
     };
     getConsoleAsset: {
@@ -25748,22 +14889,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     signInToConsole: {
@@ -25802,22 +14928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsoleSignInResult"];
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
             /** @description The link is not known, was used, or has expired */
             401: {
                 headers: {
@@ -25834,124 +14945,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body took too long to arrive */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 408,
-                     *       "type": "request_timeout",
-                     *       "message": "The request took too long to arrive."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is over 1 MiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 413,
-                     *       "type": "payload_too_large",
-                     *       "message": "The body is larger than this path accepts."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The media type of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 415,
-                     *       "type": "unsupported_media_type",
-                     *       "message": "Send the body in a media type that the Accept header of this response names."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request failed validation. Nothing was changed */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "type": "validation_error",
-                     *       "message": "The request failed validation. name: is required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "name",
-                     *           "message": "is required"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            403: components["responses"]["RequestActsForACustomer"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     signOutOfConsole: {
@@ -25973,38 +14974,9 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["RequestActsForACustomer"];
             /** @description The credential is not a token of the console */
             409: {
                 headers: {
@@ -26021,38 +14993,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getHealth: {
@@ -26078,22 +15020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getReadiness: {
@@ -26119,22 +15046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
             /** @description The database does not respond, or the disk is full */
             503: {
                 headers: {
@@ -26171,86 +15083,11 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description A parameter or header is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "A parameter or header of the request is not valid."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No valid credential */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "type": "unauthorized",
-                     *       "message": "A valid credential is needed here."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The server is overloaded: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 503,
-                     *       "type": "unavailable",
-                     *       "message": "The server cannot process the request right now. Try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
         };
     };
     getOpenapi: {
@@ -26262,41 +15099,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1 */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0",
-                     *       "info": {
-                     *         "title": "Curd",
-                     *         "version": "2.0.0"
-                     *       },
-                     *       "paths": {}
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OpenapiDocument"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["OpenAPI31"];
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getOpenapiAlias: {
@@ -26308,41 +15112,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1 */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0",
-                     *       "info": {
-                     *         "title": "Curd",
-                     *         "version": "2.0.0"
-                     *       },
-                     *       "paths": {}
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OpenapiDocument"];
-                };
-            };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            200: components["responses"]["OpenAPI31"];
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getReference: {
@@ -26354,34 +15125,109 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
+            200: components["responses"]["Page"];
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    getReferenceOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example listCheeses */
+                operationId: string;
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            /** @description There is no such operation */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such operation."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
         };
     };
-    getReferenceScript: {
+    getReferenceSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example Cheese */
+                schemaName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            /** @description There is no such schema */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such schema."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    getReferenceStyle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The style */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    getInteractiveReference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    getInteractiveReferenceScript: {
         parameters: {
             query?: {
                 /** @description Version of the script; the current version can be cached for a year */
@@ -26402,22 +15248,7 @@ export interface operations {
                     "text/javascript": string;
                 };
             };
-            /** @description Too many requests. Wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "type": "rate_limit_exceeded",
-                     *       "message": "Too many requests: wait as long as Retry-After says."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     authorize: {
@@ -26446,40 +15277,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     resumeAuthorization: {
@@ -26494,40 +15295,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     authorizeAlias: {
@@ -26563,15 +15334,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            429: components["responses"]["PageWithTheError"];
         };
     };
     issueToken: {
@@ -26596,96 +15359,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "mF_9.B5f-4.1JqM_aZ8kQ2xR7tY0wE3uI6oP1sD4gH5",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 3600,
-                     *       "refresh_token": "tGzv3JOkF0XG5Qx2TlKWIA8hN4bV7cM1zL9yU6eR3wQ",
-                     *       "scope": "read:cheeses read:orders"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TokenResult"];
-                };
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["Token"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     issueTokenAlias: {
@@ -26710,96 +15388,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "mF_9.B5f-4.1JqM_aZ8kQ2xR7tY0wE3uI6oP1sD4gH5",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 3600,
-                     *       "refresh_token": "tGzv3JOkF0XG5Qx2TlKWIA8hN4bV7cM1zL9yU6eR3wQ",
-                     *       "scope": "read:cheeses read:orders"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TokenResult"];
-                };
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["Token"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     revokeToken: {
@@ -26821,85 +15414,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token was revoked */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["TokenWasRevoked"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     revokeTokenAlias: {
@@ -26921,85 +15440,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token was revoked */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["TokenWasRevoked"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     introspectToken: {
@@ -27021,99 +15466,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The state of the token */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "active": true,
-                     *       "client_id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "scope": "read:cheeses",
-                     *       "sub": "7",
-                     *       "iss": "https://cheese.example",
-                     *       "exp": 1795222800,
-                     *       "iat": 1795219200,
-                     *       "token_type": "Bearer"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Introspection"];
-                };
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["StateOfTheToken"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     introspectTokenAlias: {
@@ -27135,99 +15492,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The state of the token */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "active": true,
-                     *       "client_id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
-                     *       "scope": "read:cheeses",
-                     *       "sub": "7",
-                     *       "iss": "https://cheese.example",
-                     *       "exp": 1795222800,
-                     *       "iat": 1795219200,
-                     *       "token_type": "Bearer"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Introspection"];
-                };
-            };
-            /** @description The request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The application did not authenticate */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description Too many requests: wait as long as Retry-After says */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
-            /** @description The database is busy: wait as long as Retry-After says */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_grant",
-                     *       "error_description": "grant request is invalid",
-                     *       "code": 400,
-                     *       "type": "bad_request",
-                     *       "message": "grant request is invalid"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OauthError"];
-                };
-            };
+            200: components["responses"]["StateOfTheToken"];
+            400: components["responses"]["RequestIsNotValid"];
+            401: components["responses"]["ApplicationDidNotAuthenticate"];
+            429: components["responses"]["TooManyRequestsOauthError"];
+            503: components["responses"]["DatabaseIsBusy"];
         };
     };
     showInteraction: {
@@ -27242,49 +15511,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            200: components["responses"]["Page"];
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     submitLogin: {
@@ -27311,49 +15542,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
             /** @description The page with the error: username or password is wrong */
             422: {
                 headers: {
@@ -27363,24 +15556,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     showRegistration: {
@@ -27395,42 +15572,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            200: components["responses"]["Page"];
+            400: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     submitRegistration: {
@@ -27458,31 +15603,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
             /** @description The page with the error: the username or the e-mail address is taken */
             409: {
                 headers: {
@@ -27492,24 +15615,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page with the error */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
             /** @description The page with an error at each field that is not valid */
             422: {
                 headers: {
@@ -27519,24 +15626,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     submitConsent: {
@@ -27561,67 +15652,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description To the next page, or to the application */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            303: components["responses"]["ToTheNextPageOrToTheApplication"];
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     showLogout: {
@@ -27633,33 +15670,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            200: components["responses"]["Page"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     submitLogout: {
@@ -27690,66 +15703,21 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     showPasswordReset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
+            };
             path: {
                 /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
                 token: string;
@@ -27767,39 +15735,19 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The link is unknown, was used, or has expired */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            400: components["responses"]["PageWithTheError"];
+            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     submitPasswordReset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
+            };
             path: {
                 /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
                 token: string;
@@ -27826,51 +15774,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A page with the error */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description The link is unknown, was used, or has expired */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
+            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
             /** @description The form with the error */
             422: {
                 headers: {
@@ -27880,24 +15788,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description A page with the error */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
         };
     };
     showPasswordChanged: {
@@ -27909,32 +15801,2563 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
+            200: components["responses"]["Page"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
+        };
+    };
+    onCheeseCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
             };
-            /** @description A page with the error */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "cheese.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "cheese:42",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 42,
+                 *         "name": "Gruyère",
+                 *         "category": {
+                 *           "id": 3,
+                 *           "name": "Hard"
+                 *         },
+                 *         "photoUrls": [
+                 *           "https://example.com/gruyere.jpg"
+                 *         ],
+                 *         "tags": [
+                 *           {
+                 *             "id": 1,
+                 *             "name": "cow"
+                 *           },
+                 *           {
+                 *             "id": 4,
+                 *             "name": "raw milk"
+                 *           }
+                 *         ],
+                 *         "status": "available",
+                 *         "origin": "Switzerland",
+                 *         "pricePerKg": 32.5,
+                 *         "ageMonths": 9,
+                 *         "organic": false,
+                 *         "createdAt": "2026-01-15T09:30:00.000Z",
+                 *         "updatedAt": "2026-02-03T14:12:45.120Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCheeseCreated"];
             };
-            /** @description A page with the error */
-            503: {
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "text/html": string;
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
                 };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCheeseUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "cheese.updated",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "cheese:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 12,
+                 *         "name": "Gruyère",
+                 *         "changes": {
+                 *           "pricePerKg": {
+                 *             "from": 32.5,
+                 *             "to": 34
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCheeseUpdated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCheeseDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "cheese.deleted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "cheese:42",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 42,
+                 *         "name": "Gruyère",
+                 *         "category": {
+                 *           "id": 3,
+                 *           "name": "Hard"
+                 *         },
+                 *         "photoUrls": [
+                 *           "https://example.com/gruyere.jpg"
+                 *         ],
+                 *         "tags": [
+                 *           {
+                 *             "id": 1,
+                 *             "name": "cow"
+                 *           },
+                 *           {
+                 *             "id": 4,
+                 *             "name": "raw milk"
+                 *           }
+                 *         ],
+                 *         "status": "available",
+                 *         "origin": "Switzerland",
+                 *         "pricePerKg": 32.5,
+                 *         "ageMonths": 9,
+                 *         "organic": false,
+                 *         "createdAt": "2026-01-15T09:30:00.000Z",
+                 *         "updatedAt": "2026-02-03T14:12:45.120Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCheeseDeleted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCheeseImageUploaded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "cheese.image_uploaded",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "cheese:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "imageUrl": "https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg",
+                 *         "thumbnailUrl": "https://cheese.example/images/9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.webp",
+                 *         "size": 482113
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCheeseImageUploaded"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderPlaced: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.placed",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31,
+                 *         "status": "placed",
+                 *         "total": 709.5,
+                 *         "reason": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderPlaced"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.approved",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31,
+                 *         "status": "approved",
+                 *         "total": 709.5,
+                 *         "reason": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderApproved"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderShipped: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.shipped",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31,
+                 *         "status": "shipped",
+                 *         "total": 709.5,
+                 *         "reason": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderShipped"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderDelivered: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.delivered",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31,
+                 *         "status": "delivered",
+                 *         "total": 709.5,
+                 *         "reason": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderDelivered"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.cancelled",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31,
+                 *         "status": "cancelled",
+                 *         "total": 709.5,
+                 *         "reason": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderCancelled"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onStockAdjusted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "stock.adjusted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "stock:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "cheeseId": 12,
+                 *         "onHand": 50,
+                 *         "reserved": 12,
+                 *         "available": 38,
+                 *         "deltaKg": 20,
+                 *         "reason": "received"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventStockAdjusted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onStockLow: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "stock.low",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "stock:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "cheeseId": 12,
+                 *         "available": 10,
+                 *         "lowAt": 10
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventStockLow"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onStockDepleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "stock.depleted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "stock:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "cheeseId": 12,
+                 *         "available": 0,
+                 *         "lowAt": 10
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventStockDepleted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.updated",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerUpdated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.deleted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerDeleted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerSessionsEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.sessions_ended",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerSessionsEnded"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerPasswordResetCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.password_reset_created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerPasswordResetCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerPasswordReset: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.password_reset",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerPasswordReset"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCustomerTierChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "customer.tier_changed",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "customer:5",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 5,
+                 *         "customerStatus": "silver",
+                 *         "before": "bronze"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventCustomerTierChanged"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApiKeyCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "api_key.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "api_key:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 12,
+                 *         "name": "warehouse scanner",
+                 *         "type": "test",
+                 *         "last4": "mple",
+                 *         "scopes": [
+                 *           "write:cheeses"
+                 *         ],
+                 *         "createdAt": "2026-01-15T09:30:00.000Z",
+                 *         "expiresAt": "2026-04-15T09:30:00.000Z",
+                 *         "lastUsedAt": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApiKeyCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApiKeyRenamed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "api_key.renamed",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "api_key:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 12,
+                 *         "name": "warehouse scanner"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApiKeyRenamed"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApiKeyRotated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "api_key.rotated",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "api_key:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "replacedBy": {
+                 *           "id": 13,
+                 *           "name": "warehouse scanner",
+                 *           "type": "test",
+                 *           "last4": "mple",
+                 *           "scopes": [
+                 *             "write:cheeses"
+                 *           ],
+                 *           "createdAt": "2026-01-15T09:30:00.000Z",
+                 *           "expiresAt": "2026-04-15T09:30:00.000Z",
+                 *           "lastUsedAt": null
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApiKeyRotated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApiKeyRevoked: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "api_key.revoked",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "api_key:12",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 12
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApiKeyRevoked"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAccountCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "account.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "account:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3,
+                 *         "plan": "pro"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventAccountCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAccountPlanChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "account.plan_changed",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "account:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3,
+                 *         "plan": "pro"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventAccountPlanChanged"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOauthClientCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "oauth_client.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOauthClientCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOauthClientDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "oauth_client.deleted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOauthClientDeleted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApprovalRequested: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "approval.requested",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "approval:7",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 7,
+                 *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *         "status": "pending"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApprovalRequested"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApprovalApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "approval.approved",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "approval:7",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 7,
+                 *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *         "status": "approved"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApprovalApproved"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApprovalDenied: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "approval.denied",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "approval:7",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 7,
+                 *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *         "status": "denied"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApprovalDenied"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onApprovalRevoked: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "approval.revoked",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "approval:7",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 7,
+                 *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                 *         "status": "revoked"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventApprovalRevoked"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookEndpointCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "webhook_endpoint.created",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "webhook_endpoint:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventWebhookEndpointCreated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookEndpointUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "webhook_endpoint.updated",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "webhook_endpoint:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventWebhookEndpointUpdated"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookEndpointDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "webhook_endpoint.deleted",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "webhook_endpoint:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventWebhookEndpointDeleted"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookEndpointDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "webhook_endpoint.disabled",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "webhook_endpoint:3",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 3,
+                 *         "reason": "failing"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventWebhookEndpointDisabled"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onShopReset: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "shop.reset",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "shop",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventShopReset"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onShopEventWithdrawn: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "shop.event_withdrawn",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "shop",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventShopEventWithdrawn"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -6,10 +6,20 @@ export type Schemas = components['schemas'];
 export type Address = Schemas['Address'];
 export type ApiKey = Schemas['ApiKey'];
 export type Cheese = Schemas['Cheese'];
+/** A cheese as it is now, or that it was deleted. */
+export type CheeseChange =
+  | (ChangeFields & { deleted: true; cheese?: never })
+  | (ChangeFields & { deleted: false; cheese: Cheese });
+type ChangeFields = Omit<Schemas['CheeseChange'], 'deleted' | 'cheese'>;
 export type CheeseImage = Schemas['CheeseImage'];
 export type Customer = Schemas['Customer'];
 /** An event. `type` decides what `data` contains. */
 export type CurdEvent = Schemas['Event'];
+/** A type of events of this version. A newer server may send others. */
+export type EventType = CurdEvent['type'];
+/** A type, or all types of a kind: `order.*`. */
+export type EventPattern = EventType | KindOf<EventType>;
+type KindOf<Type> = Type extends `${infer Kind}.${string}` ? `${Kind}.*` : never;
 export type Order = Schemas['Order'];
 export type OrderItem = Schemas['OrderItem'];
 export type Stock = Schemas['Stock'];

@@ -3,7 +3,7 @@
  * refused, the data is read again every 15 seconds.
  */
 import type { QueryClient } from '@tanstack/react-query';
-import type { Curd, CurdEvent } from '../../client/src/index.ts';
+import { type Curd, type CurdEvent, NotFound } from '../../client/src/index.ts';
 import { connection } from './connection.ts';
 
 const pollMs = 15_000;
@@ -44,6 +44,25 @@ function staleKeys({ type, subject }: Pick<CurdEvent, 'type' | 'subject'>): stri
     default:
       return [];
   }
+}
+
+/** What an open page of a deleted object shows, without a request that would be a 404. */
+function showDeleted(queries: QueryClient, key: string): void {
+  const error = new NotFound('It was deleted.', {
+    status: 404,
+    type: 'not_found',
+    requestId: undefined,
+    retryAfterSeconds: undefined,
+    attempts: 0,
+    idempotencyKey: undefined,
+    method: 'GET',
+    path: key,
+    errors: [],
+  });
+  queries
+    .getQueryCache()
+    .find({ queryKey: [key] })
+    ?.setState({ status: 'error', error });
 }
 
 type Listener = (event: CurdEvent) => void;
@@ -107,8 +126,17 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   function receive(event: CurdEvent): void {
     position = event.id;
     const others = firstSteps.includes(event.type) ? ['events', 'checklist'] : ['events'];
+    const own = event.subject.replace(':', ' ');
+    const isDeleted = event.type.endsWith('.deleted');
+    if (isDeleted) {
+      showDeleted(queries, own);
+      // A deleted customer has no name any more, also in the events that are shown.
+      queries.setQueryData(['name', event.subject], null);
+    }
     for (const key of [...staleKeys(event), ...others]) {
-      stale.add(key);
+      if (!isDeleted || key !== own) {
+        stale.add(key);
+      }
     }
     timer ??= window.setTimeout(refresh, Math.max(gatherMs, refreshedAt + refreshMs - Date.now()));
     for (const listener of eventListeners) {

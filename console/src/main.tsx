@@ -4,16 +4,15 @@ import '@mantine/spotlight/styles.css';
 import './styles.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
+import { useLayoutEffect, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { connection, watchRequests } from './connection.ts';
 import { styleNonce } from './environment.ts';
 import { Notifications } from './parts/notifications.tsx';
-import { Loading } from './parts/page.tsx';
 import { queryClient, SignedInContext } from './queries.ts';
 import { session, start } from './session.ts';
-import { Shell } from './shell.tsx';
+import { Shell, Starting } from './shell.tsx';
 import { installNavigationKeys } from './shortcuts.ts';
 import { HandedOver, SignIn, SignInAgain, WaitForApproval } from './sign-in.tsx';
 import { theme } from './theme.ts';
@@ -22,10 +21,11 @@ import { theme } from './theme.ts';
 Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
 
 function Console() {
+  useLayoutEffect(() => document.getElementById('first-paint')?.remove(), []);
   const state = useSyncExternalStore(session.subscribe, session.get);
   switch (state.kind) {
     case 'starting':
-      return <Loading what="the console" />;
+      return <Starting />;
     case 'signedOut':
     case 'locked':
       return <SignIn message={state.message} isLocked={state.kind === 'locked'} />;

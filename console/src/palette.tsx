@@ -1,16 +1,46 @@
 /** The command palette: screens, actions, and cheeses, orders and customers by id or name. */
 import { useMantineColorScheme } from '@mantine/core';
-import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
+import type { Curd } from '../../client/src/index.ts';
 import { useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
 import { signOut } from './session.ts';
 
-export const openPalette = (): void => spotlight.open();
+const [store, palette] = createSpotlight();
+
+export const openPalette = (): void => palette.open();
 
 const foundMax = 5;
+
+/** Enter chooses the first option, so it is highlighted. Arrow keys move on from it. */
+function SelectFirst({ first }: { readonly first: string }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another option may be the first one.
+  useEffect(() => {
+    document.querySelectorAll('[role=dialog] [data-action]').forEach((option, index) => {
+      option.toggleAttribute('data-selected', index === 0);
+    });
+    store.setState({ ...store.getState(), selected: 0 });
+  }, [first]);
+  return null;
+}
+
+/** What has this id. */
+async function findById(curd: Curd, id: number, signal: AbortSignal): Promise<SpotlightFound[]> {
+  const kinds = ['order', 'cheese', 'customer'] as const;
+  const { items } = await curd.events.listNames({ of: kinds.map((kind) => `${kind}:${id}`) }, { signal });
+  return kinds.flatMap((kind) =>
+    items.filter(({ of }) => of === `${kind}:${id}`).map(({ name }) => ({ kind, id, name })),
+  );
+}
+
+interface SpotlightFound {
+  readonly kind: 'order' | 'cheese' | 'customer';
+  readonly id: number;
+  readonly name: string;
+}
 
 export function Palette() {
   const { curd, person } = useSignedIn();
@@ -25,45 +55,33 @@ export function Palette() {
     // A text that is typed further cancels what was read for the text before.
     queryFn: async ({ signal }): Promise<SpotlightActionData[]> => {
       const id = /^[1-9]\d{0,14}$/.test(query) ? Number(query) : null;
-      const byId = <T,>(read: (id: number) => PromiseLike<T>): Promise<T | null> =>
-        id === null ? Promise.resolve(null) : Promise.resolve(read(id)).catch(() => null);
       const { isAdmin } = person;
-      const [cheese, named, order, customer, known] = await Promise.all([
-        byId((one) => curd.cheeses.get(one, { signal })),
-        curd.cheeses.list({ q: query, limit: foundMax }, { signal }).then(
-          ({ items }) => items,
-          () => [],
-        ),
-        isAdmin ? byId((one) => curd.orders.get(one, { signal })) : null,
-        isAdmin ? byId((one) => curd.customers.getById(one, { signal })) : null,
+      const orNone = <T,>(found: PromiseLike<T[]>): Promise<T[]> => Promise.resolve(found).catch(() => []);
+      const [byId, cheeses, customers] = await Promise.all([
+        // Nobody but operators may look up ids: what others open may not exist.
+        id === null
+          ? []
+          : isAdmin
+            ? orNone(findById(curd, id, signal))
+            : [{ kind: 'cheese' as const, id, name: `Cheese ${id}` }],
+        orNone(curd.cheeses.list({ q: query, limit: foundMax }, { signal }).then(({ items }) => items)),
         isAdmin
-          ? curd.customers.list({ q: query, limit: foundMax }, { signal }).then(
-              ({ items }) => items,
-              () => [],
-            )
+          ? orNone(curd.customers.list({ q: query, limit: foundMax }, { signal }).then(({ items }) => items))
           : [],
       ]);
-      const cheeses = [...(cheese === null ? [] : [cheese]), ...named.filter(({ id }) => id !== cheese?.id)];
-      const customers = [
-        ...(customer === null ? [] : [customer]),
-        ...known.filter((one) => one.customer.id !== customer?.customer.id),
-      ];
+      const known = new Set(byId.map((one) => `${one.kind} ${one.id}`));
       return [
-        ...(order === null
-          ? []
-          : [
-              {
-                id: `order ${order.id}`,
-                label: `Order ${order.id}`,
-                description: order.status,
-                onClick: () => navigate(`/orders/${order.id}`),
-              },
-            ]),
-        ...cheeses.map(({ id, name, category }) => ({
-          id: `cheese ${id}`,
-          label: name,
-          description: `${category?.name ?? 'Cheese'}, ${id}`,
-          onClick: () => navigate(`/cheeses/${id}`),
+        ...byId.map((one) => ({
+          id: `${one.kind} ${one.id}`,
+          label: one.name,
+          description: one.name.toLowerCase().startsWith(one.kind) ? '' : `${one.kind} ${one.id}`,
+          onClick: () => navigate(`/${one.kind}s/${one.id}`),
+        })),
+        ...cheeses.map((cheese) => ({
+          id: `cheese ${cheese.id}`,
+          label: cheese.name,
+          description: `${cheese.category?.name ?? 'Cheese'}, ${cheese.id}`,
+          onClick: () => navigate(`/cheeses/${cheese.id}`),
         })),
         ...customers.map(({ customer }) => ({
           id: `customer ${customer.id}`,
@@ -71,7 +89,7 @@ export function Palette() {
           description: customer.email,
           onClick: () => navigate(`/customers/${customer.id}`),
         })),
-      ];
+      ].filter((one, index) => index < byId.length || !known.has(one.id));
     },
   });
 
@@ -101,10 +119,10 @@ export function Palette() {
   ].filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()));
 
   const shown = [...actions, ...found];
-  const [first] = shown;
 
   return (
     <Spotlight.Root
+      store={store}
       transitionProps={{ duration: 0 }}
       overlayProps={{ blur: 0 }}
       shortcut="mod + K"
@@ -116,13 +134,6 @@ export function Palette() {
       <Spotlight.Search
         placeholder="A screen, an action, a cheese, an order, a customer"
         aria-label="Search and do"
-        onKeyDown={({ key, currentTarget }) => {
-          const isChosen = currentTarget.closest('[role=dialog]')?.querySelector('[data-selected]') !== null;
-          if (key === 'Enter' && !isChosen && first !== undefined) {
-            first.onClick?.({} as never);
-            spotlight.close();
-          }
-        }}
       />
       <Spotlight.ActionsList>
         {shown.map((action) => (
@@ -130,6 +141,7 @@ export function Palette() {
         ))}
         {shown.length === 0 ? <Spotlight.Empty>Nothing was found</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
+      <SelectFirst first={`${query} ${shown[0]?.id}`} />
     </Spotlight.Root>
   );
 }

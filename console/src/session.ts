@@ -13,6 +13,8 @@ import { forgetTokens, isSigningIn, receiveTokens, signInByOAuth } from './sign-
 import { openSignInWindow } from './sign-in-window.ts';
 
 const origin = window.location.origin;
+/** How long a sign-out waits for requests. */
+const departureMs = 3000;
 const expiredText = 'The sign-in has expired or was revoked. Sign in again.';
 
 type SessionState =
@@ -37,6 +39,7 @@ let credentials: Credentials | null = null;
 let restartIdleTime = () => {};
 const listeners = new Set<() => void>();
 const endings = new Set<() => void>();
+const departures = new Set<() => Promise<unknown>>();
 
 export const session = {
   get: (): SessionState => state,
@@ -47,6 +50,10 @@ export const session = {
   /** Calls a function when the data of the session must be deleted. */
   onEnd(ending: () => void): void {
     endings.add(ending);
+  },
+  /** Calls a function that sends what waits to be sent. A sign-out waits for it, for a moment. */
+  beforeSignOut(departure: () => Promise<unknown>): void {
+    departures.add(departure);
   },
 };
 
@@ -238,6 +245,8 @@ async function enterByOAuth(): Promise<void> {
 
 /** Ends the tokens at the server and in this tab. */
 export async function signOut(): Promise<void> {
+  const sent = Promise.allSettled([...departures].map((departure) => departure()));
+  await Promise.race([sent, new Promise((resolve) => window.setTimeout(resolve, departureMs))]);
   await credentials?.end();
   end(null);
 }

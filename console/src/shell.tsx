@@ -27,13 +27,12 @@ import { connection } from './connection.ts';
 import { shopEnvironment, shopName } from './environment.ts';
 import { listen, live } from './live.ts';
 import { openPalette, Palette } from './palette.tsx';
-import { Empty, PageTitle, Problem } from './parts/page.tsx';
+import { Empty, Loading, PageTitle, Problem } from './parts/page.tsx';
 import { useScrollPlace } from './parts/place.ts';
 import { queryClient, useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
 import { signOut } from './session.ts';
 import { shortcutHelp, useShortcuts } from './shortcuts.ts';
-import { environmentColors } from './theme.ts';
 
 const liveTexts = {
   connecting: { label: 'connecting', color: 'gray', help: 'The event stream is being opened.' },
@@ -57,11 +56,16 @@ function LiveBadge() {
   );
 }
 
+/** "ada", or how an operator without a customer came in. */
+function useWho(): string {
+  return useSignedIn().person.username ?? 'operator, by link';
+}
+
 function Header({ onHelp }: { readonly onHelp: () => void }) {
-  const { person } = useSignedIn();
+  const who = useWho();
   const { colorScheme, toggleColorScheme } = useMantineColorScheme();
   return (
-    <Group justify="space-between" mb="md" gap="xs" className="no-print">
+    <Group justify="space-between" mb="md" wrap="nowrap" gap="xs" className="no-print">
       <UnstyledButton
         onClick={openPalette}
         className="card"
@@ -77,7 +81,7 @@ function Header({ onHelp }: { readonly onHelp: () => void }) {
           </Kbd>
         </Group>
       </UnstyledButton>
-      <Group gap="xs">
+      <Group gap="xs" wrap="nowrap">
         <LiveBadge />
         <ActionIcon
           variant="subtle"
@@ -96,11 +100,14 @@ function Header({ onHelp }: { readonly onHelp: () => void }) {
         >
           <QuestionMarkIcon />
         </ActionIcon>
+        <Text size="sm" truncate maw="12rem" title={`Signed in: ${who}`} visibleFrom="sm">
+          {who}
+        </Text>
         <ActionIcon
           variant="subtle"
           color="gray"
           aria-label="Sign out"
-          title={`Sign out ${person.username ?? 'operator'}`}
+          title={`Sign out ${who}`}
           onClick={() => void signOut()}
         >
           <ExitIcon />
@@ -119,9 +126,9 @@ function Navigation() {
   const [location] = useLocation();
   return (
     <Stack gap={2} component="nav" aria-label="Screens">
-      <Text fw={700} px={12} py={8} truncate title={shopName}>
+      <p className="shop-name" title={shopName}>
         {shopName}
-      </Text>
+      </p>
       {useVisibleScreens().map(({ path, title, icon: Icon, badge: Badge }) => {
         const href = `/${path}`;
         const isOpen = location === href || (path !== '' && location.startsWith(`${href}/`));
@@ -148,6 +155,7 @@ function Tabs() {
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);
   const visible = useVisibleScreens();
+  const who = useWho();
   const main = visible.filter(({ path }) => ['', 'orders', 'cheeses'].includes(path));
   const tab = {
     display: 'grid',
@@ -177,6 +185,9 @@ function Tabs() {
       </nav>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title="Screens">
         <Stack gap={2}>
+          <Text size="sm" c="dimmed" px={12} pb={4}>
+            Signed in: {who}
+          </Text>
           {visible
             .filter((screen) => !main.includes(screen))
             .map(({ path, title, icon: Icon, badge: Badge }) => (
@@ -219,9 +230,26 @@ function ShortcutHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly 
 
 export function EnvironmentBar() {
   return (
-    <section aria-label="Environment" className="environment" style={environmentColors[shopEnvironment]}>
+    <section aria-label="Environment" className="environment">
       {shopEnvironment}
     </section>
+  );
+}
+
+/** As the page looks before its script has run. */
+export function Starting() {
+  return (
+    <>
+      <EnvironmentBar />
+      <div className="shell">
+        <aside className="side">
+          <p className="shop-name">{shopName}</p>
+        </aside>
+        <main className="main">
+          <Loading what="the console" />
+        </main>
+      </div>
+    </>
   );
 }
 
@@ -263,12 +291,15 @@ export function Shell() {
   useScrollPlace(location);
   return (
     <>
+      <a href="#content" className="skip-link">
+        Skip to the content
+      </a>
       <EnvironmentBar />
       <div className="shell">
         <aside className="side">
           <Navigation />
         </aside>
-        <main className="main">
+        <main className="main" id="content" tabIndex={-1}>
           <Header onHelp={() => setHelpOpen(true)} />
           <AwayBar />
           <ScreenBoundary key={location.split('/')[1]}>

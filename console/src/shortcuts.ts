@@ -13,6 +13,7 @@ export const shortcutHelp: readonly (readonly [keys: string, text: string])[] = 
   ['Ctrl S', 'Save'],
   ['a s d x', 'Approve, ship, deliver or cancel an order'],
   ['1 2 3', 'Make a cheese available, pending or sold'],
+  ['u', 'Undo, for ten seconds'],
   ['?', 'This list'],
 ];
 

@@ -4,7 +4,8 @@ import { handOver, pageOfWindow } from './sign-in-window.ts';
 import { oauthTokenKey, pendingSignInKey, tokenStorage } from './token-storage.ts';
 
 const origin = window.location.origin;
-const scope = 'read:cheeses write:cheeses read:orders write:orders read:profile write:profile admin';
+/** The consent page names these: what the screens of staff need, and what operators need. */
+const scope = 'read:cheeses write:cheeses admin';
 
 /** Whether this page continues a sign-in: it has tokens, returns from the login page, or is a window for a sign-in. */
 export function isSigningIn(): boolean {

@@ -7,7 +7,6 @@ import {
   CopyButton,
   Group,
   Loader,
-  Modal,
   Stack,
   Text,
   TextInput,
@@ -15,6 +14,7 @@ import {
 } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { shopName } from './environment.ts';
+import { Dialog } from './parts/dialog.tsx';
 import type { Person } from './person.ts';
 import { checkApproval, enterWithoutAdmin, signInByLink, signInWithPassword, signOut } from './session.ts';
 import { EnvironmentBar } from './shell.tsx';
@@ -132,8 +132,7 @@ export function SignIn({ message, isLocked }: Props) {
 /** Over the screens, whose forms keep what was written. Requests wait, and continue after the sign-in. */
 export function SignInAgain({ message }: { readonly message: string }) {
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={() => {}}
       title="Sign in again"
       withCloseButton={false}
@@ -152,7 +151,7 @@ export function SignInAgain({ message }: { readonly message: string }) {
           </Anchor>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

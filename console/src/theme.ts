@@ -71,6 +71,14 @@ export const theme: MantineThemeOverride = createTheme({
       // The default computes the text for the light shade alone.
       return { ...colors, color: isPrimary ? 'var(--mantine-primary-color-contrast)' : 'var(--curd-on-red)' };
     }
+    if (input.color === 'red' && (input.variant === 'subtle' || input.variant === 'outline')) {
+      // Deletions are red in the dark, too: the default there is nearly white.
+      return {
+        ...colors,
+        color: 'var(--curd-fault)',
+        border: colors.border.replace(/var\(.*/, 'var(--curd-fault)'),
+      };
+    }
     // The tints of green and yellow are too close to their text.
     return input.variant === 'light' && !isPrimary
       ? { ...colors, color: 'var(--mantine-color-text)' }
@@ -84,17 +92,9 @@ export const theme: MantineThemeOverride = createTheme({
   respectReducedMotion: true,
   headings: { fontWeight: '600' },
   components: {
-    NumberInput: { defaultProps: { hideControls: true } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 });
-
-/** The colors of the environments: each also has its name in words. */
-export const environmentColors = {
-  production: { background: '#a3200d', color: '#ffffff' },
-  sandbox: { background: '#f2b544', color: '#201703' },
-  local: { background: '#5f6368', color: '#ffffff' },
-} as const;

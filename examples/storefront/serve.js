@@ -6,7 +6,7 @@
  *     KEY=$KEY node examples/storefront/serve.js [http://127.0.0.1:8080]
  *
  * Then open http://127.0.0.1:8090 (PORT changes the port). Without an argument it uses CURD_PUBLIC_URL or CURD_PORT, as
- * the server does.
+ * the server does. Behind a proxy that appends to X-Forwarded-For, set PROXY=1.
  *
  * The page gets no credential. The API key stays in this process. The session of a customer is a cookie that scripts
  * cannot read, so a script that an attacker brings into the page cannot steal it. Only the requests in `routes` are
@@ -17,7 +17,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const { CURD_PORT, CURD_PUBLIC_URL, KEY: key, PORT: port = '8090' } = process.env;
+const { CURD_PORT, CURD_PUBLIC_URL, KEY: key, PORT: port = '8090', PROXY } = process.env;
 const shop = (process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`).replace(
   /\/$/,
   '',
@@ -34,8 +34,8 @@ const routes = [
   { method: 'POST', path: /^\/v2\/store\/order$/, key, needsSession: true },
   { method: 'GET', path: /^\/v2\/customer\/[^/]+\/orders$/, needsSession: true },
   { method: 'DELETE', path: /^\/v2\/customer\/[^/]+\/orders\/\d+$/, needsSession: true },
-  { method: 'POST', path: /^\/v2\/customer$/ },
-  { method: 'POST', path: /^\/v2\/customer\/login$/, startsSession: true },
+  { method: 'POST', path: /^\/v2\/customer$/, key, statesVisitor: true },
+  { method: 'POST', path: /^\/v2\/customer\/login$/, key, statesVisitor: true, startsSession: true },
   { method: 'POST', path: /^\/v2\/customer\/logout$/, needsSession: true, endsSession: true },
 ];
 const sentHeaders = ['content-type', 'idempotency-key', 'dry-run'];
@@ -99,11 +99,26 @@ async function handle(request, response) {
     refuse(response, 413, `The request has more than ${bodyMax} bytes.`);
     return;
   }
-  await pass(route, { path: pathname + search, headers: request.headers, session, body, response });
+  await pass(route, {
+    path: pathname + search,
+    headers: request.headers,
+    visitor: visitorOf(request),
+    session,
+    body,
+    response,
+  });
+}
+
+/**
+ * The IP address of the visitor. All logins come from this server, so Curd would count wrong passwords of one visitor
+ * against all of them. Only the last address is the word of the proxy: the visitor can send others before it.
+ */
+function visitorOf({ headers, socket }) {
+  return PROXY ? headers['x-forwarded-for']?.split(',').at(-1).trim() : socket.remoteAddress;
 }
 
 /** Sends the request to the shop, and its response to the page. */
-async function pass(route, { path, headers, session, body, response }) {
+async function pass(route, { path, headers, visitor, session, body, response }) {
   const reply = await fetch(shop + path, {
     method: route.method,
     headers: {
@@ -111,6 +126,7 @@ async function pass(route, { path, headers, session, body, response }) {
         sentHeaders.filter((name) => name in headers).map((name) => [name, headers[name]]),
       ),
       ...(route.key === undefined ? {} : { 'X-API-Key': route.key }),
+      ...(route.statesVisitor && visitor !== undefined ? { 'Curd-Client-IP': visitor } : {}),
       ...(route.needsSession ? { Authorization: `Bearer ${session}` } : {}),
     },
     ...(body.length === 0 ? {} : { body }),

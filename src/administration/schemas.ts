@@ -1,6 +1,7 @@
 /** Schemas of the state of the server. */
 
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import type { Schema } from '../schema/schema.ts';
 import { settingOrigins } from '../settings/given.ts';
 import { environments } from '../settings/parsers.ts';
 
@@ -179,3 +180,30 @@ export const ShopStatus = {
     },
   ],
 } as const;
+
+export const NameList = {
+  title: 'NameList',
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['of', 'name'],
+        properties: {
+          of: { type: 'string', description: 'As in the request' },
+          name: { type: 'string' },
+        },
+      },
+    },
+  },
+  examples: [
+    {
+      items: [
+        { of: 'cheese:12', name: 'Gruyère' },
+        { of: 'key:1', name: 'Web shop' },
+      ],
+    },
+  ],
+} as const satisfies Schema;

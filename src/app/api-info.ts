@@ -6,7 +6,7 @@ import type { ApiInfo } from '../http/openapi.ts';
 import { clientSample } from './client-sample.ts';
 
 /** The introduction of the reference page. Its headings become entries of the page's menu. */
-const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. To try a request on this page, enter an API key under Authentication.
+const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. The page that sends requests needs an API key, under Authentication.
 
 ## Authentication
 
@@ -45,6 +45,7 @@ export const landingText = 'The API of a cheese shop.';
 
 export const apiInfo: ApiInfo = {
   title: 'Curd',
+  contact: 'The operator of this shop',
   description: guides,
   version: packageJson.version,
   tags: [

@@ -34,6 +34,7 @@ const exceptions: Readonly<Record<string, string>> = {
   getIdempotentResponse: 'idempotency.get',
   getStatus: 'status.get',
   listBestSellers: 'statistics.listBestSellers',
+  listNames: 'events.listNames',
   registerCustomers: 'customers.registerAll',
   signInToConsole: 'console.signIn',
   signOutOfConsole: 'console.signOut',

@@ -11,10 +11,10 @@ import { metadataRoute, styleRoute } from '../auth/oauth/endpoints.ts';
 import { oauthOperatorRoutes } from '../auth/oauth/operator-routes.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
-import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
+import { catalogueChangeRoutes } from '../cheeses/changes/routes.ts';
 import { importRoutes } from '../cheeses/import/routes.ts';
-import { listingRoutes } from '../cheeses/listing-routes.ts';
-import { navigationRoutes } from '../cheeses/navigation-routes.ts';
+import { navigationRoutes } from '../cheeses/listing/navigation-routes.ts';
+import { listingRoutes } from '../cheeses/listing/routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { customerOperatorRoutes } from '../customers/operator-routes.ts';
@@ -102,13 +102,10 @@ export async function buildApp(
   streamTimes?: StreamTimes,
 ): Promise<App> {
   const log = createLog(config.logLevel);
-  const services = await openServices(config, clock, shared, false, (done, total) =>
-    log.info({ done, total }, 'rebuilding the search index'),
-  );
-  const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
-    services;
+  const services = await openServices(config, clock, shared);
+  const { database, keys, sessions, cheeses, cheeseLists, customers, loginThrottle, login } = services;
   const { grants, images, customerFinder, consoleLinks, hub, events, orderApprovals } = services;
-  const { customerAdministration, customerSearch } = services;
+  const { orders, orderReader, customerAdministration, customerSearch } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -159,15 +156,16 @@ export async function buildApp(
     }),
   );
 
+  const requireReady = createReadiness(config, database, services.catalogueIndex);
   const routes = [
-    ...listingRoutes(listing),
-    ...navigationRoutes(services.names),
+    ...listingRoutes(cheeseLists),
+    ...navigationRoutes(services.nameLists),
     ...catalogueChangeRoutes(services.catalogueChanges, connections),
     ...cheeseRoutes(cheeses),
     ...importRoutes(services),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
     ...stockRoutes(services),
-    ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),
+    ...storeRoutes({ cheeseLists, orders, orderReader, customerFinder, events, connections }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOperatorRoutes({ administration: customerAdministration, search: customerSearch, issuer }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
@@ -191,7 +189,7 @@ export async function buildApp(
     metadataRoute(issuer),
     styleRoute(),
     ...pageRoutes(config, clock, consoleLinks),
-    ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics }),
+    ...operationalRoutes({ requireReady, describe, metrics }),
   ];
   const rawRoutes = createRawRoutes({ services, log, issuer, countClientIp: rateLimits.countClientIp });
   const server = createServer(routes, {

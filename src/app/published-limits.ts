@@ -3,7 +3,7 @@ import { activeKeysMax } from '../auth/keys/service.ts';
 import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
 import { importBytesMax, importRowsMax } from '../cheeses/import/routes.ts';
-import { cheeseListQuery } from '../cheeses/listing-routes.ts';
+import { cheeseListQuery } from '../cheeses/listing/routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
@@ -15,16 +15,18 @@ import { idempotencyHours } from '../idempotency/store.ts';
 import { pixelsMax } from '../images/renderer.ts';
 import { imageBytesMax } from '../images/routes.ts';
 import { imagesMax } from '../images/service.ts';
+import { dryRunChangesPerSecond } from '../limits/dry-run-limits.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import { depthMax, valuesMax } from '../schema/json-bounds.ts';
 import type { Config } from '../settings/config.ts';
 import { openMax } from '../webhooks/lines.ts';
+import { pingsMax } from '../webhooks/manual-attempts.ts';
 import { urlCharactersMax } from '../webhooks/schemas.ts';
 import { endpointsMax } from '../webhooks/service.ts';
-import { pingsMax } from '../webhooks/test-ping.ts';
 
 /** Limits by name. The name contains the unit, except for numbers of items. */
 export function publishedLimits({
+  catalogueMax,
   connectionsMax,
   streams,
   streamsPerAccount,
@@ -40,6 +42,7 @@ export function publishedLimits({
     pageItemsByDefault: cheeseListQuery.limit.default,
     filterTags: cheeseListQuery.tags.maxItems,
     searchCharacters: cheeseListQuery.q.maxLength,
+    cheeses: catalogueMax,
     cheeseNameCharacters: name.maxLength,
     cheeseTags: tags.maxItems,
     cheesePhotoUrls: photoUrls.maxItems,
@@ -60,6 +63,7 @@ export function publishedLimits({
     webhookUrlCharacters: urlCharactersMax,
     webhookDeliveriesWaiting: openMax,
     webhookTestPingsAMinute: pingsMax,
+    dryRunChangesASecond: dryRunChangesPerSecond,
     idempotencyKeyCharacters: keyLengthMax,
     idempotencyHours,
     authorizationBytes: authorizeQueryBytesMax,

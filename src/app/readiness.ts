@@ -1,5 +1,6 @@
 /** Readiness: whether the server can process requests. Load balancers ask for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
 import type { Database } from '../database/database.ts';
 import { ping } from '../database/ping.ts';
 import { unavailable } from '../errors.ts';
@@ -7,13 +8,19 @@ import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 
 const pingTimeoutMs = 2000;
+/** A small catalogue is loaded sooner: then the first check is successful. */
+const loadTimeoutMs = 500;
 const mebibyte = 1024 * 1024;
 
 /**
- * Returns a check that the database responds and that the disks have space.
+ * Returns a check that the database responds, that the disks have space, and that the catalogue is loaded.
  * @throws AppError unavailable (the check)
  */
-export function createReadiness(config: Config, database: Database): () => Promise<void> {
+export function createReadiness(
+  config: Config,
+  database: Database,
+  catalogueIndex: CurrentIndex,
+): () => Promise<void> {
   const folders = storageFoldersOf(config);
   const { minFreeSpaceBytes } = config;
 
@@ -32,11 +39,16 @@ export function createReadiness(config: Config, database: Database): () => Promi
 
   return async () => {
     try {
-      await Promise.race([ping(database), failAfterTimeout()]);
+      await Promise.race([ping(database), failAfter(pingTimeoutMs)]);
     } catch (error) {
       throw unavailable('The database does not respond.', 1, error);
     }
     await requireDiskSpace();
+    try {
+      await Promise.race([catalogueIndex.load(), failAfter(loadTimeoutMs)]);
+    } catch (error) {
+      throw unavailable('The catalogue is not loaded yet.', 1, error);
+    }
   };
 }
 
@@ -45,7 +57,7 @@ function diskFull(what: string) {
 }
 
 /** Load balancers time out sooner than a query to a database that hangs. */
-async function failAfterTimeout(): Promise<never> {
-  await sleep(pingTimeoutMs, undefined, { ref: false });
-  throw new Error('no response within two seconds');
+async function failAfter(ms: number): Promise<never> {
+  await sleep(ms, undefined, { ref: false });
+  throw new Error(`not done within ${ms} ms`);
 }

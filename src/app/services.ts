@@ -7,12 +7,12 @@ import { type ConsoleLinks, createConsoleLinks } from '../auth/oauth/console-lin
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
-import { type CatalogueChanges, createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
-import { rebuildStaleIndex, type ShowProgress } from '../cheeses/index-rebuild.ts';
-import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
-import { createNameReader, type NameReader } from '../cheeses/names.ts';
+import { type CatalogueChanges, createCatalogueChanges } from '../cheeses/changes/catalogue-changes.ts';
+import { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
+import { NameLists } from '../cheeses/listing/name-lists.ts';
+import { CurrentIndex } from '../cheeses/search-index/current-index.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
-import { type Clock, systemClock, timestamp } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import { type CustomerAdministration, createCustomerAdministration } from '../customers/administration.ts';
 import { type CustomerFinder, createCustomerFinder } from '../customers/customer-finder.ts';
@@ -20,10 +20,9 @@ import { createLogin, type LoginService } from '../customers/login.ts';
 import { createLoginThrottle, type LoginThrottle } from '../customers/login-throttle.ts';
 import { createKnownNetworks, type KnownNetworks } from '../customers/networks.ts';
 import { createNewPasswords } from '../customers/new-passwords.ts';
-import { type CustomerSearch, createCustomerSearch, fillSearchNames } from '../customers/search.ts';
+import { type CustomerSearch, createCustomerSearch } from '../customers/search.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
-import { hasUnfinishedCopy } from '../database/copy-tables.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
 import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
@@ -40,10 +39,8 @@ import { firstIdIn } from '../orders/order.ts';
 import { createOrderApprovals, type OrderApprovals } from '../orders/order-approvals.ts';
 import { createOrderReader, type OrderReader } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
-import { hasTestOrders } from '../orders/test-orders.ts';
 import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
-import { ConfigError } from '../settings/parsers.ts';
 import { createStatisticsService, type StatisticsService } from '../statistics/service.ts';
 import { createStockReader, type StockReader } from '../stock/reader.ts';
 import { createStockReservations } from '../stock/reservations.ts';
@@ -82,8 +79,9 @@ export interface Services extends WorkerPools {
   readonly consoleLinks: ConsoleLinks;
   readonly grants: OAuthGrants;
   readonly cheeses: CheeseService;
-  readonly listing: CheeseReader;
-  readonly names: NameReader;
+  readonly catalogueIndex: CurrentIndex;
+  readonly cheeseLists: CheeseLists;
+  readonly nameLists: NameLists;
   readonly catalogueChanges: CatalogueChanges;
   readonly images: ImageService;
   readonly customers: CustomerService;
@@ -115,7 +113,6 @@ export interface Services extends WorkerPools {
  * Opens the database, migrates it and creates the services. Close them when done.
  * @param shared worker pools that several shops in one process share, closed by the caller
  * @param isChangingEnvironment opens a shop of any environment
- * @param onRebuild called while the search index is rebuilt after a migration
  * @throws ConfigError where the shop is of another environment than the settings
  */
 export async function openServices(
@@ -123,28 +120,19 @@ export async function openServices(
   clock: Clock = systemClock,
   shared?: WorkerPools,
   isChangingEnvironment = false,
-  onRebuild?: ShowProgress,
 ): Promise<Services> {
   const database = await openDatabase(config);
   let newerSchema: SchemaVersions | null;
   try {
     await migrate(database);
     newerSchema = await findNewerSchema(database);
-    if (await hasUnfinishedCopy(database)) {
-      throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
-    }
-    // The newer version fills the columns of a newer schema, perhaps in another way.
-    if (newerSchema === null) {
-      await fillSearchNames(database);
-      await rebuildStaleIndex(database, timestamp(clock.now()), onRebuild);
-    }
     if (!isChangingEnvironment) {
-      await requireEnvironment(database, config.environment, hasTestOrders);
+      await requireEnvironment(database, config.environment);
     }
     await beginFirstEpoch(database, clock);
   } catch (error) {
     await database.close();
-    throw error instanceof Error && error.name === 'PostgresError'
+    throw error instanceof Error && 'severity' in error
       ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
       : error;
   }
@@ -168,12 +156,13 @@ export async function openServices(
   const cheeses = createCheeseService({
     database,
     clock,
+    cheesesMax: config.catalogueMax,
     beforeDelete: async (tx, context, cheese) => {
-      // Lock order: customers before orders, as in all transactions.
+      // By the lock order (database/lock-order.ts).
       await customers.onCheeseDelete(tx, context, cheese);
       await release.onCheeseDelete(tx, context, cheese);
-      await images.onCheeseDelete(tx, context, cheese.id);
       await stock.onCheeseDelete(tx, cheese.id);
+      await images.onCheeseDelete(tx, context, cheese.id);
     },
     onStatusChange: (tx, cheeseId) => stock.onStatusChange(tx, cheeseId),
   });
@@ -221,6 +210,7 @@ export async function openServices(
     origin: { actor, requestId: null, traceId: null, effects: null },
   });
   const consoleClient = createConsoleClient({ database, clock, keys, context: contextOf('system') });
+  const catalogueIndex = new CurrentIndex(database);
   const login = createLogin({ database, passwords, sessions, throttle, networks });
   return {
     config,
@@ -235,8 +225,9 @@ export async function openServices(
     consoleLinks: createConsoleLinks({ database, clock, approvals, client: consoleClient }),
     grants,
     cheeses,
-    listing: createCheeseReader({ database, cursors: createCursors(secret, 'cheeses') }),
-    names: createNameReader(database, {
+    catalogueIndex,
+    cheeseLists: new CheeseLists(catalogueIndex, createCursors(secret, 'cheeses')),
+    nameLists: new NameLists(catalogueIndex, {
       category: createCursors(secret, 'categories'),
       tag: createCursors(secret, 'tags'),
     }),
@@ -265,7 +256,7 @@ export async function openServices(
     customerFinder: createCustomerFinder(database, cheeses),
     stock,
     statistics: createStatisticsService(database, clock),
-    stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock')),
+    stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock levels')),
     orders,
     orderApprovals,
     passwords,
@@ -274,7 +265,7 @@ export async function openServices(
     events,
     webhookEndpoints: createEndpointService({ ...webhookDependencies, keys, events }),
     testPing: createTestPing(webhookDependencies),
-    deliveries: createDeliveryLog(database, createCursors(secret, 'webhook deliveries')),
+    deliveries: createDeliveryLog(database, clock, createCursors(secret, 'webhook deliveries')),
     replays: createReplayService(database, clock, events),
     orderReader: createOrderReader(database, clock, createCursors(secret, 'orders'), firstId),
     contextOf,
@@ -283,6 +274,7 @@ export async function openServices(
         passwords.close();
         imageRenderer.close();
       }
+      await catalogueIndex.close();
       await database.close();
     },
   };

@@ -17,7 +17,7 @@ export async function countContents(database: Sql): Promise<ShopContents> {
   return row as ShopContents;
 }
 
-/** Whether a database has accounts, customers or cheeses, which `curd copy` must not overwrite by mistake. */
+/** Whether a database has accounts, customers or cheeses: `curd copy` replaces none. */
 export async function containsShop(database: Sql): Promise<boolean> {
   const row = await database.get(sql`
     select 1 as found from (select id from account union all select id from customer union all select id from cheese)

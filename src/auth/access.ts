@@ -38,6 +38,9 @@ export function anyOf(...requirements: Requirement[]): readonly Requirement[] {
   return requirements;
 }
 
+/** Why a route without `permitsConfined` refuses a request, for the OpenAPI document. */
+export const confinedRefusal = 'The request acts for a customer';
+
 /** Whether the principal meets one of the requirements. */
 export function permits(requirements: readonly Requirement[], principal: Principal): boolean {
   return requirements.some((requirement) =>

@@ -1,4 +1,5 @@
-/** The error for a valid credential that does not meet the access of a route. */
+/** Errors for valid credentials that do not permit a request. */
+import { commandName } from '../command-name.ts';
 import { AppError } from '../errors.ts';
 import type { Requirement } from './access.ts';
 import type { Principal } from './principal.ts';
@@ -18,6 +19,15 @@ export function forbidden(
     'forbidden',
     `The credential is valid, but this needs ${requirementText(access)}. ${remedy}`,
     { details: { scopes } },
+  );
+}
+
+/** The error for a request that acts for a customer, on a route that does not permit that. */
+export function forbiddenForCustomers(): AppError {
+  return new AppError(
+    'forbidden',
+    "This request acts for a customer, because it has an API key and the customer's session or token. Such requests read the catalogue, and reach this customer's profile and orders, and nothing else. For this one, send the API key alone.",
+    { details: { scopes: [] } },
   );
 }
 
@@ -53,7 +63,7 @@ function remedyFor(
 }
 
 function keyWith(scopes: readonly string[]): string {
-  return `To create a key with this scope: npx curd keys create --account <account> --scope ${scopes[0]}`;
+  return `To create a key with this scope: ${commandName} keys create --account <account> --scope ${scopes[0]}`;
 }
 
 function tokenWith(scopes: readonly string[], acceptsKeys: boolean): string {

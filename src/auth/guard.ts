@@ -6,9 +6,9 @@ import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import type { Access, Requirement } from './access.ts';
+import type { Requirement } from './access.ts';
 import { permits } from './access.ts';
-import { forbidden } from './forbidden.ts';
+import { forbidden, forbiddenForCustomers } from './forbidden.ts';
 import type { Principal } from './principal.ts';
 
 /** The value of X-API-Key, or the bearer token of Authorization. */
@@ -55,9 +55,11 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
 /** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */
 function authorize(
   principals: readonly Principal[],
-  access: Exclude<Access, 'operational'>,
-  alternative?: string,
+  { access, alternative, permitsConfined }: Parameters<Guard['authorize']>[1],
 ): Principal | null {
+  if (permitsConfined !== true && customerActedFor(principals) !== undefined) {
+    throw forbiddenForCustomers();
+  }
   if (access === 'open') {
     return principals[0] ?? null;
   }
@@ -79,9 +81,17 @@ function authorize(
 }
 
 /**
- * A request with an API key and a customer's session or token acts for that customer, with the permissions of the key.
- * The server of a web shop sends both, so that a missing check there does not show one customer the data of another.
+ * The session or token of the customer for whom a request acts, with the permissions of the API key beside it. The server
+ * of a web shop sends both, so that a missing check there does not show one customer the data of another. A token with
+ * the scope admin reaches all data by itself.
  */
+function customerActedFor(principals: readonly Principal[]): Principal | undefined {
+  return principals.length === 1
+    ? undefined
+    : principals.find(({ customerId, scopes }) => customerId !== null && !scopes.has('admin'));
+}
+
+/** The permitted principal, confined to the customer for whom the request acts. */
 function actForCustomer(
   permitted: Principal,
   principals: readonly Principal[],
@@ -91,9 +101,8 @@ function actForCustomer(
   if (customer === undefined) {
     return permitted;
   }
-  const { kind, customerId, sessionHash, tokenHash, scopes } = customer;
-  // A token with the scope admin reaches all data by itself.
-  const confinedTo = scopes.has('admin') ? null : customerId;
+  const { kind, customerId, sessionHash, tokenHash } = customer;
+  const confinedTo = customerActedFor(principals)?.customerId ?? null;
   // A token supplies its customer only if it meets the access by itself: the customer granted only its scopes.
   const suppliesCustomer = kind === 'session' || access === 'any credential' || permits(access, customer);
   return { ...permitted, confinedTo, ...(suppliesCustomer ? { customerId, sessionHash, tokenHash } : {}) };

@@ -19,16 +19,16 @@ export interface Principal {
   readonly tokenHash: string | null;
 }
 
-/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
-export function idempotencyScopeOf({ id, customerId }: Pick<Principal, 'id' | 'customerId'>): string {
-  return customerId === null ? id : `${id} customer:${customerId}`;
+/** The customer for whom a request acts, or to whose data it is confined. */
+export function actingCustomerOf({
+  customerId,
+  confinedTo,
+}: Pick<Principal, 'customerId' | 'confinedTo'>): number | null {
+  return confinedTo ?? customerId;
 }
 
-/**
- * All scopes that the credentials of a request can have had in an earlier one. A token beside a key supplied its customer
- * only where the scopes of the token permitted the request.
- */
-export function idempotencyScopesOf({ kind, id, customerId, tokenHash }: Principal): string[] {
-  const scope = idempotencyScopeOf({ id, customerId });
-  return kind === 'apiKey' && tokenHash !== null ? [scope, id] : [scope];
+/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
+export function idempotencyScopeOf(principal: Pick<Principal, 'id' | 'customerId' | 'confinedTo'>): string {
+  const customer = actingCustomerOf(principal);
+  return customer === null ? principal.id : `${principal.id} customer:${customer}`;
 }

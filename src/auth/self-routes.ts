@@ -32,7 +32,10 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
       operationId: 'explainCredential',
       tag,
       summary: 'Explain the credential in use',
+      description:
+        'Who you are for this server: the kind of the credential, its owner, its scopes, when it ends, and what is left of its quota.',
       access: 'any credential',
+      permitsConfined: true,
       responses: {
         200: { description: 'Its owner, its scopes, and the rest of its quota', schema: WhoAmI },
       },
@@ -52,7 +55,10 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
       operationId: 'listLimits',
       tag,
       summary: 'List every limit of this server',
+      description:
+        'Plans and their quotas, limits by client IP, limits of logins and orders, and bounds of requests and stored data.',
       access: 'open',
+      permitsConfined: true,
       responses: { 200: { description: 'The limits of this server', schema: Limits } },
       handle: () => {
         const { environment, plans, sessionPlan, addressLimits, loginLimits, ordersPerHour } = config;

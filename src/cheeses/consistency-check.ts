@@ -1,95 +1,85 @@
-/** Checks the search index against the cheeses. */
+/** Checks the columns of cheeses against their JSON, and what a new index says against a plain scan. */
 import type { Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
-import type { NewCheeseRow } from './queries.ts';
+import { splitWords } from './folding.ts';
 import type { Cheese } from './schemas.ts';
-import { toRow } from './search-index.ts';
-import { createTerms, foldedName, hasPostings, type Term } from './search-terms.ts';
+import type { CatalogueIndex, LabelKind } from './search-index/catalogue-index.ts';
+import { loadIndex } from './search-index/index-loader.ts';
+import { countLabels } from './search-index/labels.ts';
+import { atOnce } from './search-index/slices.ts';
+import { sortColumns } from './search-index/slot-columns.ts';
+import { toRow } from './writes.ts';
 
 interface StoredCheese {
   readonly id: number;
-  readonly name: string;
   readonly name_key: string;
   readonly category_id: number;
   readonly status: string;
-  readonly search: string;
-  readonly price: number;
-  readonly age: number;
-  readonly terms: string;
   readonly body: string;
 }
 
-/** Cheeses with a term and a status: their number, and the sum of their ids, which shows whether they are the same. */
-interface TermTotal {
-  readonly kind: string;
-  readonly name: string;
-  readonly status: string;
-  readonly cheeses: number;
-  readonly ids: number;
-}
-
-const remedy = 'run "curd doctor --repair", which rebuilds the search index';
+const backup = 'restore a backup';
 
 const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
   database.all<StoredCheese>(sql`
-    select id, name, name_key, category_id, status, search, price, age, terms, body from cheese
-    where id > ${after} order by id limit ${limit}`);
+    select id, name_key, category_id, status, body from cheese where id > ${after} order by id limit ${limit}`);
 
-/** Compares counters and postings with the cheeses. */
+/** Checks the catalogue. Nothing here can be repaired, because nothing is derived: the index is loaded at each start. */
 export async function checkCatalogue(database: Sql): Promise<Finding[]> {
-  const columns = new Findings('cheeses whose columns differ from their JSON', 'restore a backup');
-  const indexed = new Findings('cheeses whose columns for filters differ from their JSON', remedy);
-  const folded = new Findings('terms whose folded name differs from their name', remedy);
-  const counters = new Findings('counters that differ from the number of cheeses', remedy);
-  const postings = new Findings('postings that differ from the cheeses', remedy);
-  const changes = new Findings('cheeses that are wrong in the list of catalogue changes', 'restore a backup');
-  const ids = new Findings('ids that could be assigned twice', 'restore a backup');
-
-  const expected = new Map<string, TermTotal>();
-  const termsOf = createTerms();
-  const idOf = await termIds(database, folded);
+  const columns = new Findings('cheeses whose columns differ from their JSON', backup);
+  const names = new Findings('cheeses whose category or tags are not in the list of names', backup);
+  const ids = new Findings('ids that could be assigned twice', backup);
+  const size = new Findings('number of cheeses that differs from the cheeses', backup);
+  const nameOf = await termNames(database);
+  const scan = new Scan();
   let lastId = 0;
+  let cheeses = 0;
   for await (const page of readInPages(cheesesAfter(database))) {
     for (const row of page) {
       lastId = row.id;
+      cheeses += 1;
       const cheese = tryParseJson<Cheese>(row.body);
-      const wanted = cheese && toRow(cheese, 1, 0, idOf);
-      if (cheese === undefined || wanted === undefined || !isStoredAs(wanted, row)) {
+      if (cheese === undefined || !isStoredAs(cheese, row)) {
         columns.add(`cheese ${row.id}`);
         continue;
       }
-      if (wanted.price !== row.price || wanted.age !== row.age || wanted.terms !== row.terms) {
-        indexed.add(`cheese ${row.id}`);
-      }
-      for (const [kind, name] of [['catalogue', ''], ...termsOf(cheese)] as const) {
-        const key = `${kind} ${name} ${cheese.status}`;
-        const { cheeses, ids } = expected.get(key) ?? { cheeses: 0, ids: 0 };
-        expected.set(key, { kind, name, status: cheese.status, cheeses: cheeses + 1, ids: ids + cheese.id });
+      scan.add(cheese);
+      if (termsOf(cheese).some(([kind, { id, name }]) => nameOf.get(`${kind} ${id}`) !== name)) {
+        names.add(`cheese ${row.id}`);
       }
     }
   }
-
-  const counted = await database.all<TermTotal>(sql`
-    select t.kind, t.name, c.status, c.cheeses, 0 as ids from term_count c join term t on t.id = c.term_id`);
-  const expectedCounts = [...expected.values()].map((one) => ({ ...one, ids: 0 }));
-  compareTotals(expectedCounts, counted, counters);
-  const posted = await database.all<TermTotal>(sql`
-    select t.kind, t.name, p.status, count(*) as cheeses, cast(sum(p.cheese_id) as bigint) as ids
-    from cheese_term p join term t on t.id = p.term_id group by t.kind, t.name, p.status`);
-  const withPostings = [...expected.values()].filter(
-    ({ kind, name }) => kind !== 'catalogue' && hasPostings([kind, name] as Term),
+  const catalogue = await database.get<{ last: number; cheeses: number }>(
+    sql`select last_cheese_id as last, cheeses from catalogue`,
   );
-  compareTotals(withPostings, posted, postings);
-  const stale = await database.all<{ cheese_id: number }>(sql`
-    select distinct p.cheese_id from cheese_term p left join cheese c on c.id = p.cheese_id
-      left join term t on t.id = p.term_id
-    where c.id is null or c.name <> p.name or c.status <> p.status or p.price <> c.price or p.age <> c.age
-      or (t.kind = 'word') <> (p.price is null) or (t.kind = 'word') <> (p.age is null) limit 1000`);
-  for (const { cheese_id } of stale) {
-    postings.add(`cheese ${cheese_id}`);
+  if (catalogue === undefined || catalogue.last < lastId) {
+    ids.add(`cheese ${lastId} is beyond the last id, ${catalogue?.last}`);
   }
-  const catalogue = await database.get<{ last: number }>(sql`select last_cheese_id as last from catalogue`);
+  if (catalogue?.cheeses !== cheeses) {
+    size.add(`${catalogue?.cheeses} instead of ${cheeses}`);
+  }
+  const index = columns.found().length > 0 ? [] : await checkIndex(database, scan);
+  const changes = await checkChanges(database);
+  return [columns, names, changes, ids, size].flatMap((findings) => findings.found()).concat(index);
+}
+
+async function termNames(database: Sql): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const terms = (after: number, limit: number) =>
+    database.all<{ id: number; kind: string; name: string }>(
+      sql`select id, kind, name from term where id > ${after} order by id limit ${limit}`,
+    );
+  for await (const page of readInPages(terms)) {
+    for (const { id, kind, name } of page) {
+      found.set(`${kind} ${id}`, name);
+    }
+  }
+  return found;
+}
+
+async function checkChanges(database: Sql): Promise<Findings> {
+  const changes = new Findings('cheeses that are wrong in the list of catalogue changes', backup);
   const misplaced = await database.all<{ id: number }>(sql`
     select id from cheese where changed_in > (select version from catalogue)
     union select cheese_id from cheese_tombstone join cheese on cheese.id = cheese_id
@@ -98,67 +88,88 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   for (const { id } of misplaced) {
     changes.add(`cheese ${id}`);
   }
-  if (catalogue === undefined || catalogue.last < lastId) {
-    ids.add(`cheese ${lastId} is beyond the last id, ${catalogue?.last}`);
-  }
-  return [
-    ...columns.found(),
-    ...indexed.found(),
-    ...folded.found(),
-    ...counters.found(),
-    ...postings.found(),
-    ...changes.found(),
-    ...ids.found(),
-  ];
+  return changes;
 }
 
-/** Returns a function from an origin or organic term to its id, and adds terms whose folded name is wrong. */
-async function termIds(database: Sql, folded: Findings): Promise<(term: Term) => number> {
-  const ids = new Map<string, number>();
-  const terms = (after: number, limit: number) =>
-    database.all<{ id: number; kind: Term[0]; name: string; folded: string | null }>(sql`
-      select id, kind, name, folded from term
-      where id > ${after} and kind in ('category', 'tag', 'origin', 'organic') order by id limit ${limit}`);
-  for await (const page of readInPages(terms)) {
-    for (const { id, kind, name, folded: stored } of page) {
-      ids.set(`${kind} ${name}`, id);
-      if (stored !== foldedName([kind, name])) {
-        folded.add(`${kind} ${name}`);
+/** Counts values of cheeses without the index. */
+class Scan {
+  readonly #counts = new Map<string, number>();
+
+  add(cheese: Cheese): void {
+    const { status, organic, origin, name, pricePerKg, photoUrls } = cheese;
+    const values = [
+      'cheeses',
+      `status ${status}`,
+      `organic ${organic}`,
+      ...(origin === null ? [] : [`origin ${origin}`]),
+      ...termsOf(cheese).map(([kind, term]) => `${kind} ${term.name}`),
+      ...splitWords(name).map((word) => `word ${word}`),
+      ...(pricePerKg === undefined ? ['without price'] : []),
+      ...(photoUrls.length === 0 ? ['without image'] : []),
+    ];
+    for (const value of values) {
+      this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+    }
+  }
+
+  *[Symbol.iterator](): Generator<readonly [value: string, cheeses: number]> {
+    yield* this.#counts;
+  }
+
+  count(value: string): number {
+    return this.#counts.get(value) ?? 0;
+  }
+}
+
+async function checkIndex(database: Sql, scan: Scan): Promise<Finding[]> {
+  const wrong = new Findings(
+    'values that the index of the catalogue counts wrongly',
+    'report it as an error of Curd',
+  );
+  const { index } = await loadIndex(database, () => true);
+  const compare = (value: string, cheeses: number) => {
+    if (cheeses !== scan.count(value)) {
+      wrong.add(`${value}: ${cheeses} instead of ${scan.count(value)}`);
+    }
+  };
+  const live = index.live();
+  compare('cheeses', index.size);
+  compare('without price', index.withoutPrice.countIn(live));
+  compare('without image', index.withoutImage.countIn(live));
+  for (const [kind, labels] of Object.entries(index.labels) as [
+    LabelKind,
+    CatalogueIndex['labels'][LabelKind],
+  ][]) {
+    const counts = atOnce(countLabels(labels.all(), live));
+    for (const [place, { name }] of labels.all().entries()) {
+      compare(`${kind} ${name}`, counts[place] as number);
+    }
+  }
+  for (const [value] of scan) {
+    if (value.startsWith('word ')) {
+      compare(value, index.words.named(value.slice('word '.length))?.countIn(live) ?? 0);
+    }
+  }
+  for (const column of sortColumns) {
+    const { order } = index.columns.orderings[column];
+    for (let place = 1; place < order.length; place += 1) {
+      if (order.compare(order.at(place - 1), order.at(place)) >= 0) {
+        wrong.add(`order by ${column} at ${place}`);
       }
     }
   }
-  return ([kind, name]) => ids.get(`${kind} ${name}`) ?? Number.NaN;
+  return wrong.found();
 }
 
-/** Whether the columns that only a backup restores follow from the JSON of a cheese. */
-function isStoredAs(
-  { id, name, nameKey, categoryId, status, search }: NewCheeseRow,
-  row: StoredCheese,
-): boolean {
-  return (
-    id === row.id &&
-    name === row.name &&
-    nameKey === row.name_key &&
-    categoryId === row.category_id &&
-    status === row.status &&
-    search === row.search
-  );
+function termsOf({ category, tags }: Pick<Cheese, 'category' | 'tags'>) {
+  return [
+    ...(category === undefined ? [] : [['category', category] as const]),
+    ...tags.map((tag) => ['tag', tag] as const),
+  ];
 }
 
-function compareTotals(
-  expected: readonly TermTotal[],
-  found: readonly TermTotal[],
-  findings: Findings,
-): void {
-  const byTerm = (all: readonly TermTotal[]) =>
-    new Map(all.map((one) => [`${one.kind} ${one.name} ${one.status}`, one] as [string, TermTotal]));
-  const [expectedByTerm, foundByTerm] = [byTerm(expected), byTerm(found)];
-  for (const key of new Set([...expectedByTerm.keys(), ...foundByTerm.keys()])) {
-    const [wanted, present] = [expectedByTerm.get(key), foundByTerm.get(key)];
-    if ((wanted?.cheeses ?? 0) !== (present?.cheeses ?? 0)) {
-      findings.add(`${key}: ${present?.cheeses ?? 0} instead of ${wanted?.cheeses ?? 0}`);
-    } else if ((wanted?.ids ?? 0) !== (present?.ids ?? 0)) {
-      findings.add(`${key}: not the cheeses that have this term`);
-    }
-  }
+/** Whether the columns follow from the JSON of a cheese. */
+function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
+  const { id, nameKey, categoryId, status } = toRow(cheese, 1, 0);
+  return id === row.id && nameKey === row.name_key && categoryId === row.category_id && status === row.status;
 }

@@ -1,9 +1,8 @@
 /** Drafts: cheeses without what the server supplies, with names of categories and tags instead of ids. */
 import { ConstraintError, type Sql } from '../database/database.ts';
 import { AppError, validationError } from '../errors.ts';
-import { type CheeseRow, cheeseQueries } from './queries.ts';
+import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
 import { type Cheese, type CheeseInput, parseCheese } from './schemas.ts';
-import { originAndOrganicOf, type Term } from './search-terms.ts';
 
 /** What a write needs to know of a cheese, and what two cheeses are compared by. */
 export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
@@ -89,11 +88,10 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
   };
 }
 
-/** The terms whose ids a stored cheese contains. */
-export function storedTermsOf(draft: Draft): Term[] {
-  const { categoryName, tagNames } = draft;
+/** The category and tags of a draft. */
+export function termsOf({ categoryName, tagNames }: Draft): Term[] {
   const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
-  return [...category, ...tagNames.map((name): Term => ['tag', name]), ...originAndOrganicOf(draft)];
+  return [...category, ...tagNames.map((name): Term => ['tag', name])];
 }
 
 /** The cheese that responses contain, with its members in their documented order. */

@@ -10,9 +10,16 @@ import { type CheeseInput, parseCheese } from './schemas.ts';
 /** The result of one row of an import. */
 export type ImportOutcome =
   | {
-      readonly outcome: 'created' | 'updated' | 'unchanged';
+      readonly outcome: 'created' | 'unchanged';
       readonly id: number;
       /** The cheese as JSON. */
+      readonly body: string;
+    }
+  | {
+      readonly outcome: 'updated';
+      readonly id: number;
+      /** The cheese as JSON, before and after. */
+      readonly before: string;
       readonly body: string;
     }
   | RefusedRow;
@@ -60,7 +67,7 @@ export async function compareImport(
   );
   const existing = new Map(rows.map((row) => [uniqueKey(row.category_name, row.name_key), row]));
   const newDrafts = new Map<number, Draft>();
-  const changes = new Map<number, { readonly id: number; readonly draft: Draft }>();
+  const changes = new Map<number, { readonly id: number; readonly before: string; readonly draft: Draft }>();
   const keys = new Set<string>();
   for (const [index, draft] of drafts) {
     const key = uniqueKey(draft.categoryName, draft.name);
@@ -90,7 +97,7 @@ export async function compareImport(
         reason: `cheese ${row.id} has this name in this category and differs in ${names.join(', ')}`,
       };
     } else {
-      changes.set(index, { id: row.id, draft: wanted });
+      changes.set(index, { id: row.id, before: row.body, draft: wanted });
     }
   }
   return { outcomes, newDrafts, changes };

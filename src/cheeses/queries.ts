@@ -1,4 +1,4 @@
-/** Statements on cheeses, terms, postings and counters. listing-queries.ts contains those that read pages. */
+/** Statements on cheeses and terms. search-index/queries.ts contains those that lists are read from. */
 import { queriesOn } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import {
@@ -11,7 +11,6 @@ import {
   valueList,
 } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
-import { foldedName, type Term, type TermKind } from './search-terms.ts';
 
 export interface CheeseRow {
   readonly id: number;
@@ -32,9 +31,14 @@ export interface CheeseStatus {
 
 export interface CatalogueRow {
   readonly version: number;
+  /** Number of cheeses. */
+  readonly cheeses: number;
   readonly last_cheese_id: number;
   readonly last_written_at: string;
 }
+
+export type TermKind = 'category' | 'tag';
+export type Term = readonly [kind: TermKind, name: string];
 
 export interface TermRow {
   readonly id: number;
@@ -42,36 +46,18 @@ export interface TermRow {
   readonly name: string;
 }
 
-/** A stored cheese: its JSON, and the columns that constraints and indexes need. */
+/** A stored cheese: its JSON, and the columns that constraints and other areas need. */
 export interface NewCheeseRow extends CheeseRow {
-  readonly name: string;
   /** The name in NFC. It is unique, so that two encodings of the same text are one name. */
   readonly nameKey: string;
   /** 0 for no category: names are unique among the cheeses without one as well. */
   readonly categoryId: number;
   readonly status: Status;
-  readonly search: string;
   /** The version of the catalogue of this change. */
   readonly changedIn: number;
-  /** -1 without a price. */
-  readonly price: number;
-  /** -1 without an age. */
-  readonly age: number;
-  /** Ids of the terms that facets count, separated by commas. */
-  readonly terms: string;
 }
 
-export type Posting = readonly [
-  termId: number,
-  cheeseId: number,
-  name: string,
-  status: Status,
-  price: number | null,
-  age: number | null,
-];
-
-const cheeseColumns =
-  'id version name name_key category_id status search price age terms body changed_in'.split(' ');
+const cheeseColumns = ['id', 'version', 'name_key', 'category_id', 'status', 'body', 'changed_in'];
 
 const cheeseById = sql`select id, version, body from cheese where id`;
 
@@ -82,13 +68,6 @@ export const cheeseLookup = {
   keyOf: (row: CheeseRow): string => String(row.id),
 };
 
-/** The version of the catalogue, which every list needs. */
-export const versionLookup = {
-  one: (_key: string): Statement => sql`select version from catalogue`,
-  many: (_keys: readonly string[]): Statement => sql`select version from catalogue`,
-  keyOf: (_row: { version: number }): string => 'catalogue',
-};
-
 const statusesIn = (ids: readonly number[]) => sql`
   select id, status from cheese where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 
@@ -96,21 +75,30 @@ const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name
 
 export const cheeseQueries = queriesOn((tx) => ({
   /** Until the end of the transaction, no other transaction writes to the catalogue. */
-  lockCatalogue: () => tx.get(sql`select version from catalogue${forUpdate}`),
+  lockCatalogue: () => tx.get<Pick<CatalogueRow, 'cheeses'>>(sql`select cheeses from catalogue${forUpdate}`),
 
-  /** Increases the version and assigns `newCheeses` ids. Returns the last of them, and a time that never decreases. */
-  updateCatalogue: async (now: string, newCheeses: number) => {
+  /**
+   * Increases the version and assigns ids to new cheeses. Returns the last of them, and a time that never decreases.
+   */
+  updateCatalogue: async (now: string, created: number, deleted = 0) => {
     const row = await tx.get<CatalogueRow>(sql`
       update catalogue set
         version = version + 1,
-        last_cheese_id = last_cheese_id + ${newCheeses},
+        cheeses = cheeses + ${created - deleted},
+        last_cheese_id = last_cheese_id + ${created},
         last_written_at = case when last_written_at > ${now} then last_written_at else ${now} end
-      returning version, last_cheese_id, last_written_at`);
+      returning version, cheeses, last_cheese_id, last_written_at`);
     return row as CatalogueRow;
   },
 
   findVersion: async () =>
     (await tx.get<{ version: number }>(sql`select version from catalogue`))?.version ?? 0,
+
+  countCheeses: async () =>
+    (await tx.get<{ cheeses: number }>(sql`select cheeses from catalogue`))?.cheeses ?? 0,
+
+  listAfter: (id: number, limit: number) =>
+    tx.all<CheeseRow>(sql`select id, version, body from cheese where id > ${id} order by id limit ${limit}`),
 
   find: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}`),
 
@@ -141,27 +129,13 @@ export const cheeseQueries = queriesOn((tx) => ({
     tx.sendInsert(
       'cheese',
       cheeseColumns,
-      cheeses.map((c) => [
-        c.id,
-        c.version,
-        c.name,
-        c.nameKey,
-        c.categoryId,
-        c.status,
-        c.search,
-        c.price,
-        c.age,
-        c.terms,
-        c.body,
-        c.changedIn,
-      ]),
+      cheeses.map((c) => [c.id, c.version, c.nameKey, c.categoryId, c.status, c.body, c.changedIn]),
     ),
 
   update: (c: NewCheeseRow) =>
     tx.send(sql`
-      update cheese set version = ${c.version}, name = ${c.name}, name_key = ${c.nameKey},
-        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search},
-        price = ${c.price}, age = ${c.age}, terms = ${c.terms}, body = ${c.body}, changed_in = ${c.changedIn}
+      update cheese set version = ${c.version}, name_key = ${c.nameKey}, category_id = ${c.categoryId},
+        status = ${c.status}, body = ${c.body}, changed_in = ${c.changedIn}
       where id = ${c.id}`),
 
   delete: (id: number) => tx.send(sql`delete from cheese where id = ${id}`),
@@ -178,42 +152,12 @@ export const cheeseQueries = queriesOn((tx) => ({
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
 
+  /** Returns the terms with the ids that they were given. */
   insertTerms: (terms: readonly Term[]) => {
-    const rows = terms.map((term) => [...term, foldedName(term)]);
-    return isDryRun(tx)
-      ? tx.insert(
-          'term',
-          ['id', 'kind', 'name', 'folded'],
-          rows.map((row) => [nextDryId(tx), ...row]),
-        )
-      : tx.insert('term', ['kind', 'name', 'folded'], rows);
+    const [idColumn, id] = isDryRun(tx) ? [sql`id, `, sql`cast(value->>2 as bigint), `] : [sql``, sql``];
+    const rows = terms.map(([kind, name]) => [kind, name, ...(isDryRun(tx) ? [nextDryId(tx)] : [])]);
+    return tx.all<TermRow>(sql`
+      insert into term (${idColumn}kind, name) select ${id}value->>0, value->>1 from ${rowsFromJson(rows)}
+      returning id, kind, name`);
   },
-
-  insertMissingTerms: (terms: readonly Term[]) =>
-    tx.send(sql`
-      insert into term (kind, name, folded)
-      select value->>0, value->>1, value->>2 from ${rowsFromJson(terms.map((term) => [...term, foldedName(term)]))}
-      where true on conflict (kind, name) do nothing`),
-
-  insertPostings: (postings: readonly Posting[]) =>
-    tx.sendInsert('cheese_term', ['term_id', 'cheese_id', 'name', 'status', 'price', 'age'], postings),
-
-  deletePostings: (postings: readonly Posting[]) =>
-    tx.send(sql`
-      delete from cheese_term where (term_id, cheese_id) in (
-        select cast(value->>0 as bigint), cast(value->>1 as bigint)
-        from ${rowsFromJson(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
-
-  /** Adds to the counters of terms by status. Numbers may be negative. */
-  updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>
-    tx.send(sql`
-      insert into term_count (term_id, status, cheeses)
-      select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rowsFromJson(deltas)} where true
-      on conflict (term_id, status) do update set cheeses = term_count.cheeses + excluded.cheeses`),
-
-  /** Cheeses of the whole catalogue by status, without statuses that were never used. */
-  countByStatus: () =>
-    tx.all<{ status: Status; cheeses: number }>(
-      sql`select status, cheeses from term_count where term_id = 0`,
-    ),
 }));

@@ -31,8 +31,11 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       operationId: 'createCheese',
       tag,
       summary: 'Add a cheese',
+      description:
+        'A name exists once in a category. The server sets the id and the times; a cheese is `available` unless the body has another status.',
       access: anyOf(oauth('write:cheeses')),
       body: CheeseInput,
+      storesPlainResponse: true,
       responses: { 201: oneCheese('The new cheese'), ...nameTaken, ...unprocessableResponse },
       handle: ({ body, withIdempotency }) =>
         withIdempotency(
@@ -69,7 +72,10 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       operationId: 'getCheese',
       tag,
       summary: 'Read a cheese',
+      description:
+        'The ETag changes with every change of the cheese. Send it as If-Match to change only what you have read.',
       access: anyOf(apiKey, oauth('read:cheeses')),
+      permitsConfined: true,
       responses: { 200: oneCheese('The cheese'), ...noCheese },
       handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => entityResponse(cheese, 200)),
     }),
@@ -94,6 +100,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       body: CheesePatch,
       bodyIsOptional: true,
       takesForms: true,
+      storesPlainResponse: true,
       responses: {
         200: oneCheese('The changed cheese'),
         ...noCheese,
@@ -139,6 +146,8 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       operationId: 'deleteCheese',
       tag,
       summary: 'Delete a cheese permanently',
+      description:
+        'A cheese with active orders cannot be deleted. Its stock ends, its images are removed, and it remains in the list of changes as deleted.',
       access: anyOf(oauth('write:cheeses')),
       headers: {
         'X-Confirm-Delete': {

@@ -1,4 +1,4 @@
-/** Reads and writes single cheeses, with their terms, counters and events. listing.ts reads pages of them. */
+/** Reads and writes single cheeses, with their terms and events. listing/ reads pages of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';
 import type { Clock } from '../clock.ts';
@@ -17,16 +17,17 @@ import {
   type CheeseMergePatch,
   type CheesePatch,
   type CheeseReplacement,
-  type Status,
-  statuses,
+  parseCheese,
 } from './schemas.ts';
-import { createTermCache } from './term-cache.ts';
 import { type BeforeDelete, createWrites, notFound } from './writes.ts';
 
 export interface CheeseService {
   /** Without a promise when the row is cached. @throws AppError notFound */
   find(id: number): MaybePromise<Versioned>;
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
+  /** The same as committed now, in a transaction. It does not lock the cheese. */
+  readIn(tx: Sql, id: number): Promise<Versioned | undefined>;
+  listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
   lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, LockedCheeseRow>>;
   /** @throws AppError conflict when the name exists in the category */
@@ -63,7 +64,10 @@ export interface CheeseService {
   delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
   /** The same in an open transaction. */
   deleteIn(tx: Sql, context: Context, id: number, precondition?: Precondition): Promise<void>;
-  countByStatus(): Promise<Record<Status, number>>;
+  /** Cheeses with a higher id, in the order of ids. */
+  listAfter(id: number, limit: number): Promise<Versioned[]>;
+  /** The number of all cheeses. */
+  count(): Promise<number>;
   /**
    * Creates the cheeses that do not exist yet, in one transaction, and updates others as `mode` says.
    * @param afterImport runs at the end of the transaction
@@ -88,16 +92,17 @@ const insertedAtOnce = 50;
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  /** The number of cheeses that the catalogue may have. */
+  readonly cheesesMax: number;
   readonly beforeDelete: BeforeDelete;
   /** Runs in the transaction that changes the status of a cheese. */
   readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
 }
 
 export function createCheeseService(dependencies: Dependencies): CheeseService {
-  const { database, clock, beforeDelete, onStatusChange } = dependencies;
+  const { database, cheesesMax } = dependencies;
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
-  const terms = createTermCache(database);
-  const { insert, write, deleteOne } = createWrites({ clock, terms, beforeDelete, onStatusChange });
+  const { insert, write, deleteOne } = createWrites(dependencies);
 
   /** Changes a stored cheese. Other changes of the catalogue may share the transaction. */
   async function writeInGroup(
@@ -106,11 +111,7 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
     precondition: Precondition | undefined,
     change: (current: Cheese) => Draft,
   ): Promise<Versioned> {
-    const find = async () => (Number.isSafeInteger(id) ? lookup(String(id)) : undefined);
-    const known = await terms.ofChanged(context, find, change);
-    return throwConflict(() =>
-      context.transaction((tx) => write(tx, context, id, precondition, change, known), id),
-    );
+    return throwConflict(() => context.transaction((tx) => write(tx, context, id, precondition, change), id));
   }
 
   const patched = (patch: CheesePatch) => (current: Cheese) => cheeseToDraft({ ...current, ...patch });
@@ -130,6 +131,15 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
 
     findIfThere: (id) => lookup(String(id)),
 
+    readIn: (tx, id) => cheeseQueries(tx).find(id),
+
+    async listNames(ids) {
+      const rows = await Promise.all(ids.map((id) => lookup(String(id))));
+      return rows.flatMap((row) =>
+        row === undefined ? [] : [{ id: row.id, name: parseCheese(row.body).name }],
+      );
+    },
+
     async lockForShare(tx, ids) {
       const rows = ids.length === 0 ? [] : await cheeseQueries(tx).lockForShare(ids);
       return new Map(rows.map((row) => [row.id, row]));
@@ -137,10 +147,9 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
 
     async create(context, input) {
       const draft = await inputToDraft(database, input);
-      const known = await terms.ofNew(context, [draft]);
       return throwConflict(() =>
         context.transaction(async (tx) => {
-          const [created] = await insert(tx, context, [draft], known);
+          const [created] = await insert(tx, context, [draft]);
           return created as Versioned;
         }, newLast),
       );
@@ -173,19 +182,16 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
 
     deleteIn: deleteOne,
 
-    async countByStatus() {
-      const counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>;
-      for (const { status, cheeses } of await cheeseQueries(database).countByStatus()) {
-        counts[status] = cheeses;
-      }
-      return counts;
-    },
+    listAfter: (id, limit) => cheeseQueries(database).listAfter(id, limit),
+
+    count: () => cheeseQueries(database).countCheeses(),
 
     import: (context, inputs, seen, mode = {}, afterImport = undefined) =>
       throwConflict(() =>
         context.transaction(async (tx) => {
-          await cheeseQueries(tx).lockCatalogue();
+          const { cheeses = 0 } = (await cheeseQueries(tx).lockCatalogue()) ?? {};
           const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
+          refuseBeyond(Math.max(0, cheesesMax - cheeses), newDrafts, outcomes);
           const created: Versioned[] = [];
           await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {
             created.push(...(await insert(tx, context, drafts)));
@@ -194,9 +200,12 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
             const { id, body } = created[index] as Versioned;
             outcomes[position] = { outcome: 'created', id, body };
           }
-          for (const [position, { id, draft }] of changes) {
+          // By the lock order: rows of a file are in any order, and an order locks several cheeses.
+          for (const [position, { id, before, draft }] of [...changes].toSorted(
+            ([, a], [, b]) => a.id - b.id,
+          )) {
             const { body } = await write(tx, context, id, undefined, () => draft);
-            outcomes[position] = { outcome: 'updated', id, body };
+            outcomes[position] = { outcome: 'updated', id, before, body };
             await nextTurn();
           }
           await afterImport?.(tx, outcomes as ImportOutcome[]);
@@ -206,4 +215,19 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
 
     version: () => cheeseQueries(database).findVersion(),
   };
+}
+
+/** Refuses the rows for which the catalogue has no room. */
+function refuseBeyond(
+  room: number,
+  newDrafts: Map<number, Draft>,
+  outcomes: (ImportOutcome | undefined)[],
+): void {
+  for (const place of [...newDrafts.keys()].slice(room)) {
+    newDrafts.delete(place);
+    outcomes[place] = {
+      outcome: 'refused',
+      reason: 'the catalogue has as many cheeses as CURD_CATALOGUE_MAX allows',
+    };
+  }
 }

@@ -1,4 +1,4 @@
-/** Writes cheeses in an open transaction, with their terms, counters and events. */
+/** Writes cheeses in an open transaction, with their terms and events. */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
@@ -6,58 +6,67 @@ import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { cheeseUpdated } from './changes.ts';
-import { type Draft, storedTermsOf, toCheese } from './drafts.ts';
+import { type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
-import { cheeseQueries } from './queries.ts';
+import { cheeseQueries, type NewCheeseRow } from './queries.ts';
 import { type Cheese, parseCheese } from './schemas.ts';
-import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
-import type { KnownTerms, TermCache } from './term-cache.ts';
+import { TermIds } from './terms.ts';
+import { cheeseUpdated } from './update-event.ts';
 
 /** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
 export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 
 interface Dependencies {
   readonly clock: Clock;
-  readonly terms: Pick<TermCache, 'idsIn'>;
+  /** The number of cheeses that the catalogue may have. */
+  readonly cheesesMax: number;
   readonly beforeDelete: BeforeDelete;
   /** Runs in the transaction that changes the status of a cheese. */
   readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
 }
 
 /** @returns functions that the service calls in its transactions */
-export function createWrites({ clock, terms, beforeDelete, onStatusChange }: Dependencies) {
+export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }: Dependencies) {
   const now = () => timestamp(clock.now());
 
-  /** Inserts cheeses. The unique index of the database decides whether a name is free (`throwConflict`). */
-  async function insert(
-    tx: Sql,
-    context: Context,
-    drafts: readonly Draft[],
-    known?: KnownTerms,
-  ): Promise<Versioned[]> {
+  /**
+   * Inserts cheeses. The unique index of the database decides whether a name is free (`throwConflict`).
+   * @throws AppError conflict when the catalogue is full
+   */
+  async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const isDry = isDryRun(tx);
-    const [ids, catalogue] = await Promise.all([
-      terms.idsIn(tx, known, drafts),
+    const terms = drafts.flatMap(termsOf);
+    const ids = new TermIds();
+    const [catalogue] = await Promise.all([
       queries.updateCatalogue(now(), isDry ? 0 : drafts.length),
+      ids.find(tx, terms),
     ]);
-    const idOf = await findOrCreateTerms(tx, drafts.flatMap(storedTermsOf), ids);
+    requireRoom(catalogue.cheeses + (isDry ? drafts.length : 0));
+    await ids.create(tx, terms);
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
-      toCheese(draft, idOf, { id: isDry ? nextDryId(tx) : firstId + index, createdAt, updatedAt: createdAt }),
+      toCheese(draft, ids.of, {
+        id: isDry ? nextDryId(tx) : firstId + index,
+        createdAt,
+        updatedAt: createdAt,
+      }),
     );
-    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version, idOf));
-    await queries.insert(rows.toSorted(byName));
-    await reindex(
-      tx,
-      cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
-      ids,
-    );
+    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version));
+    await queries.insert(rows);
     const events = cheeses.map((cheese) => cheeseEvents.created.of(`cheese:${cheese.id}`, cheese));
     await recordEvents(tx, context.origin, createdAt, events);
     return rows;
+  }
+
+  function requireRoom(cheeses: number): void {
+    if (cheeses > cheesesMax) {
+      throw new AppError(
+        'conflict',
+        `The catalogue is full: CURD_CATALOGUE_MAX allows ${cheesesMax} cheeses. Delete cheeses, or start the server with a higher number.`,
+      );
+    }
   }
 
   /** Replaces one cheese by the draft that `change` returns. A draft without a difference changes nothing. */
@@ -67,11 +76,9 @@ export function createWrites({ clock, terms, beforeDelete, onStatusChange }: Dep
     id: number,
     precondition: Precondition | undefined,
     change: (current: Cheese) => Draft,
-    known?: KnownTerms,
   ): Promise<Versioned> {
     const queries = cheeseQueries(tx);
-    const [ids, , row] = await Promise.all([
-      terms.idsIn(tx, known),
+    const [, row] = await Promise.all([
       queries.lockCatalogue(),
       Number.isSafeInteger(id) ? queries.find(id) : undefined,
     ]);
@@ -81,16 +88,18 @@ export function createWrites({ clock, terms, beforeDelete, onStatusChange }: Dep
     const before = parseCheese(row.body);
     precondition?.(row.version);
     const draft = change(before);
-    const idOf = await findOrCreateTerms(tx, storedTermsOf(draft), ids);
+    const terms = termsOf(draft);
+    const ids = new TermIds(before);
+    await ids.find(tx, terms);
+    await ids.create(tx, terms);
     const { createdAt, updatedAt } = before;
-    if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
+    if (JSON.stringify(toCheese(draft, ids.of, { id, createdAt, updatedAt })) === row.body) {
       return row;
     }
     const catalogue = await queries.updateCatalogue(now(), 0);
-    const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
-    const changed = toRow(after, row.version + 1, catalogue.version, idOf);
+    const after = toCheese(draft, ids.of, { id, createdAt, updatedAt: catalogue.last_written_at });
+    const changed = toRow(after, row.version + 1, catalogue.version);
     await queries.update(changed);
-    await reindex(tx, [{ before, after }], ids);
     if (after.status !== before.status) {
       await onStatusChange(tx, id);
     }
@@ -115,10 +124,9 @@ export function createWrites({ clock, terms, beforeDelete, onStatusChange }: Dep
     precondition?.(row.version);
     const before = parseCheese(row.body);
     await beforeDelete(tx, context, before);
-    const catalogue = await queries.updateCatalogue(now(), 0);
+    const catalogue = await queries.updateCatalogue(now(), 0, 1);
     await queries.delete(id);
     await queries.insertTombstone(id, catalogue.version, catalogue.last_written_at);
-    await reindex(tx, [{ before, after: null }]);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
       cheeseEvents.deleted.of(`cheese:${id}`, before),
     ]);
@@ -127,9 +135,17 @@ export function createWrites({ clock, terms, beforeDelete, onStatusChange }: Dep
   return { insert, write, deleteOne };
 }
 
-/** Most indexes are sorted by name: rows in that order write each page of an index once. */
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : 1;
+/** The row that stores a cheese. */
+export function toRow(cheese: Cheese, version: number, changedIn: number): NewCheeseRow {
+  return {
+    id: cheese.id,
+    version,
+    nameKey: cheese.name.normalize('NFC'),
+    categoryId: cheese.category?.id ?? 0,
+    status: cheese.status,
+    body: JSON.stringify(cheese),
+    changedIn,
+  };
 }
 
 /** @param id of a cheese that does not exist */

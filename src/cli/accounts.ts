@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { parseEnum } from '../settings/parsers.ts';
 import { type ChangeOptions, makeChange } from './change.ts';
 import type { createAccountOptions } from './command-options.ts';
@@ -12,7 +13,7 @@ export function createAccount(name: string, options: OptionsOf<typeof createAcco
       const plan =
         options.plan === undefined ? undefined : parseEnum(Object.keys(config.plans))(options.plan, '--plan');
       const { id, plan: given } = await keys.createAccount(contextOf('cli'), name, plan);
-      const next = `Create a key for it: KEY=$(npx curd keys create --account "${name}")`;
+      const next = `Create a key for it: KEY=$(${commandName} keys create --account "${name}")`;
       printResult(
         options,
         { id, name, plan: given },

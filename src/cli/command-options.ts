@@ -153,7 +153,7 @@ export const parseDelta: Parser<number> = (text, name) => {
 };
 
 export const listStockOptions = {
-  low: booleanOption('only cheeses whose available kilograms are at their --low-at or below'),
+  low: booleanOption('only cheeses of which nothing is available, or no more than their --low-at'),
 };
 
 export const changeOptions = {
@@ -179,7 +179,7 @@ export const changeEnvironmentOptions = {
 };
 
 export const doctorOptions = {
-  repair: booleanOption('first rebuild the search index and counters from the cheeses'),
+  repair: booleanOption('first count again what can be counted: stock, orders, statistics'),
   noRecord: booleanOption('do not store the result, which GET /v2/integrity lists'),
 };
 
@@ -211,9 +211,6 @@ export const copyOptions = {
     'location',
     'images of the target (default: beside an SQLite file; otherwise they are not copied)',
     parseImages,
-  ),
-  overwrite: booleanOption(
-    'replace a shop in the target by the source; everything else in the target is lost',
   ),
 };
 

@@ -1,5 +1,6 @@
 /** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
 import { roles } from '../auth/oauth/customer-directory.ts';
+import { commandName } from '../command-name.ts';
 import { environments, parseEnum } from '../settings/parsers.ts';
 import { type CommandDefinition, command } from './command-definition.ts';
 import {
@@ -26,8 +27,7 @@ import { argument, textArgument } from './options.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
-const secretHelp =
-  'Standard output has the secret only and everything else is on standard error, so KEY=$(npx curd keys create ...) works.';
+const secretHelp = `Standard output has the secret only and everything else is on standard error, so KEY=$(${commandName} keys create ...) works.`;
 const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
 const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
 const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
@@ -284,8 +284,8 @@ export const commands: readonly CommandDefinition[] = [
   }),
   command({
     name: 'copy',
-    summary: 'copy a shop with its images to another database: to PostgreSQL, or back',
-    help: 'Copies the state of one moment and compares every row afterwards. Run it again to continue after an interruption.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled in the copy, because the other shop may still run.',
+    summary: 'copy a shop with its images to an empty database: to PostgreSQL, or back',
+    help: 'Copies the state of one moment into an empty database. A copy that is interrupted leaves nothing but images: run it again.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled in the copy, because the other shop may still run.',
     options: copyOptions,
     load: async () => (await import('./copy.ts')).runCopy,
   }),

@@ -1,13 +1,7 @@
 import { dirname, join } from 'node:path';
 import { containsShop } from '../app/shop-contents.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import {
-  beginCopy,
-  copyTables,
-  endCopy,
-  hasUnfinishedCopy,
-  type TableCopyResult,
-} from '../database/copy-tables.ts';
+import { type CopiedTable, copyTables } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate, requireOwnSchema } from '../database/migrate.ts';
 import { beginEpochOf } from '../events/numbering.ts';
@@ -33,7 +27,6 @@ import { rawSettings, requireDatabaseFile } from './run-command.ts';
 type CopyOptions = OptionsOf<typeof copyOptions>;
 
 const missingExitCode = 2;
-const sameDatabase = '--from and --to are the same database. Set --to to another one.';
 
 /** Where a shop is, or where it is copied to. */
 interface ShopLocation {
@@ -41,44 +34,32 @@ interface ShopLocation {
   readonly images: ImageLocation;
 }
 
-/** Copies a shop to another database, and its images to another location. */
+/** Copies a shop to an empty database, and its images to another location. */
 export async function runCopy(options: CopyOptions): Promise<void> {
   const { from, to } = shopLocations(options);
   if (isEqual(from.database, to.database)) {
-    throw new ConfigError(sameDatabase);
+    throw new ConfigError('--from and --to are the same database. Set --to to another one.');
   }
   requireDatabaseFile(from.database, (file) => `There is no database at ${file}. Set --from to where it is.`);
   const source = await openDatabase(from);
   try {
     const target = await openDatabase(to);
     try {
-      await migrate(source);
-      await requireOwnSchema(source, 'copy');
-      if (await hasUnfinishedCopy(source)) {
-        throw new ConfigError('The source is itself a copy that has not finished. Finish that copy first.');
+      for (const database of [source, target]) {
+        await migrate(database);
+        await requireOwnSchema(database, 'copy');
       }
-      await migrate(target);
-      await requireOwnSchema(target, 'copy');
-      await prepare(target, nameOf(from.database), options.overwrite);
-      if (await isSameDatabase(source)) {
-        await endCopy(target);
-        throw new ConfigError(sameDatabase);
-      }
+      await requireEmpty(target);
       const startedAt = timestamp(systemClock.now());
-      const report = await source.snapshot(async (snapshot) => ({
-        startedAt,
-        tables: await copyRows(snapshot, source, target),
-        images: await copyImages(snapshot, from.images, to.images),
-      }));
-      // Otherwise the first lists of orders would read a change for each order that was copied.
-      await recountOrders(target);
-      await beginEpochOf(target, systemClock, 'copied');
-      const disabledEndpoints = await disableAllEndpoints(target, systemClock);
-      await endCopy(target);
+      const report = await source.longSnapshot(async (snapshot) => {
+        // Before the rows: files that no row names do no harm, and another copy does not write them again.
+        const images = await copyImages(snapshot, from.images, to.images);
+        return { startedAt, images, ...(await copyRows(snapshot, target)) };
+      });
       printResult(
         options,
-        { ...report, disabledEndpoints },
-        `${reportText(report, from, to)}${disabledEndpointsText(disabledEndpoints)}`,
+        report,
+        `${reportText(report, from, to)}${disabledEndpointsText(report.disabledEndpoints)}`,
       );
       if (report.images !== null && report.images.missing.length > 0) {
         process.exitCode = missingExitCode;
@@ -89,14 +70,6 @@ export async function runCopy(options: CopyOptions): Promise<void> {
   } finally {
     await source.close();
   }
-}
-
-/**
- * Whether source and target are one database under two URLs or paths. Texts cannot tell, because of links, host names and
- * parameters. The target was just marked as an unfinished copy: a source with this mark is the target.
- */
-function isSameDatabase(source: Sql): Promise<boolean> {
-  return hasUnfinishedCopy(source);
 }
 
 function shopLocations(options: CopyOptions): { from: ShopLocation; to: ShopLocation } {
@@ -120,21 +93,28 @@ function folderOf(location: DatabaseLocation, dataDir: string): string {
   return location.engine === 'sqlite' ? dirname(location.file) : dataDir;
 }
 
-/** Marks the target as an unfinished copy. @throws ConfigError when it contains a shop, unless `mayOverwrite` */
-async function prepare(target: Database, from: string, mayOverwrite: boolean): Promise<void> {
-  if (!(await hasUnfinishedCopy(target)) && !mayOverwrite && (await containsShop(target))) {
+/** @throws ConfigError when the target contains a shop, which can be the source under another URL */
+async function requireEmpty(target: Sql): Promise<void> {
+  if (await containsShop(target)) {
     throw new ConfigError(
-      'There is a shop in the target already. Add --overwrite to replace it by the source; everything else in it is lost.',
+      'There is a shop in the target already, and a copy replaces nothing. Set --to to a new, empty database.',
     );
   }
-  await beginCopy(target, from);
 }
 
-async function copyRows(snapshot: Sql, source: Database, target: Database): Promise<TableCopyResult[]> {
+/** In one transaction: a copy that is interrupted leaves nothing, and no server starts on a part of it. */
+async function copyRows(snapshot: Sql, target: Database) {
   const bar = progressBar(1);
-  return copyTables(snapshot, source.engine, target, (done, total, note) =>
-    bar.show(done / total, note),
-  ).finally(bar.clear);
+  return target
+    .exclusiveTransaction(async (tx) => {
+      await requireEmpty(tx);
+      const tables = await copyTables(snapshot, tx, (done, total, note) => bar.show(done / total, note));
+      // Otherwise the first lists of orders would read a change for each order that was copied.
+      await recountOrders(tx);
+      await beginEpochOf(tx, systemClock, 'copied');
+      return { tables, disabledEndpoints: await disableAllEndpoints(tx, systemClock) };
+    })
+    .finally(bar.clear);
 }
 
 /** null when the images stay where they are. */
@@ -172,17 +152,12 @@ function imagesText(images: ImageLocation): string {
 
 interface Report {
   readonly startedAt: string;
-  readonly tables: readonly TableCopyResult[];
+  readonly tables: readonly CopiedTable[];
   readonly images: CopiedFiles | null;
 }
 
 function reportText({ startedAt, tables, images }: Report, from: ShopLocation, to: ShopLocation): string {
-  const sum = (of: (table: TableCopyResult) => number) =>
-    tables.reduce((total, table) => total + of(table), 0);
-  const rowsText = `In ${nameOf(to.database)}: ${pluralize(
-    sum(({ rows }) => rows),
-    'row',
-  )} in ${tables.length} tables, equal to the source; ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const filesText =
     images === null
       ? `The images stay in ${imagesText(from.images)}.`
@@ -195,10 +170,10 @@ function reportText({ startedAt, tables, images }: Report, from: ShopLocation, t
           `Missing in the source: ${pluralize(missing.length, 'image')} (${missing.slice(0, 20).join(', ')}).`,
         ];
   return [
-    rowsText,
+    `In ${nameOf(to.database)}: ${pluralize(rows, 'row')} in ${tables.length} tables.`,
     filesText,
     ...missingText,
-    `Changes after ${startedAt} are not copied. If a server was running, stop it and copy again with --overwrite, which writes only the differences.`,
+    `Changes after ${startedAt} are not copied. If a server was running, stop it and copy to another empty database.`,
     'Start the new shop with the same CURD_SECRET. If it is not set, it is in the file `secret` of the data folder.',
   ].join('\n');
 }

@@ -62,7 +62,7 @@ export function listCustomers(options: OptionsOf<typeof listCustomersOptions>): 
 export function showCustomer(username: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ customerAdministration, customerSearch }) => {
     const id = await customerAdministration.idOf(username);
-    const item = JSON.parse(await customerSearch.find(id, null)) as Item;
+    const item = JSON.parse(await customerSearch.find(id)) as Item;
     printResult(options, item, formatTable(columns, [cellsOf(item)]));
   });
 }

@@ -2,15 +2,15 @@ import { type CheckResult, storeDoctorRun } from '../administration/integrity.ts
 import { openServices } from '../app/services.ts';
 import { checkCatalogue } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
-import { rebuildSearchIndex } from '../cheeses/index-rebuild.ts';
-import { systemClock, timestamp } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
 import { requireOwnSchema } from '../database/migrate.ts';
-import { isTlsForgotten } from '../database/postgres-tls.ts';
+import { isTlsForgotten } from '../database/postgres/tls.ts';
 import { sql } from '../database/sql.ts';
 import { checkTransactionIds } from '../database/transaction-ids.ts';
 import { checkEventLog } from '../events/consistency-check.ts';
+import { fillGaps } from '../events/repair.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
@@ -26,7 +26,7 @@ import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
-import { progressBar, rebuildBar } from './progress.ts';
+import { progressBar } from './progress.ts';
 import { configForExistingShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
@@ -59,10 +59,9 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   try {
     if (options.repair) {
       await requireOwnSchema(database, 'doctor --repair');
-      const rebuild = rebuildBar();
-      await rebuildSearchIndex(database, timestamp(systemClock.now()), rebuild.show).finally(rebuild.clear);
+      await fillGaps(database, services.contextOf('cli').origin);
       await database.transaction(recountStock);
-      await recountOrders(database);
+      await database.exclusiveTransaction(recountOrders);
       await database.transaction(beginCounting);
       await countAll(database);
     }
@@ -102,7 +101,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       return found;
     };
     // One snapshot for all checks, because a running server changes the data between them.
-    const results = await database.snapshot(checkAll).finally(bar.clear);
+    const results = await database.longSnapshot(checkAll).finally(bar.clear);
     report(options, results);
     if (!options.noRecord) {
       await record(database, startedAt, results);

@@ -102,10 +102,10 @@ async function apply(
 ): Promise<Change> {
   const from = await findEnvironment(tx);
   const isForProduction = to === 'production' && from !== to;
-  const testOrdersRemoved = isForProduction ? await removeTestOrders(tx) : 0;
   const demoCheeses = isForProduction
     ? await removeDemoCheeses(cheeses, tx, contextOf('cli'))
     : { removed: [], kept: [] };
+  const testOrdersRemoved = isForProduction ? await removeTestOrders(tx) : 0;
   await storeEnvironment(tx, to);
   const remaining = await countContents(tx);
   return { from, to, dryRun, testOrdersRemoved, demoCheeses, remaining: { ...remaining } };

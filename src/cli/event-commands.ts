@@ -1,4 +1,5 @@
 /** The commands of webhooks and of the event log. */
+import { commandName } from '../command-name.ts';
 import { command } from './command-definition.ts';
 import {
   createEndpointOptions,
@@ -18,8 +19,7 @@ const deliveryId = argument(
   'deliveryId',
   parseId('delivery', '"curd webhooks deliveries <id>" shows the ids.'),
 );
-const secretHelp =
-  'Standard output has the secret only and everything else is on standard error, so SECRET=$(npx curd webhooks create ...) works.';
+const secretHelp = `Standard output has the secret only and everything else is on standard error, so SECRET=$(${commandName} webhooks create ...) works.`;
 const linesHelp = 'One line for each event; with --json, one JSON object on each line.';
 
 export const eventCommands = [
@@ -71,6 +71,13 @@ export const eventCommands = [
     load: async () => (await import('./webhooks.ts')).testEndpoint,
   }),
   command({
+    name: 'webhooks deliver',
+    summary: 'deliver now what waits for an endpoint',
+    help: 'Ends a pause, and makes all deliveries due that wait for their next attempt.',
+    arguments: [endpointId],
+    load: async () => (await import('./webhooks.ts')).deliverNow,
+  }),
+  command({
     name: 'webhooks deliveries',
     summary: 'list the deliveries to an endpoint, the newest first',
     arguments: [endpointId],
@@ -79,7 +86,7 @@ export const eventCommands = [
   }),
   command({
     name: 'webhooks retry',
-    summary: 'send the event of a delivery again',
+    summary: 'send the event of a delivery again, or at once where it waits',
     arguments: [deliveryId],
     load: async () => (await import('./webhooks.ts')).retryDelivery,
   }),

@@ -1,6 +1,6 @@
 /** `curd events listen`: forwards events to a receiver under development, as signed webhooks. Needs a key, no database. */
 import { createInterface } from 'node:readline';
-import { Curd, type CurdEvent, isCurdError } from '../../client/src/index.ts';
+import { Curd, type CurdEvent, type EventPattern, isCurdError } from '../../client/src/index.ts';
 import { Queue } from '../../client/src/queue.ts';
 import { systemClock } from '../clock.ts';
 import { parseSettings } from '../settings/config.ts';
@@ -59,7 +59,8 @@ export async function listenToEvents(options: OptionsOf<typeof listenOptions>): 
     }
   });
   try {
-    const { types } = options;
+    // The server checks the types, because a newer one may have more.
+    const types = options.types as EventPattern[] | undefined;
     const stream = new Curd({ baseUrl: server, apiKey }).events.stream({ types, since, signal: stop.signal });
     for await (const event of stream) {
       last = { event, previousId: last?.event.id ?? null };

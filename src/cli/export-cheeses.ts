@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { type ExportedCheese, fileFormatOf, writerFor } from '../cheeses/import/file-formats.ts';
-import type { CheesePage, CheeseReader } from '../cheeses/listing.ts';
-import type { Cheese } from '../cheeses/schemas.ts';
+import { parseCheese } from '../cheeses/schemas.ts';
+import type { CheeseService } from '../cheeses/service.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import type { StockService } from '../stock/service.ts';
@@ -13,18 +13,18 @@ import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { withServices } from './run-command.ts';
 
-const pageSize = 1000;
-const bytesMax = 4 * 1024 * 1024;
+/** A cheese can have 200 kB. */
+const pageSize = 200;
 
 /** Writes the catalogue to a file. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
   const writer = writerFor(fileFormatOf(file));
-  await withServices(options, async ({ listing, stock }) => {
+  await withServices(options, async ({ cheeses, stock }) => {
     let count = 0;
 
     async function* text(): AsyncGenerator<string> {
       yield writer.head;
-      for await (const cheese of allCheeses(listing, stock)) {
+      for await (const cheese of allCheeses(cheeses, stock)) {
         yield writer.item(cheese, count);
         count += 1;
       }
@@ -46,30 +46,23 @@ export async function runExport(file: string, options: CommandOptions): Promise<
 }
 
 /** Every cheese in order of creation. Shows a progress bar. */
-async function* allCheeses(listing: CheeseReader, stock: StockService): AsyncGenerator<ExportedCheese> {
-  const first = (await listing.list(
-    { sort: 'createdAt', limit: pageSize },
-    { withTotal: true, bytesMax },
-  )) as CheesePage;
-  const total = first.total ?? 0;
+async function* allCheeses(service: CheeseService, stock: StockService): AsyncGenerator<ExportedCheese> {
+  const total = await service.count();
   const bar = progressBar(total);
   let done = 0;
-  for (let page = first; ; ) {
-    const cheeses = JSON.parse(`[${page.items}]`) as Cheese[];
-    const onHand = await stock.onHandOf(cheeses.map(({ id }) => id));
-    for (const cheese of cheeses) {
-      const stockKg = onHand.get(cheese.id);
-      yield stockKg === undefined ? cheese : { ...cheese, stockKg };
+  for (let after = 0; ; ) {
+    const page = await service.listAfter(after, pageSize);
+    const onHand = await stock.onHandOf(page.map(({ id }) => id));
+    for (const { id, body } of page) {
+      const stockKg = onHand.get(id);
+      yield stockKg === undefined ? parseCheese(body) : { ...parseCheese(body), stockKg };
     }
-    done += cheeses.length;
+    done += page.length;
     bar.show(done, `${done} of ${total} cheeses`);
-    if (page.nextCursor === null) {
+    if (page.length < pageSize) {
       bar.clear();
       return;
     }
-    page = (await listing.list(
-      { cursor: page.nextCursor, limit: pageSize },
-      { withTotal: false, bytesMax },
-    )) as CheesePage;
+    after = page.at(-1)?.id ?? after;
   }
 }

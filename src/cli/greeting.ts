@@ -1,4 +1,5 @@
 /** What a start prints on standard output. */
+import { commandName } from '../command-name.ts';
 import type { Environment } from '../settings/config.ts';
 
 export interface Greeting {
@@ -21,7 +22,7 @@ export function printGreeting(greeting: Greeting, json: boolean): void {
 function greetingText({ url, publicUrl, environment, key, console, isEmpty }: Greeting): string {
   const first = key === null ? '' : firstKeyText(url, key);
   const consoleText = console === null ? '' : `Console: ${console}\n`;
-  return `Curd is listening on ${url} (${environment})\n${isEmpty ? noAccountText : first}\n${consoleText}Reference: ${publicUrl}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`;
+  return `Curd is listening on ${url} (${environment})\n${isEmpty ? noAccountText : first}\n${consoleText}Reference: ${publicUrl}/docs   Commands: ${commandName} --help   Stop: Ctrl+C\n`;
 }
 
 function firstKeyText(url: string, key: string): string {
@@ -34,13 +35,13 @@ Your first API key, shown this once:
 
 It can read. Create a key that can also write:
 
-  WRITER=$(npx curd keys create --account local --scope write:cheeses)
+  WRITER=$(${commandName} keys create --account local --scope write:cheeses)
 `;
 }
 
 const noAccountText = `
 There is no account yet. Create one, and a key for it, with the settings of this server:
 
-  npx curd accounts create <name> --plan pro
-  KEY=$(npx curd keys create --account <name>)
+  ${commandName} accounts create <name> --plan pro
+  KEY=$(${commandName} keys create --account <name>)
 `;

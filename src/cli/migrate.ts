@@ -1,11 +1,7 @@
-import { rebuildStaleIndex } from '../cheeses/index-rebuild.ts';
-import { systemClock, timestamp } from '../clock.ts';
-import { fillSearchNames } from '../customers/search.ts';
 import { openDatabase } from '../database/database.ts';
 import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
 import type { CommandOptions } from './options.ts';
 import { printResult } from './output.ts';
-import { rebuildBar } from './progress.ts';
 import { configForExistingShop } from './run-command.ts';
 
 export async function runMigrate(options: CommandOptions): Promise<void> {
@@ -13,11 +9,6 @@ export async function runMigrate(options: CommandOptions): Promise<void> {
   try {
     const applied = await migrate(database);
     const newer = await findNewerSchema(database);
-    if (newer === null) {
-      const bar = rebuildBar();
-      await rebuildStaleIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
-      await fillSearchNames(database);
-    }
     printResult(options, { applied }, resultText(applied, newer));
   } finally {
     await database.close();

@@ -29,13 +29,3 @@ export function progressBar(total: number): ProgressBar {
     },
   };
 }
-
-/** A bar for a rebuild of the search index. */
-export function rebuildBar() {
-  const bar = progressBar(1);
-  return {
-    show: (done: number, total: number) =>
-      bar.show(done / total, `search index: ${done} of ${total} cheeses`),
-    clear: bar.clear,
-  };
-}

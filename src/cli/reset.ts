@@ -6,7 +6,7 @@ import { listTables, lockTables } from '../database/tables.ts';
 import { emptyLog } from '../events/numbering.ts';
 import { recordEvents } from '../events/record.ts';
 import { shopReset } from '../events/types.ts';
-import { emptyOrderCounts } from '../orders/order-counter.ts';
+import { recountOrders } from '../orders/order-counter.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';
@@ -56,14 +56,16 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
       await database.exclusiveTransaction(async (tx) => {
         // Ids are not reused, those of terms included, so that an old id never refers to something else.
         await lockTables(tx, database.engine, tables);
-        await tx.run(sql`update catalogue set version = version + 1`);
+        // Instances that run load the catalogue again, as if they had missed deletions.
+        await tx.run(sql`
+          update catalogue set version = version + 1, tombstones_after = version + 1, cheeses = 0`);
         for (const { name } of tables.toReversed()) {
           if (![...kept, ...changed].includes(name)) {
             await tx.run(sql`delete from ${rawSql(name)}`);
           }
         }
         await recountStock(tx);
-        await emptyOrderCounts(tx);
+        await recountOrders(tx);
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await emptyLog(tx, systemClock);

@@ -170,8 +170,10 @@ async function prepareRestored(file: string): Promise<{ stored: StoredFile[]; di
   try {
     await migrate(database);
     await requireOwnSchema(database, 'restore');
-    await beginEpochOf(database, systemClock, 'restored');
-    const disabledEndpoints = await disableAllEndpoints(database, systemClock);
+    const disabledEndpoints = await database.transaction(async (tx) => {
+      await beginEpochOf(tx, systemClock, 'restored');
+      return disableAllEndpoints(tx, systemClock);
+    });
     return { stored: await storedFiles(database), disabledEndpoints };
   } finally {
     await database.close();

@@ -4,6 +4,7 @@ import type { Services } from '../app/services.ts';
 import { anotherEnvironment } from '../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
+import { similarNames } from '../settings/similar-names.ts';
 import { settings, type Variable } from '../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
 import { type CommandOptions, flagName, optionName } from './options.ts';
@@ -108,10 +109,12 @@ export function keyInEnvironment(): string | undefined {
   return process.env[keyVariable] || undefined;
 }
 
-/** Variables in the environment that begin like settings but are none. */
-export function unknownVariables(): string[] {
-  const known = new Set<string>([keyVariable, ...Object.values(settings).map(({ variable }) => variable)]);
-  return Object.keys(process.env).filter((name) => name.startsWith('CURD_') && !known.has(name));
+/** Variables in the environment that begin like settings but are none, each with the settings of similar names. */
+export function unknownVariables(): { readonly name: string; readonly similar: readonly string[] }[] {
+  const known = [keyVariable, ...Object.values(settings).map(({ variable }) => variable)];
+  return Object.keys(process.env)
+    .filter((name) => name.startsWith('CURD_') && !known.includes(name))
+    .map((name) => ({ name, similar: similarNames(name, known) }));
 }
 
 /**

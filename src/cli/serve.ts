@@ -20,19 +20,20 @@ export async function serve(options: OptionsOf<typeof serveOptions>): Promise<vo
     const { buildApp } = await import('../app/compose.ts');
     await run(await buildApp(config), options, unlock);
   } catch (error) {
-    unlock();
+    unlock?.();
     const text = listenErrorText(error, config.host, config.port);
     throw text === null ? error : new ConfigError(text);
   }
 }
 
 /**
- * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns how to unlock.
+ * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns how to unlock;
+ * null where there can be other servers.
  * @throws ConfigError when another server runs, unless `isSecondAllowed`
  */
-async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() => void> {
+async function lock({ database }: Config, isSecondAllowed: boolean): Promise<(() => void) | null> {
   if (database.engine === 'postgres') {
-    return () => {};
+    return null;
   }
   const { lockServer } = await import('../database/server-lock.ts');
   const unlock = lockServer(database.file);
@@ -41,12 +42,13 @@ async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() 
       `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each server counts rate limits alone.`,
     );
   }
-  return unlock ?? (() => {});
+  return unlock;
 }
 
-async function run(app: App, { json }: CommandOptions, unlock: () => void): Promise<void> {
+async function run(app: App, { json }: CommandOptions, unlock: (() => void) | null): Promise<void> {
   const { startServer } = await import('./start-server.ts');
-  const server = startServer(app, { isFirst: true, reusePort: false }, unlock);
+  const launch = { isFirst: true, reusePort: false, isOnlyServer: unlock !== null };
+  const server = startServer(app, launch, () => unlock?.());
   // Installed before the start writes anything, because signals arrive in a later turn of the event loop.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void server.stop(signal));

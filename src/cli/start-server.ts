@@ -16,6 +16,8 @@ export interface Launch {
   readonly isFirst: boolean;
   /** Whether other processes listen on the same port. */
   readonly reusePort: boolean;
+  /** Whether no other server can have this database open. */
+  readonly isOnlyServer: boolean;
 }
 
 export interface StartedServer {
@@ -69,7 +71,7 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
     () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),
     // After listen, because the URLs of images contain the port.
     ...(isSeeding ? [() => seedImages(app)] : []),
-    () => startWork(app),
+    () => startWork(app, launch),
   ];
   for (const step of steps) {
     if (signal.aborted) {
@@ -81,8 +83,9 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
 }
 
 function warn({ log, services }: App): void {
-  for (const variable of unknownVariables()) {
-    log.warn(`${variable} is not a setting of Curd. Check the spelling.`);
+  for (const { name, similar } of unknownVariables()) {
+    const remedy = similar.length === 0 ? 'Check the spelling.' : `Did you mean ${similar.join(' or ')}?`;
+    log.warn(`${name} is not a setting of Curd. ${remedy}`);
   }
   if (services.newerSchema !== null) {
     log.warn(
@@ -92,12 +95,25 @@ function warn({ log, services }: App): void {
   }
 }
 
-async function startWork(app: App): Promise<void> {
+async function startWork(app: App, { isOnlyServer }: Launch): Promise<void> {
+  void loadCatalogue(app);
   app.worker.start();
-  await app.webhookWorker.start();
+  await app.webhookWorker.start(isOnlyServer);
   app.statisticsCounter.start();
   app.orderCounter.start();
   await app.instances.report();
+}
+
+/** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
+async function loadCatalogue({ log, services }: App): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await services.catalogueIndex.load();
+    const cheeses = services.catalogueIndex.size;
+    log.info({ cheeses, ms: Math.round(performance.now() - startedAt) }, 'the catalogue is loaded');
+  } catch (error) {
+    log.error({ err: error }, 'the catalogue could not be loaded; the next request tries again');
+  }
 }
 
 /** The last step, so that a key that is created is also printed. */

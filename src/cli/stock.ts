@@ -18,7 +18,12 @@ export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<
     let cursor: string | undefined;
     do {
       const low = options.low ? true : undefined;
-      const page = await stockReader.list({ low, cursor, limit: pageSize });
+      const page = await stockReader.list({
+        low,
+        sort: options.low ? 'level' : undefined,
+        cursor,
+        limit: pageSize,
+      });
       items.push(...(page.items as Item[]));
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);

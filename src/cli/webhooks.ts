@@ -94,6 +94,14 @@ export function testEndpoint(id: number, options: CommandOptions): Promise<void>
   });
 }
 
+/** Makes due what waits for an endpoint. A running server sends it at once. */
+export function deliverNow(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ replays, contextOf }) => {
+    const count = await replays.deliverNow(contextOf('cli'), id);
+    printResult(options, { deliveries: count }, `Deliveries that will be sent now: ${count}.`);
+  });
+}
+
 export function listDeliveries(id: number, options: OptionsOf<typeof listDeliveriesOptions>): Promise<void> {
   return withServices(options, async ({ deliveries }) => {
     const { items } = await deliveries.list(id, { status: options.status, limit: options.limit });
@@ -105,9 +113,20 @@ export function listDeliveries(id: number, options: OptionsOf<typeof listDeliver
       String(one.status),
       String(one.attemptCount),
       String(one.lastError ?? one.lastStatus ?? '-'),
+      one.waitingFor === null ? '-' : [one.waitingFor, one.dueAt].filter(Boolean).join(' '),
       String(one.createdAt),
     ]);
-    const header = ['id', 'event', 'type', 'kind', 'status', 'attempts', 'last result', 'created'];
+    const header = [
+      'id',
+      'event',
+      'type',
+      'kind',
+      'status',
+      'attempts',
+      'last result',
+      'waits for',
+      'created',
+    ];
     printResult(options, items, formatTable(header, rows));
   });
 }
@@ -115,7 +134,7 @@ export function listDeliveries(id: number, options: OptionsOf<typeof listDeliver
 export function retryDelivery(id: number, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ replays, contextOf }) => {
     const { deliveryId } = await replays.retry(contextOf('cli'), id);
-    printResult(options, { deliveryId }, `Delivery ${deliveryId} sends the event again.`);
+    printResult(options, { deliveryId }, `Delivery ${deliveryId} sends the event.`);
   });
 }
 

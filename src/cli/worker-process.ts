@@ -46,7 +46,7 @@ async function start({ config, isFirst, number }: Start): Promise<void> {
     limitConnections(app.server.server, systemClock);
     metricsOf = app.metrics.render;
     app.metrics.gatherWith((own) => gather(number, own));
-    server = startServer(app, { isFirst, reusePort: true }, () => {});
+    server = startServer(app, { isFirst, reusePort: true, isOnlyServer: false }, () => {});
     const greeting = await server.greeting;
     if (greeting !== null) {
       report({ kind: 'listening', port: Number(new URL(greeting.url).port), greeting });

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { withShareOfConnections } from '../database/postgres-url.ts';
+import { withShareOfConnections } from '../database/postgres/url.ts';
 import { createLog } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';

@@ -92,6 +92,7 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
     method: 'GET',
     tag,
     summary: "The page of the operator's console",
+    description: 'The same page for each screen, which its script opens by the path. It contains no data.',
     access: 'operational',
     cors: 'sameOrigin',
     mediaType: 'text/html; charset=utf-8',
@@ -106,15 +107,17 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
     route({ ...pageRoute, path: '/console', operationId: 'getConsole' }),
     route({
       ...pageRoute,
-      path: '/console/:screen',
+      path: '/console/*',
       operationId: 'getConsoleScreen',
-      examples: { screen: 'orders' },
-    }),
-    route({
-      ...pageRoute,
-      path: '/console/:screen/:id',
-      operationId: 'getConsoleDetail',
-      examples: { screen: 'orders', id: '31' },
+      description: 'The same page for every path without a dot. `path` may contain slashes.',
+      examples: { path: 'orders/31' },
+      responses: { ...pageRoute.responses, ...notFoundResponse('The path has a dot') },
+      handle: (request) => {
+        if (request.params['*']?.includes('.')) {
+          throw new AppError('notFound', 'The console has no such file.');
+        }
+        return page(request);
+      },
     }),
     route({
       method: 'GET',
@@ -123,6 +126,7 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
       examples: { file: 'main-77R7XTCM.js' },
       tag,
       summary: 'A file of the console',
+      description: 'The name of a file contains a digest of its content, so it can be cached for a year.',
       access: 'operational',
       cors: 'sameOrigin',
       responses: {
@@ -164,6 +168,7 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
       operationId: 'signOutOfConsole',
       tag,
       summary: 'End the token of the console that the request has',
+      description: 'All tokens of the same sign-in end. Other sign-ins stay.',
       access: 'any credential',
       dryRun: 'none',
       responses: {

@@ -137,12 +137,12 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
       const hash = await newPasswords.hash(context, password);
       await context.transaction(async (tx) => {
         const customer = await customerQueries(tx).lockForUpdate(id);
+        await sessions.endAll(tx, context, id, null);
         // Of two requests with one link, the second finds that it was used.
         if (customer === undefined || (await customerQueries(tx).deleteReset(hashResetToken(token))) === 0) {
           throw linkEnded();
         }
         await customerQueries(tx).updatePassword(id, hash);
-        await sessions.endAll(tx, context, id, null);
         await grants.revokeAll(tx, context, id);
         await throttle.clear(tx, customer.username_key, clientIp);
         await record(tx, context, customerEvents.passwordReset.of(`customer:${id}`, { id }));

@@ -17,6 +17,7 @@ export interface CustomerFinder {
   idOf(username: string, principal: Principal): Promise<number>;
   /** Undefined when the customer was deleted. */
   findById(id: number): Promise<Versioned | undefined>;
+  listUsernames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
 }
 
 export function createCustomerFinder(database: Database, cheeses: CheeseService): CustomerFinder {
@@ -34,6 +35,8 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
       }
       return row.id;
     },
+
+    listUsernames: (ids) => customerQueries(database).listUsernames(ids),
 
     async findById(id) {
       const row = await customerQueries(database).find(id);

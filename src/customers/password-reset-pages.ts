@@ -90,15 +90,17 @@ export function passwordResetPages(dependencies: Dependencies): RawRoute[] {
   return [
     {
       ...pageRoute('GET', path, show, 'login'),
+      acceptsClientIp: true,
       operationId: 'showPasswordReset',
       tag: 'OAuth',
       summary: 'The page to set a new password by a link',
       description: 'Showing it does not use the link up.',
       examples,
-      responses: { 200: documentedText('The form', 'text/html'), 404: ended, ...busy },
+      responses: { 200: documentedText('The form', 'text/html'), 400: errorPage, 404: ended, ...busy },
     },
     {
       ...pageRoute('POST', path, submit),
+      acceptsClientIp: true,
       operationId: 'submitPasswordReset',
       tag: 'OAuth',
       summary: 'The form to set a new password',
@@ -137,6 +139,7 @@ export function passwordResetPages(dependencies: Dependencies): RawRoute[] {
       operationId: 'showPasswordChanged',
       tag: 'OAuth',
       summary: 'The page after a new password was set',
+      description: 'The form for a new password leads here.',
       responses: { 200: documentedText('The page', 'text/html'), ...busy },
     },
   ];

@@ -64,8 +64,8 @@ export const customerColumns = sql`id, username, username_key, email, email_key,
   tier, delivered_cents, favourite_id, favourite_name, version, created_at`;
 
 export const customerQueries = queriesOn((tx) => ({
-  /** Other transactions that insert several customers wait until this one ends. */
-  lockBatches: () => tx.get(advisoryLock('batches of customers')),
+  /** Other transactions that insert several customers, or change names, wait until this one ends. */
+  lockNames: () => tx.get(advisoryLock('names of customers')),
 
   /** Undefined when the username or the e-mail address belongs to another customer. */
   insert: (profile: Profile, tier: Tier, createdAt: string) => {
@@ -90,6 +90,10 @@ export const customerQueries = queriesOn((tx) => ({
     tx.get<CustomerRow>(sql`select ${customerColumns} from customer where username_key = ${usernameKey}`),
 
   find: (id: number) => tx.get<CustomerRow>(sql`select ${customerColumns} from customer where id = ${id}`),
+
+  listUsernames: (ids: readonly number[]) =>
+    tx.all<{ id: number; name: string }>(sql`
+      select id, username as name from customer where id in (${valueList(ids)})`),
 
   /** Locks the row exclusively, to change it. */
   lockForUpdate: (id: number) =>
@@ -131,7 +135,7 @@ export const customerQueries = queriesOn((tx) => ({
   updateFavourite: (cheeseId: number, name: string) =>
     tx.run(sql`
       update customer set favourite_id = null, favourite_name = ${name}, version = version + 1
-      where favourite_id = ${cheeseId}`),
+      where id in (select id from customer where favourite_id = ${cheeseId} order by id${forUpdate})`),
 
   delete: (id: number) => tx.run(sql`delete from customer where id = ${id}`),
 

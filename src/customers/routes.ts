@@ -45,8 +45,11 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       operationId: 'registerCustomer',
       tag,
       summary: 'Register a customer',
+      description:
+        'Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.',
       access: mayRegister,
       rateLimitGroup: 'login',
+      acceptsClientIp: true,
       replay: 'beforeWork',
       body: input,
       responses: {
@@ -75,6 +78,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description: 'Entries are independent: valid entries are registered even if others are refused.',
       access: mayRegister,
       rateLimitGroup: 'login',
+      acceptsClientIp: true,
       replay: 'beforeWork',
       body: batchOf(input, {
         maxItems: customerBatchMax,
@@ -112,6 +116,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description: 'A customer can have 20 open sessions. Another login ends the oldest.',
       access: 'open',
       rateLimitGroup: 'login',
+      acceptsClientIp: true,
       // Its result is a secret, and failed attempts are counted in other transactions.
       dryRun: 'none',
       // If the replay came first, a used idempotency key would tell correct passwords from wrong ones without limit.
@@ -147,6 +152,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'An API key alone reads every profile. With a session or token of a customer, the request reads only that profile.',
       access: anyOf(apiKey, session, oauth('read:profile')),
+      permitsConfined: true,
       responses: { 200: oneCustomer('The customer'), ...noCustomer },
       handle: async ({ params, principal }) =>
         entityResponse(await customers.find(params.username ?? '', principal), 200),
@@ -160,6 +166,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Absent optional fields are reset to their defaults. Another username renames the customer. A new password ends all other sessions.',
       access: anyOf(session, oauth('write:profile')),
+      permitsConfined: true,
       headers: ifMatchFor('profile'),
       body: input,
       responses: {
@@ -183,6 +190,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Deletes the profile and all sessions, cancels orders that have not shipped, and removes personal data from all orders.',
       access: anyOf(session, oauth('write:profile')),
+      permitsConfined: true,
       headers: ifMatchFor('profile'),
       responses: {
         204: { description: 'The customer was deleted' },
@@ -204,7 +212,9 @@ function logout(login: LoginService) {
     path: '/customer/logout',
     tag,
     summary: 'Log out',
+    description: 'Ends the session of the request. Other sessions of the customer stay.',
     access: anyOf(session),
+    permitsConfined: true,
     dryRun: 'none',
     responses: { 204: { description: 'The session has ended' } },
     handle: async ({ principal, context }) => {

@@ -3,7 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
-import { emailRule, lineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { anyTextRule, emailRule, lineRule, optionalLineRule } from '../schema/text-rules.ts';
 import { passwordRule, usernameRule } from './text-rules.ts';
 import { tiers } from './tiers.ts';
 
@@ -136,7 +136,8 @@ export const Login = {
   type: 'object',
   required: ['username', 'password'],
   properties: {
-    username: { type: 'string', maxLength: 255, examples: ['ada'] },
+    // A username that nobody can have gets the same response as a wrong password.
+    username: { type: 'string', maxLength: 255, rule: anyTextRule, examples: ['ada'] },
     password: { type: 'string', format: 'password', rule: passwordRule },
   },
   examples: [{ username: 'ada', password: examplePassword }],

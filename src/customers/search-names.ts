@@ -1,5 +1,5 @@
 /** The folded names by which customers are found. */
-import { foldText } from '../cheeses/search-terms.ts';
+import { foldText } from '../cheeses/folding.ts';
 
 /** Characters. Some characters fold to eighteen, and an index of PostgreSQL refuses texts above 2,700 bytes. */
 const foldedMax = 200;

@@ -1,7 +1,7 @@
-/** Statements that find customers for operators, and that store the folded names by which they are found. */
+/** Statements that find customers for operators. */
 import type { Role } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
-import { forUpdate, joinAnd, rawSql, rowsFromJson, type Statement, sql } from '../database/sql.ts';
+import { joinAnd, rawSql, rowsFromJson, type Statement, sql } from '../database/sql.ts';
 import { type CustomerRow, customerColumns } from './queries.ts';
 import type { Tier } from './tiers.ts';
 
@@ -115,16 +115,4 @@ export const searchQueries = queriesOn((tx) => ({
       ),
     );
   },
-
-  /** Customers whose folded names are not stored yet. */
-  lockWithoutNames: (limit: number) =>
-    tx.all<Pick<CustomerRow, 'id' | 'first_name' | 'last_name'>>(sql`
-      select id, first_name, last_name from customer where last_first is null order by id limit ${limit}${forUpdate}`),
-
-  updateNames: (names: readonly (readonly [id: number, lastFirst: string, firstLast: string])[]) =>
-    tx.run(sql`
-      update customer set last_first = named.last_first, first_last = named.first_last
-      from (select cast(value->>0 as bigint) as id, value->>1 as last_first, value->>2 as first_last
-        from ${rowsFromJson(names)}) as named
-      where customer.id = named.id`),
 }));

@@ -1,15 +1,13 @@
 /** Finds customers for operators: by the beginning of a username, an e-mail address or a name, or the newest first. */
 import { setImmediate } from 'node:timers/promises';
 import type { Role } from '../auth/oauth/customer-directory.ts';
-import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { mayRead } from './access.ts';
 import { caseFold } from './case-fold.ts';
 import { toCustomer } from './profile.ts';
-import { foldName, searchNames } from './search-names.ts';
+import { foldName } from './search-names.ts';
 import { type KeyPosition, type SearchedRow, searchQueries, type TextBeginning } from './search-queries.ts';
 import type { Tier } from './tiers.ts';
 
@@ -17,8 +15,6 @@ import type { Tier } from './tiers.ts';
 const examinedMax = 1000;
 /** Customers of one statement, which takes 1 to 2 ms on SQLite. */
 const sliceMax = 500;
-/** Customers of one transaction that stores folded names. */
-const filledAtOnce = 1000;
 
 export interface CustomerFilters {
   /** The beginning of a username, an e-mail address, a last name, or of first and last name. */
@@ -42,8 +38,8 @@ export interface CustomerPage {
 export interface CustomerSearch {
   /** @throws AppError badRequest when the cursor belongs to another query */
   list(request: CustomerSearchRequest): Promise<CustomerPage>;
-  /** One customer as JSON. @throws AppError notFound, forbidden */
-  find(id: number, principal: Principal | null): Promise<string>;
+  /** One customer as JSON. @throws AppError notFound */
+  find(id: number): Promise<string>;
 }
 
 /** The place where a walk continues: in one of the columns, after a customer. */
@@ -126,13 +122,10 @@ export function createCustomerSearch(
       };
     },
 
-    async find(id, principal) {
+    async find(id) {
       const row = await queries.findSearched(id);
       if (row === undefined) {
         throw new AppError('notFound', `There is no customer with the id ${id}.`);
-      }
-      if (principal !== null && !mayRead(principal, id)) {
-        throw new AppError('forbidden', 'This is another customer. An API key alone reads every customer.');
       }
       return toItem(row);
     },
@@ -152,19 +145,4 @@ function walksOf({ q }: CustomerFilters): Walk[] {
     { column: 'first_last', prefix: name },
   ];
   return walks.filter(({ prefix }) => prefix !== '');
-}
-
-/** Stores the folded names of customers from before the columns existed. Run it before the shop is used. */
-export async function fillSearchNames(database: Database): Promise<void> {
-  let filled: number;
-  do {
-    filled = await database.transaction(async (tx) => {
-      const rows = await searchQueries(tx).lockWithoutNames(filledAtOnce);
-      const names = rows.map((row) => {
-        const { lastFirst, firstLast } = searchNames(row);
-        return [row.id, lastFirst, firstLast] as const;
-      });
-      return rows.length === 0 ? 0 : searchQueries(tx).updateNames(names);
-    });
-  } while (filled > 0);
 }

@@ -15,6 +15,7 @@ import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerNotFound, entryError } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
+import { currentFavourite, type Favourites, favouriteOf, lockFavourites } from './favourites.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import { findByUsername, isUnchanged, profileToStore, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -84,37 +85,15 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
     recordEvents(tx, context.origin, now(), [event]);
 
-  /** @throws AppError validation */
-  async function favouriteOf(tx: Sql, { favouriteCheese }: CustomerInput): Promise<Versioned | undefined> {
-    const { id, name } = favouriteCheese ?? {};
-    if (id === undefined) {
-      return undefined;
-    }
-    if (name !== undefined) {
-      throw validationError([{ field: 'favouriteCheese', message: 'must have an id or a name, not both' }]);
-    }
-    const cheese = Number.isSafeInteger(id) ? (await cheeses.lockForShare(tx, [id])).get(id) : undefined;
-    if (cheese === undefined) {
-      throw validationError([{ field: 'favouriteCheese.id', message: 'there is no cheese with this id' }]);
-    }
-    return cheese;
-  }
-
-  /** Cheeses are locked before customers in every transaction, because a deletion of a cheese changes customers. */
-  async function lockFavourites(tx: Sql, ...ids: readonly (number | null | undefined)[]): Promise<void> {
-    const cheeseIds = ids.flatMap((id) => (Number.isSafeInteger(id) ? [id as number] : []));
-    await cheeses.lockForShare(tx, cheeseIds);
-  }
-
-  async function currentFavourite(tx: Sql, row: CustomerRow): Promise<Versioned | undefined> {
-    return row.favourite_id === null
-      ? undefined
-      : (await cheeses.lockForShare(tx, [row.favourite_id])).get(row.favourite_id);
-  }
-
   /** @throws AppError conflict, validation */
-  async function insert(tx: Sql, context: Context, input: CustomerInput, password: string) {
-    const favourite = await favouriteOf(tx, input);
+  async function insert(
+    tx: Sql,
+    context: Context,
+    input: CustomerInput,
+    password: string,
+    favourites: Favourites,
+  ) {
+    const favourite = favouriteOf(input, favourites);
     const profile = profileToStore(input, password);
     const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
     if (row === undefined) {
@@ -172,7 +151,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   return {
     async register(context, input) {
       const password = await newPasswords.hash(context, input.password);
-      return context.transaction((tx) => insert(tx, context, input, password));
+      return context.transaction(async (tx) =>
+        insert(tx, context, input, password, await lockFavourites(tx, cheeses, [input])),
+      );
     },
 
     async registerAll(context, entries) {
@@ -190,8 +171,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       );
       return context.transaction(async (tx) => {
         // Without the lock, two batches with the same names in different order would deadlock.
-        await customerQueries(tx).lockBatches();
-        await lockFavourites(tx, ...valid.map(({ input }) => input.favouriteCheese?.id));
+        await customerQueries(tx).lockNames();
+        const inputs = valid.map(({ input }) => input);
+        const favourites = await lockFavourites(tx, cheeses, inputs);
         const created: Versioned[] = [];
         const errors: { index: number; message: string }[] = [];
         for (const [index, entry] of checked.entries()) {
@@ -201,7 +183,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
             continue;
           }
           try {
-            created.push(await insert(tx, context, customer.input, customer.password));
+            created.push(await insert(tx, context, customer.input, customer.password, favourites));
           } catch (error) {
             errors.push({ index, message: entryError(error) });
           }
@@ -222,10 +204,14 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const profile = profileToStore(input, password);
       try {
         return await context.transaction(async (tx) => {
-          await lockFavourites(tx, found.favourite_id, input.favouriteCheese?.id);
+          // Two customers who take each other's names would deadlock at the unique indexes.
+          if (profile.username_key !== found.username_key || profile.email_key !== found.email_key) {
+            await customerQueries(tx).lockNames();
+          }
+          const favourites = await lockFavourites(tx, cheeses, [input]);
           const row = await lockProfile(tx, found.id, principal);
-          const favourite = await favouriteOf(tx, input);
-          const stored = await currentFavourite(tx, row);
+          const favourite = favouriteOf(input, favourites);
+          const stored = await currentFavourite(tx, cheeses, row);
           precondition?.(toCustomer(row, stored).version);
           if (isUnchanged(row, profile)) {
             return toCustomer(row, stored);
@@ -233,8 +219,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           const changed = (await customerQueries(tx).update(row.id, profile)) as CustomerRow;
           if (row.password !== password) {
             await sessions.endAll(tx, context, row.id, principal.sessionHash);
-            await grants.revokeAll(tx, context, row.id);
             await customerQueries(tx).deleteResetOf(row.id);
+            await grants.revokeAll(tx, context, row.id);
           }
           await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);
@@ -249,14 +235,13 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     async delete(context, username, principal, precondition) {
       const found = await findPermitted(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
-        await lockFavourites(tx, found.favourite_id);
         const row = await lockProfile(tx, found.id, principal);
-        precondition?.(toCustomer(row, await currentFavourite(tx, row)).version);
-        await beforeDelete(tx, context, found.id);
+        precondition?.(toCustomer(row, await currentFavourite(tx, cheeses, row)).version);
         await sessions.endAll(tx, context, found.id, null);
+        await customerQueries(tx).deleteResetOf(found.id);
+        await beforeDelete(tx, context, found.id);
         await grants.deleteCustomer(tx, context, found.id);
         await customerQueries(tx).deleteNetworks(found.id);
-        await customerQueries(tx).deleteResetOf(found.id);
         await customerQueries(tx).delete(found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
       });

@@ -52,8 +52,19 @@ export interface Database extends Sql {
    * Always false on PostgreSQL, whose disk is on another machine.
    */
   isFull(): boolean;
-  /** Runs `work`, which only reads, on a snapshot of the database. */
+  /**
+   * Moves what was committed from the write-ahead log to the file of the database, on SQLite. It happens by itself after
+   * 10,000 pages, which takes tens of milliseconds; changes of many pages do it earlier.
+   */
+  checkpoint(): void;
+  /**
+   * Runs `work`, which only reads, on a snapshot of the database. Few run at once, so that they leave connections to
+   * other requests.
+   * @throws AppError unavailable after waiting too long for the others
+   */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Runs `work` of a command on a snapshot, without the time limits of requests. */
+  longSnapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * A transaction without the time limits of requests, one at a time among all processes: for migrations and for
    * commands that change whole tables. `runScript` runs several statements.
@@ -112,6 +123,6 @@ export async function openDatabase({ database: place }: Pick<Config, 'database'>
     const { openSqlite } = await import('./sqlite.ts');
     return openSqlite(place.file);
   }
-  const { openPostgres } = await import('./postgres.ts');
+  const { openPostgres } = await import('./postgres/postgres.ts');
   return openPostgres(place.url);
 }

@@ -14,12 +14,32 @@ interface EventEffect {
 }
 
 /** Changes that have no event of their own. */
-export type CountedEffect = 'favourites.detached' | 'grants.ended' | 'images.unreferenced' | 'sessions.ended';
+export type CountedEffect =
+  | 'favourites.detached'
+  | 'grants.ended'
+  | 'images.unreferenced'
+  | 'orders.anonymized'
+  | 'sessions.ended';
+
+/** Limits what one dry run costs others. */
+export interface DryRunLimit {
+  /** When its transaction begins, or runs again. @throws AppError rateLimited */
+  begin(): void;
+  /** Counts changes while the transaction makes them. @throws AppError rateLimited */
+  count(changes: number): void;
+}
+
+const unlimited: DryRunLimit = { begin: () => {}, count: () => {} };
 
 /** What a dry run would have changed, in order. */
 export class Effects {
+  readonly #limit: DryRunLimit;
   #listed: string[] = [];
   #more = 0;
+
+  constructor(limit = unlimited) {
+    this.#limit = limit;
+  }
 
   /** The JSON of each listed effect. */
   get listed(): readonly string[] {
@@ -32,6 +52,7 @@ export class Effects {
   }
 
   addEvents(events: readonly EventEffect[]): void {
+    this.#limit.count(events.length);
     for (const { type, subject, data } of events) {
       this.#add(`{"type":${JSON.stringify(type)},"subject":${JSON.stringify(subject)},"data":${data}}`);
     }
@@ -39,12 +60,14 @@ export class Effects {
 
   addCount(type: CountedEffect, count: number): void {
     if (count > 0) {
+      this.#limit.count(count);
       this.#add(JSON.stringify({ type, count }));
     }
   }
 
-  /** Before a transaction runs again. */
-  clear(): void {
+  /** When the transaction begins, or runs again. @throws AppError rateLimited */
+  begin(): void {
+    this.#limit.begin();
     this.#listed = [];
     this.#more = 0;
   }
@@ -85,7 +108,7 @@ export function rollingBack(transaction: Transaction, effects: Effects, clock: C
     try {
       return await transaction(async (tx) => {
         // The adapter runs the work again after a deadlock.
-        effects.clear();
+        effects.begin();
         if (tx.engine === 'postgres') {
           // A dry run holds its locks as long as the change would: it gives up before real changes do.
           await tx.get(shortLockTimeout);
@@ -93,7 +116,12 @@ export function rollingBack(transaction: Transaction, effects: Effects, clock: C
         const dryTx = { ...tx };
         // A random start: two dry runs must not wait for each other's rows.
         lastIds.set(dryTx, -Buffer.from(clock.random(6)).readUIntBE(0, 6));
-        throw new RolledBack(await work(dryTx));
+        const result = await work(dryTx);
+        if (tx.engine === 'postgres') {
+          // The error of a statement that was sent without waiting would be lost with the rollback.
+          await tx.get(sql`select 1 as answered`);
+        }
+        throw new RolledBack(result);
       });
     } catch (error) {
       if (error instanceof RolledBack) {

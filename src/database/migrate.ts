@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../settings/parsers.ts';
 import type { Database, Sql } from './database.ts';
 import { type Engine, sql } from './sql.ts';
-import { listTables } from './tables.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
@@ -49,7 +48,7 @@ export interface SchemaVersions {
 
 /**
  * Applies the missing migrations and returns their names.
- * @throws ConfigError when a migration that this version does not know is breaking
+ * @throws ConfigError when a migration that this version does not know is breaking, or the database was made before 1.0
  */
 export async function migrate(
   database: Database,
@@ -59,13 +58,7 @@ export async function migrate(
     await runScript(
       'create table if not exists migration (number integer primary key, name text not null, breaking integer not null default 0)',
     );
-    const current = await newestIn(tx);
-    const newest = migrations.at(-1)?.number ?? 0;
-    if (current === newest) {
-      return [];
-    }
-    await addBreakingColumn(tx, runScript);
-    await requireCompatible(tx, { database: current, program: newest });
+    const current = await requireCompatible(tx, migrations);
     const applied: string[] = [];
     for (const migration of migrations.filter(({ number }) => number > current)) {
       const { number, name, script } = migration;
@@ -105,20 +98,27 @@ async function newestIn(database: Sql): Promise<number> {
   return row?.number ?? 0;
 }
 
-/** Version 0.1 created the table without it. */
-async function addBreakingColumn(tx: Sql, runScript: (script: string) => Promise<void>): Promise<void> {
-  const table = (await listTables(tx, tx.engine)).find(({ name }) => name === 'migration');
-  if (!table?.columns.includes('breaking')) {
-    await runScript('alter table migration add column breaking integer not null default 0');
-  }
-}
-
-async function requireCompatible(tx: Sql, { database, program }: SchemaVersions): Promise<void> {
-  const row = await tx.get<Pick<Migration, 'number' | 'name'>>(sql`
-    select number, name from migration where number > ${program} and breaking = 1 order by number desc limit 1`);
-  if (row !== undefined) {
+/** Returns the number of the newest applied migration. @throws ConfigError where this version cannot use the database */
+async function requireCompatible(tx: Sql, migrations: readonly Migration[]): Promise<number> {
+  const rows = await tx.all<Pick<Migration, 'number' | 'name'>>(
+    sql`select number, name from migration order by number`,
+  );
+  const [baseline] = migrations;
+  const current = rows.at(-1)?.number ?? 0;
+  const newest = migrations.at(-1)?.number ?? 0;
+  if (rows.some(({ number, name }) => number === baseline?.number && name !== baseline.name)) {
     throw new ConfigError(
-      `The database is at migration ${database}, this version of Curd knows only ${program}, and it cannot use a database after migration ${row.number} (${row.name}): start the newer version of Curd, which has that migration.`,
+      `The database was made by a version of Curd before 1.0, and this version cannot migrate it. Start with a new database, and move the cheeses: run "curd export cheeses shop.ndjson" with the old version, then "curd import cheeses shop.ndjson" with this one.`,
     );
   }
+  if (current > newest) {
+    const breaking = await tx.get<Pick<Migration, 'number' | 'name'>>(sql`
+      select number, name from migration where number > ${newest} and breaking = 1 order by number desc limit 1`);
+    if (breaking !== undefined) {
+      throw new ConfigError(
+        `The database is at migration ${current}, this version of Curd knows only ${newest}, and it cannot use a database after migration ${breaking.number} (${breaking.name}): start the newer version of Curd, which has that migration.`,
+      );
+    }
+  }
+  return current;
 }

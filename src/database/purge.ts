@@ -16,9 +16,9 @@ const purgeMs = 5000;
  * @returns whether rows are left: a task of the maintenance that returns it runs again
  */
 export async function purgeInSlices(
-  { engine }: Database,
+  database: Database,
   deleteSlice: (limit: number) => Promise<number>,
-  limit = rowsOfASlice[engine],
+  limit = rowsOfASlice[database.engine],
 ): Promise<boolean> {
   const until = performance.now() + purgeMs;
   for (;;) {
@@ -33,5 +33,9 @@ export async function purgeInSlices(
     }
     // As long as the slice has taken: half of the time is left to other changes.
     await sleep(endedAt - startedAt);
+    // Without it, the checkpoint after the pages of many slices would block reads for 50 ms and more.
+    const checkpointAt = performance.now();
+    database.checkpoint();
+    await sleep(performance.now() - checkpointAt);
   }
 }

@@ -8,8 +8,11 @@ export interface Slots {
   waiting(): number;
 }
 
-/** @param waitMs how long a task waits for a slot, in the order of arrival */
-export function createSlots(count: number, waitMs: number): Slots {
+/**
+ * @param waitMs how long a task waits for a slot, in the order of arrival
+ * @param tasks what they are, for the message of a refusal
+ */
+export function createSlots(count: number, waitMs: number, tasks = 'changes'): Slots {
   /** In the order of arrival. */
   const line = new Set<() => void>();
   let free = count;
@@ -18,7 +21,7 @@ export function createSlots(count: number, waitMs: number): Slots {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         line.delete(start);
-        reject(unavailable('Too many changes are waiting for the database. Try again shortly.', 2));
+        reject(unavailable(`Too many ${tasks} are waiting for the database. Try again shortly.`, 2));
       }, waitMs);
       function start(): void {
         clearTimeout(timer);

@@ -6,6 +6,8 @@
  *     sql`select * from cheese where ${condition}`      // a nested statement is inserted with its values
  */
 
+import type { AdvisoryLock } from './lock-order.ts';
+
 export type Engine = 'sqlite' | 'postgres';
 export type Value = string | number | null;
 
@@ -124,8 +126,10 @@ export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres:
 /**
  * Takes an exclusive lock by name until the end of the transaction, for work that has no row to lock. SQLite has one
  * writer at a time and needs no lock.
+ * @param of what is locked, where the name stands for several locks
  */
-export function advisoryLock(name: string): Statement {
+export function advisoryLock(lock: AdvisoryLock, of: string | number = ''): Statement {
+  const name = of === '' ? lock : `${lock} ${of}`;
   return sql`select ${new DialectText({ sqlite: 'length(', postgres: 'pg_advisory_xact_lock(hashtextextended(' })}${name}${new DialectText({ sqlite: ')', postgres: ', 0))' })} as locked`;
 }
 
@@ -172,3 +176,13 @@ export const shortLockTimeout: Statement = sql`select set_config('lock_timeout',
  * milliseconds in a crash. SQLite commits in groups and has no such setting.
  */
 export const asynchronousCommit: Statement = sql`select ${new DialectText({ sqlite: "''", postgres: "set_config('synchronous_commit', 'off', true)" })} as setting`;
+
+/**
+ * A text that changes when a standby of PostgreSQL is promoted or a backup is restored: versions that a standby had not
+ * received may then be given again. A SQLite file has one server, and is replaced only while that does not run.
+ */
+export const databaseTimeline: Statement = sql`${new DialectText({
+  sqlite: "''",
+  postgres:
+    "case when pg_is_in_recovery() then '' else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end",
+})}`;

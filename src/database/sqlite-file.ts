@@ -16,16 +16,11 @@ export function copyDatabaseFile(file: string, target: string): void {
   }
 }
 
-/** Stores when the shop was backed up. Does nothing in a database that this version has not migrated yet. */
+/** Stores when the shop was backed up. */
 export function storeBackupTime(file: string, at: string): void {
   const connection = new DatabaseSync(file, { timeout: 10_000 });
   try {
-    const columns = connection.prepare(
-      "select 1 from pragma_table_info('shop') where name = 'last_backup_at'",
-    );
-    if (columns.get() !== undefined) {
-      connection.prepare('update shop set last_backup_at = ?').run(at);
-    }
+    connection.prepare('update shop set last_backup_at = ?').run(at);
   } finally {
     connection.close();
   }
@@ -61,7 +56,7 @@ export function environmentIn(file: string): Environment | null {
     const row = connection.prepare('select environment from shop').get();
     return (row?.environment ?? null) as Environment | null;
   } catch {
-    // Not a database, an older one, or a damaged one.
+    // Not a database of a shop, or a damaged one.
     return null;
   } finally {
     connection?.close();

@@ -4,8 +4,9 @@
  * Writes are committed in groups (groups.ts), with one fsync, before any of them resolves. So a write that has resolved is
  * on disk, as with one commit each, at many times the rate.
  */
-import type { Database, Transaction } from './database.ts';
+import type { Database, Sql, Transaction } from './database.ts';
 import { type ChangeOutcome, createGroups, untilLate, type Work } from './groups.ts';
+import { createSlots } from './slots.ts';
 import { beginWrite, connectToFile, createFile } from './sqlite-connection.ts';
 import { isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 import { statementsOnSqlite } from './sqlite-statements.ts';
@@ -13,6 +14,11 @@ import { statementsOnSqlite } from './sqlite-statements.ts';
 const groupSizeMax = 256;
 /** Writes that would begin later are in the next group. */
 const groupMs = 20;
+
+/** Each has a connection, and keeps the write-ahead log from being reset. */
+const snapshotsMax = 2;
+/** How long one waits for the others. */
+const snapshotWaitMs = 5000;
 
 /** How long `isFull` stays true after a failed write: without requests, no write shows that there is space again. */
 const fullMs = 60_000;
@@ -34,6 +40,7 @@ export function openSqlite(file: string): Database {
   let commitMs = 0;
   /** When a write last failed on a full disk, by performance.now(); null when a later one succeeded. */
   let fullAt: number | null = null;
+  const snapshots = createSlots(snapshotsMax, snapshotWaitMs, 'reports');
   const groups = createGroups({ sizeMax: groupSizeMax, commit });
 
   const transaction: Transaction = (work) => groups.add(work);
@@ -150,16 +157,11 @@ export function openSqlite(file: string): Database {
     sendInsert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
     stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: groups.waiting() }),
+    // The connection that reads is never in a transaction between two statements.
+    checkpoint: () => reader.exec('pragma wal_checkpoint(passive)'),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
-    async snapshot(work) {
-      const connection = connectToFile(file);
-      try {
-        connection.exec('pragma query_only = on; begin');
-        return await work(statementsOnSqlite(connection));
-      } finally {
-        connection.close();
-      }
-    },
+    snapshot: (work) => snapshots.during(() => snapshotOf(file, work)),
+    longSnapshot: (work) => snapshotOf(file, work),
     exclusiveTransaction: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
     listen: async () => async () => {},
     onCommit(listener) {
@@ -172,4 +174,15 @@ export function openSqlite(file: string): Database {
       writer.close();
     },
   };
+}
+
+/** On a connection of its own. */
+async function snapshotOf<T>(file: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const connection = connectToFile(file);
+  try {
+    connection.exec('pragma query_only = on; begin');
+    return await work(statementsOnSqlite(connection));
+  } finally {
+    connection.close();
+  }
 }

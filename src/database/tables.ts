@@ -72,12 +72,6 @@ export function keyOf({ columns, key }: Table, row: TableRow): readonly Value[] 
   return key.map((column) => row[columns.indexOf(column)] as Value);
 }
 
-/** The one row with the key of `row`. */
-export function keyIs(table: Table, row: TableRow): Statement {
-  const values = keyOf(table, row);
-  return sql`(${rawSql(table.key.join(', '))}) = (${separated(values)})`;
-}
-
 function separated(values: readonly Value[]): Statement {
   return values
     .slice(1)

@@ -96,6 +96,7 @@ export const webhookDescriptions: readonly WebhookDescription[] = schemas.map(
   ({ definition: { type, description }, schema }) => ({
     name: type,
     summary: description,
+    description: `Sent to each endpoint that receives the type \`${type}\`, signed and at least once.`,
     headers,
     headerExamples,
     body: schema,

@@ -25,6 +25,12 @@ export interface EventHeadRow {
   readonly bytes: number;
 }
 
+/** Numbers that no event has, both ends included. */
+export interface GapRow {
+  readonly from: number;
+  readonly until: number;
+}
+
 /** An event with its time, without its data. */
 export interface TimedHeadRow {
   readonly id: number;
@@ -119,6 +125,40 @@ export const eventLogQueries = queriesOn((tx) => ({
   updateSequence: (id: number, sequence: number) =>
     tx.run(sql`update event set sequence = ${sequence} where id = ${id}`),
 
+  countNumbered: (first: number, last: number) =>
+    tx.get<{ numbered: number }>(sql`
+      select count(*) as numbered from event where sequence >= ${first} and sequence <= ${last} and sequence > 0`),
+
+  findLowest: (first: number) =>
+    tx.get<{ lowest: number | null }>(
+      sql`select min(sequence) as lowest from event where sequence >= ${first} and sequence > 0`,
+    ),
+
+  findHighest: () =>
+    tx.get<{ highest: number | null }>(sql`select max(sequence) as highest from event where sequence > 0`),
+
+  /** Those after the lowest number. */
+  listGaps: (first: number, last: number, max: number) =>
+    tx.all<GapRow>(sql`
+      select e.sequence + 1 as "from", coalesce(
+        (select min(n.sequence) - 1 from event n where n.sequence > e.sequence and n.sequence > 0 and n.sequence <= ${last}),
+        ${last}) as until
+      from event e
+      where e.sequence >= ${first} and e.sequence < ${last} and e.sequence > 0
+        and not exists (select 1 from event n where n.sequence = e.sequence + 1 and n.sequence > 0)
+      order by e.sequence limit ${max}`),
+
+  listNumbers: (from: number, until: number) =>
+    tx.all<{ sequence: number }>(sql`
+      select sequence from event where sequence >= ${from} and sequence <= ${until} and sequence > 0`),
+
+  /** The newest event before a number, or the oldest one after it. */
+  findNeighbor: (sequence: number) =>
+    tx.get<{ created_at: string }>(sql`
+      select created_at from event where sequence = coalesce(
+        (select max(sequence) from event where sequence < ${sequence} and sequence > 0),
+        (select min(sequence) from event where sequence > ${sequence} and sequence > 0))`),
+
   /** Events after a number, in order. Their data is not read. `sequence > 0` lets SQLite use the partial index. */
   listHeads: (after: number, limit: number) =>
     tx.all<EventHeadRow>(sql`
@@ -131,7 +171,7 @@ export const eventLogQueries = queriesOn((tx) => ({
       select id, sequence, type, subject, created_at
       from event where sequence > ${after} and sequence > 0 order by sequence limit ${limit}`),
 
-  /** Stored events of some types up to a number, by id, those from before the log included. */
+  /** Stored events of some types up to a number, by id, also those that the log no longer has. */
   listHistory: (after: number, until: number, sequence: number, types: readonly string[]) =>
     tx.all<TimedHeadRow>(sql`
       select id, sequence, type, subject, created_at from event

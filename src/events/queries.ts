@@ -44,5 +44,12 @@ export const eventQueries = queriesOn((tx) => ({
       select id, type, subject, data, actor, created_at from event
       where subject in (${valueList(subjects)}) order by id`),
 
-  delete: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${valueList(ids)})`),
+  /** Events with a number are deleted by the retention alone, from the beginning of the log on. */
+  deleteOutsideLog: (ids: readonly number[]) =>
+    tx.run(sql`delete from event where sequence = 0 and id in (${valueList(ids)})`),
+
+  /** Puts another event in the place of events. Their numbers and times stay. */
+  replace: (ids: readonly number[], { type, subject, data }: NewEvent) =>
+    tx.run(sql`
+      update event set type = ${type}, subject = ${subject}, data = ${data} where id in (${valueList(ids)})`),
 }));

@@ -107,6 +107,7 @@ export function eventRoutes({ events, hub, connections, times = streamTimes }: D
       examples: { eventId: 'evt_k3Xw_1043' },
       tag,
       summary: 'Read one event',
+      description: 'An event of the log by its id. An event that the retention has removed returns 410.',
       access,
       responses: {
         200: { description: 'The event', schema: Event },

@@ -8,6 +8,7 @@ import { orderEvents } from '../orders/event-types.ts';
 import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
 import { defineEvent, type EventDefinition } from './define.ts';
+import { shopEventWithdrawn } from './withdrawn.ts';
 
 /** `curd reset` deleted everything before it. */
 export const shopReset = defineEvent(
@@ -34,6 +35,7 @@ export const eventDefinitions: readonly EventDefinition[] = [
   ...Object.values(approvalEvents),
   ...Object.values(webhookEvents),
   shopReset,
+  shopEventWithdrawn,
 ];
 
 /** The names of all types. */

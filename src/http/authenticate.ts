@@ -4,9 +4,10 @@ import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { RequestCharge } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { clientNetwork } from './client-ip.ts';
+import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { Exchange } from './exchange.ts';
 import { planHeaders } from './rate-limit-headers.ts';
+import type { Route } from './route.ts';
 
 /** @throws AppError unauthorized; rateLimited where the client IP sent too many invalid credentials */
 export function authenticate(exchange: Exchange): MaybePromise<void> {
@@ -24,18 +25,35 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
 }
 
 /**
- * Counts the request: with a valid credential by principal, without one by client IP.
- * @throws AppError rateLimited
+ * Counts the request: with a valid credential by principal, without one by client IP. If it states the client IP of a
+ * visitor, it is counted in both ways.
+ * @throws AppError rateLimited, badRequest
  */
 export function rateLimit(exchange: Exchange): MaybePromise<void> {
-  if (exchange.principals.length === 0) {
+  const { principals, route, request } = exchange;
+  if (principals.length === 0) {
     return countClientIp(exchange);
   }
+  if (route.acceptsClientIp) {
+    try {
+      exchange.statedClientIp = statedClientIp(request.headers, principals);
+    } catch (error) {
+      return chain(chargePlan(exchange), () => {
+        throw error;
+      });
+    }
+  }
   // Without an account, a credential lifts no limit of logins and registrations: it can be had by registering.
-  if (exchange.route.rateLimitGroup === 'login' && exchange.principals.every(hasNoAccount)) {
+  const isLogin = route.rateLimitGroup === 'login';
+  if (exchange.statedClientIp !== null || (isLogin && principals.every(hasNoAccount))) {
     return chain(countClientIp(exchange), () => chargePlan(exchange));
   }
   return chargePlan(exchange);
+}
+
+/** The client IP as limits count it: of the connection, or the one that a server states for its visitor. */
+export function clientIpOf({ statedClientIp, request }: Exchange): string {
+  return statedClientIp ?? clientNetwork(request.ip);
 }
 
 function chargePlan(exchange: Exchange): MaybePromise<void> {
@@ -91,9 +109,9 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
 }
 
 function countClientIp(exchange: Exchange): MaybePromise<void> {
-  const { route, request, dependencies } = exchange;
+  const { route, dependencies } = exchange;
   const group = route.rateLimitGroup ?? (route.access === 'operational' ? 'public' : 'any');
-  return chain(dependencies.rateLimits.countClientIp(clientNetwork(request.ip), group), (count) => {
+  return chain(dependencies.rateLimits.countClientIp(clientIpOf(exchange), group), (count) => {
     exchange.clientIpCount = count;
   });
 }
@@ -104,8 +122,7 @@ function setCharge(exchange: Exchange, charge: RequestCharge): void {
 }
 
 function setPrincipal(exchange: Exchange, principals: readonly Principal[]): void {
-  const { access, alternative } = exchange.route;
   // Operational routes do not have the steps that call this.
-  const checked = access as Exclude<Access, 'operational'>;
-  exchange.principal = exchange.dependencies.guard.authorize(principals, checked, alternative);
+  const route = exchange.route as Route & { readonly access: Exclude<Access, 'operational'> };
+  exchange.principal = exchange.dependencies.guard.authorize(principals, route);
 }

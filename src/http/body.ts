@@ -37,12 +37,12 @@ export function requireMediaType(route: Route, headers: IncomingHttpHeaders): vo
 }
 
 /**
- * Whether a body is declared as UTF-8, or not declared: the same bytes in another charset are another text. Where the
- * parameter is repeated, each of them counts, because programs differ in which one they use.
+ * Whether a body is declared as UTF-8, or not declared: the same bytes in another charset are another text. A repeated
+ * parameter is refused, because programs differ in which one they use.
  */
 export function isUtf8(contentType = ''): boolean {
-  const charsets = contentType.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi);
-  return charsets.every(([, charset = '']) => /^(utf-?8|us-ascii)$/i.test(charset));
+  const [first, second] = contentType.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi);
+  return second === undefined && /^(utf-?8|us-ascii)$/i.test(first?.[1] ?? 'utf-8');
 }
 
 /** A patch names the types in Accept-Patch (RFC 5789). */

@@ -1,5 +1,45 @@
-/** The client IP as limits count it. */
+/** The client IP as limits count it, and the header by which a server states that of its visitor. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
+import type { Principal } from '../auth/principal.ts';
+import { AppError } from '../errors.ts';
+import type { Parameters } from '../schema/schema.ts';
+
+/** More than the longest IPv6 address with a zone. */
+const statedLengthMax = 100;
+
+/** As the OpenAPI document describes it. It is ignored without an API key, so no schema of a route validates it. */
+export const clientIpHeader = {
+  'Curd-Client-IP': {
+    type: 'string',
+    maxLength: statedLengthMax,
+    description:
+      'The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one',
+  },
+} as const satisfies Parameters;
+
+/**
+ * The client IP that the header states, as limits count it; null without the header. Only the owner of an API key is
+ * believed: anyone else could evade the limits by stating another address each time.
+ * @throws AppError badRequest when it is not one IP address
+ */
+export function statedClientIp(
+  { 'curd-client-ip': stated }: IncomingHttpHeaders,
+  principals: readonly Principal[],
+): string | null {
+  if (stated === undefined || !principals.some(({ kind }) => kind === 'apiKey')) {
+    return null;
+  }
+  // Node joins the values of repeated headers, which is no address.
+  const text = String(stated);
+  if (text.length > statedLengthMax || (!isIPv4(text) && !isIPv6(text))) {
+    throw new AppError(
+      'badRequest',
+      'Curd-Client-IP: must be one IPv4 or IPv6 address without a port, such as 203.0.113.7 or 2001:db8::7. Send the address of the visitor, or leave the header out.',
+    );
+  }
+  return clientNetwork(text);
+}
 
 /**
  * The part of a client IP that identifies one subscriber of an access provider: the whole of IPv4, in one spelling, or
@@ -7,16 +47,38 @@ import { isIPv4, isIPv6 } from 'node:net';
  */
 export function clientNetwork(given: string): string {
   const text = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1];
-  if (mapped !== undefined || isIPv4(text) || !isIPv6(text)) {
-    return mapped ?? text;
+  if (isIPv4(text) || !isIPv6(text)) {
+    return text;
   }
-  const [head = '', tail] = text.toLowerCase().split('%', 1).join('').split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  const all = [...groups, ...Array<string>(missing).fill('0'), ...(tail ?? '').split(':')];
-  return `${all
+  const groups = groupsOf(text);
+  const [sixth = 0, seventh = 0, eighth = 0] = groups.slice(5);
+  if (sixth === 0xffff && groups.slice(0, 5).every((group) => group === 0)) {
+    // An IPv4 address (RFC 4291, section 2.5.5.2).
+    return [seventh >> 8, seventh & 0xff, eighth >> 8, eighth & 0xff].join('.');
+  }
+  return `${groups
     .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16).toString(16))
+    .map((group) => group.toString(16))
     .join(':')}::/64`;
+}
+
+/** The eight numbers of an IPv6 address. Its zone is a name on one machine. */
+function groupsOf(text: string): number[] {
+  const [address = ''] = text.split('%', 1);
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [groupsIn(head), groupsIn(tail ?? '')];
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+/** The last 32 bits may be written like an IPv4 address. */
+function groupsIn(text: string): number[] {
+  return text === ''
+    ? []
+    : text.split(':').flatMap((group) => {
+        const bytes = group.split('.').map(Number);
+        const [first = 0, second = 0, third = 0, fourth = 0] = bytes;
+        return bytes.length === 1
+          ? [Number.parseInt(group, 16)]
+          : [first * 256 + second, third * 256 + fourth];
+      });
 }

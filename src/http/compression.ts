@@ -14,11 +14,11 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
   return (qualityOf(codings, 'gzip') ?? qualityOf(codings, '*') ?? 0) > 0;
 }
 
-/** The compressed body, or null when it is too short. */
-export async function compress(body: string | Readable): Promise<Buffer | Readable | null> {
+/** The compressed body. */
+export async function compress(body: string | Readable): Promise<Buffer | Readable> {
   if (body instanceof Readable) {
     // Level 1 shrinks a stream of JSON to a tenth; higher levels take more CPU time from other requests.
     return pipeline(body, createGzip({ level: 1 }), () => {});
   }
-  return body.length < worthwhileBytes ? null : gzipBuffer(body, { level: 1 });
+  return gzipBuffer(body, { level: 1 });
 }

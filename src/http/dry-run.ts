@@ -1,6 +1,6 @@
 /** The header Dry-Run: a request that runs completely, and whose change is then rolled back. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Effects } from '../database/dry-run.ts';
+import { type DryRunLimit, Effects } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import type { Parameters, Schema } from '../schema/schema.ts';
 import { type RouteResponse, TextBody } from './response.ts';
@@ -95,9 +95,13 @@ export function dryRunEcho(headers: IncomingHttpHeaders): Readonly<Record<string
 
 /**
  * Before anything is done. Null for a real request.
- * @throws AppError badRequest for another value, and where the route has no dry run
+ * @throws AppError badRequest for another value, and where the route has no dry run; and what `limit` throws
  */
-export function readDryRun(route: Route, headers: IncomingHttpHeaders): DryRun | null {
+export function readDryRun(
+  route: Route,
+  headers: IncomingHttpHeaders,
+  limit: () => DryRunLimit,
+): DryRun | null {
   const mode = requireDryRunMode(headers['dry-run']);
   if (mode === null || !isChange(route)) {
     return null;
@@ -105,7 +109,7 @@ export function readDryRun(route: Route, headers: IncomingHttpHeaders): DryRun |
   if (route.dryRun === 'none') {
     throw noDryRun();
   }
-  return { mode, effects: new Effects() };
+  return { mode, effects: new Effects(limit()) };
 }
 
 /** @throws AppError badRequest */

@@ -1,4 +1,5 @@
 /** Responses that many routes document. */
+import { confinedRefusal } from '../auth/access.ts';
 import { errorCatalogue, errorsMax } from '../errors.ts';
 import type { Schema } from '../schema/schema.ts';
 import { codeOfStatus } from './error-mapping.ts';
@@ -93,16 +94,25 @@ export const documentedText = (description: string, ...mediaTypes: readonly stri
 });
 
 /** All responses of a route: those that it declares, and those of the pipeline. */
-export function documentedResponses({ access, method, body, responses }: Described): DocumentedResponses {
+export function documentedResponses({
+  access,
+  method,
+  body,
+  responses,
+  permitsConfined,
+}: Described): DocumentedResponses {
   const tooMany = tooManyRequests('Too many requests. Wait as long as Retry-After says');
   if (access === 'operational') {
     return { ...tooMany, ...responses };
   }
-  const isGuarded = typeof access !== 'string';
+  const refusals = [
+    ...(typeof access === 'string' ? [] : ['The credential is valid but does not permit this']),
+    ...(permitsConfined ? [] : [confinedRefusal]),
+  ];
   return {
     ...badRequestResponse('A parameter or header is not valid'),
     ...unauthorizedResponse('No valid credential'),
-    ...(isGuarded ? forbidden('The credential is valid but does not permit this') : {}),
+    ...(refusals.length > 0 ? forbidden(refusals.join('. ')) : {}),
     ...(method === 'POST'
       ? conflictResponse('The first request with this Idempotency-Key is still running')
       : {}),

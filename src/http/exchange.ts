@@ -30,8 +30,9 @@ export interface Guard {
   /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
   authorize(
     principals: readonly Principal[],
-    access: Exclude<Access, 'operational'>,
-    alternative?: string,
+    route: Pick<Route, 'alternative' | 'permitsConfined'> & {
+      readonly access: Exclude<Access, 'operational'>;
+    },
   ): Principal | null;
 }
 
@@ -65,6 +66,8 @@ export class Exchange {
   principals: readonly Principal[] = [];
   /** The one that may use the route. */
   principal: Principal | null = null;
+  /** The client IP that a request with an API key states, as limits count it. */
+  statedClientIp: string | null = null;
   /** How the request was counted, where it has a valid credential. */
   charge: RequestCharge | null = null;
   /** How the request was counted, where it has none. */

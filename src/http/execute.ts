@@ -1,6 +1,6 @@
 /** Runs a route on plain data: the steps of the pipeline that know neither a connection nor a framework. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { idempotencyScopeOf, type Principal } from '../auth/principal.ts';
+import { actingCustomerOf, idempotencyScopeOf, type Principal } from '../auth/principal.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
@@ -186,14 +186,18 @@ async function runWithIdempotency<T>(
   if (key === undefined || context.origin.effects !== null) {
     return respond(await verb(context));
   }
+  const { principal } = input;
+  const isPlain =
+    route.storesPlainResponse === true && principal !== null && actingCustomerOf(principal) === null;
   const attempt = {
-    scope: input.principal === null ? input.clientIp() : idempotencyScopeOf(input.principal),
+    scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal),
     method: route.method,
     url: input.url,
     key,
     requestId: input.origin.requestId ?? '',
     body: await contentOf(execution),
     replay: route.replay ?? 'inTransaction',
+    isEncrypted: !isPlain,
   } as const;
   const { response: stored, isReplay } = await input.idempotency.run(
     attempt,

@@ -14,6 +14,7 @@ import { Dicer } from '@fastify/busboy';
 import { AppError, type FieldError, unavailable, validationError } from '../errors.ts';
 import { sha256OfFile } from '../files/digest.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
+import { isUtf8 } from './body.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 
 /** The longest text fields have a few hundred characters. */
@@ -138,8 +139,8 @@ export function drain(request: IncomingMessage, bytesMax: number): void {
 /** @throws AppError unsupportedMediaType when the body is not a form, validation when the form has no boundary */
 function boundaryOf({ headers }: IncomingMessage): string {
   const contentType = headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
-    throw new AppError('unsupportedMediaType', 'Send the file in a form: multipart/form-data.', {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType) || !isUtf8(contentType)) {
+    throw new AppError('unsupportedMediaType', 'Send the file in a form: multipart/form-data, in UTF-8.', {
       details: { accepts: ['multipart/form-data'] },
     });
   }

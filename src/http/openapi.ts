@@ -3,14 +3,20 @@
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
+import { clientIpHeader } from './client-ip.ts';
 import { DryRunResult, dryRunHeader } from './dry-run.ts';
 import { documentedResponses } from './error-responses.ts';
 import { keyLengthMax } from './idempotency-key.ts';
 import { documentedSchema, exampleOf, reference } from './openapi-schema.ts';
 import type { DocumentedResponses } from './response.ts';
 import { type Described, fullPath, hasDryRun, parametersIn } from './route.ts';
+import { shareResponses } from './shared-responses.ts';
 
 type Document = Record<string, unknown>;
+
+interface Operation extends Document {
+  responses: Readonly<Record<string, unknown>>;
+}
 
 /** Parts of the document that do not come from routes. */
 export interface ApiInfo {
@@ -18,6 +24,8 @@ export interface ApiInfo {
   readonly version: string;
   readonly title: string;
   readonly description: string;
+  /** Whom clients can ask. */
+  readonly contact: string;
   /** Groups of operations, in the order of the document. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** Descriptions of scopes. */
@@ -32,6 +40,7 @@ export interface ApiInfo {
 export interface WebhookDescription {
   readonly name: string;
   readonly summary: string;
+  readonly description: string;
   readonly headers: Parameters;
   readonly headerExamples: Examples;
   readonly body: Schema;
@@ -69,26 +78,30 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
 export function describeApi(
   routes: readonly Described[],
   webhooks: readonly WebhookDescription[],
-  { title, description, tags, scopes, examples, sampleOf }: ApiInfo,
+  { title, description, contact, tags, scopes, examples, sampleOf }: ApiInfo,
 ): Document {
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
-  const paths: Record<string, Document> = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   // No route names it: a 200 of two kinds would make the types of every client worse.
   reference(DryRunResult, components);
   for (const route of routes) {
-    const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
+    const path = fullPath(route)
+      .replace(/:(\w+)/g, '{$1}')
+      .replace(/\*$/, '{path}');
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: operation(route, { components, schemes, examples, sampleOf }),
     };
   }
+  const responses = shareResponses(Object.values(paths).flatMap((methods) => Object.values(methods)));
   return {
     openapi: '3.1.0',
     info: {
       title,
       version: '2.0.0',
       description,
+      contact: { name: contact },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -97,7 +110,11 @@ export function describeApi(
     webhooks: Object.fromEntries(
       webhooks.map((webhook) => [webhook.name, { post: received(webhook, components) }]),
     ),
-    components: { schemas: Object.fromEntries([...components].sort()), securitySchemes: schemes },
+    components: {
+      schemas: Object.fromEntries([...components].sort()),
+      responses,
+      securitySchemes: schemes,
+    },
   };
 }
 
@@ -108,7 +125,7 @@ interface Common {
   readonly sampleOf: ApiInfo['sampleOf'];
 }
 
-function operation(route: Described, { components, schemes, examples, sampleOf }: Common): Document {
+function operation(route: Described, { components, schemes, examples, sampleOf }: Common): Operation {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
   const content = (
     schema: Schema,
@@ -142,7 +159,7 @@ function operation(route: Described, { components, schemes, examples, sampleOf }
     operationId,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     ...(deprecated === undefined ? {} : { deprecated: true }),
     security: securityOf(access, Object.keys(schemes)),
     parameters: parametersOf(route, { ...examples, ...route.examples }),
@@ -158,10 +175,15 @@ function operation(route: Described, { components, schemes, examples, sampleOf }
 }
 
 function received(webhook: WebhookDescription, components: Map<string, unknown>): Document {
-  const { summary, headers, headerExamples, body, responses } = webhook;
+  const { name, summary, description, headers, headerExamples, body, responses } = webhook;
   const content = { schema: reference(body, components), example: exampleOf(body) };
   return {
+    // `onOrderPlaced` for "order.placed".
+    operationId: `on.${name}`.replace(/[._](\w)/g, (_, first: string) => first.toUpperCase()),
     summary,
+    description,
+    // The receiver checks the signature instead.
+    security: [],
     parameters: declared(headers, 'header', headerExamples),
     requestBody: { required: true, content: { 'application/json': content } },
     responses: Object.fromEntries(
@@ -230,6 +252,7 @@ function parametersOf(route: Described, examples: Examples): Document[] {
   };
   const headers = {
     ...route.headers,
+    ...(route.acceptsClientIp ? clientIpHeader : {}),
     ...(hasDryRun(route) ? dryRunHeader : {}),
     ...(route.method === 'POST' && route.access !== 'operational' ? idempotencyKey : {}),
   };
@@ -247,10 +270,15 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
     return {
       name,
       in: place,
-      ...(isRequired ? { required: true, example: examples[name] } : {}),
+      ...(isRequired ? { required: true, example: exampleOfParameter(schema, examples[name]) } : {}),
       ...(description === undefined ? {} : { description }),
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: documentedSchema(schema),
     };
   });
+}
+
+/** Routes give the text that is sent: elements of a list are separated by commas. */
+function exampleOfParameter(schema: Schema, text: Examples[string] | undefined): unknown {
+  return schema.type === 'array' ? String(text).split(',') : text;
 }

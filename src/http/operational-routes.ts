@@ -1,9 +1,9 @@
-/** Routes for operators and developers: health checks, metrics, the OpenAPI document and the reference page. */
+/** Routes for operators and developers: health checks, metrics, the OpenAPI document and the reference. */
 import { Asset } from './asset.ts';
 import { documentedText, unavailableResponse as notReady } from './error-responses.ts';
-import { immutable, revalidated } from './etag.ts';
+import { revalidated } from './etag.ts';
 import { type Metrics, metricsType } from './metrics.ts';
-import { createReferencePage, referenceScriptPath } from './reference-page.ts';
+import { referenceRoutes } from './reference/routes.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 import { type Route, route } from './route.ts';
 
@@ -38,13 +38,12 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
     description ??= revalidated(new Asset(JSON.stringify(describe())));
     return description;
   };
-  const reference = createReferencePage();
   const openapi = {
     method: 'GET',
     tag,
     summary: 'The OpenAPI document',
+    description: 'This document, in version 3.1. The same document is at /openapi.json and /v2/openapi.json.',
     access: 'operational',
-    compressible: true,
     responses: { 200: { description: 'OpenAPI 3.1', schema: OpenapiDocument } },
     handle: described,
   } as const;
@@ -55,6 +54,7 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
       operationId: 'getHealth',
       tag,
       summary: 'The process is alive',
+      description: 'For the program that restarts the server. It does not look at the database.',
       access: 'operational',
       rateLimitGroup: 'health',
       responses: { 200: { description: 'Alive', schema: Status } },
@@ -66,6 +66,8 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
       operationId: 'getReadiness',
       tag,
       summary: 'The server can process requests: the database responds, and the disk has space',
+      description:
+        'For a load balancer: send requests to this server only while the response is 200. The database responds, and the disk has space.',
       access: 'operational',
       rateLimitGroup: 'health',
       responses: {
@@ -83,9 +85,9 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
       operationId: 'getMetrics',
       tag,
       summary: 'Metrics of the server, in the text format of Prometheus',
+      description: 'For Prometheus. The credential needs the scope `admin`.',
       access: [{ kind: 'oauth', scope: 'admin' }],
       isAtRoot: true,
-      compressible: true,
       mediaType: metricsType,
       responses: { 200: documentedText('Metrics as text', 'text/plain') },
       handle: async () => ({
@@ -96,37 +98,6 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
     }),
     route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),
     route({ ...openapi, path: '/v2/openapi.json', operationId: 'getOpenapiAlias' }),
-    route({
-      method: 'GET',
-      path: '/docs',
-      operationId: 'getReference',
-      tag,
-      summary: 'The reference page',
-      access: 'operational',
-      mediaType: 'text/html; charset=utf-8',
-      responses: { 200: documentedText('The page', 'text/html') },
-      handle: async () => (await reference()).page,
-    }),
-    route({
-      method: 'GET',
-      path: referenceScriptPath,
-      operationId: 'getReferenceScript',
-      tag,
-      summary: 'The script of the reference page',
-      access: 'operational',
-      mediaType: 'text/javascript; charset=utf-8',
-      query: {
-        v: {
-          type: 'string',
-          maxLength: 100,
-          description: 'Version of the script; the current version can be cached for a year',
-        },
-      },
-      responses: { 200: documentedText('The script', 'text/javascript') },
-      handle: async ({ query }) => {
-        const { script } = await reference();
-        return query.v === script.version ? immutable(script) : revalidated(script);
-      },
-    }),
+    ...referenceRoutes(describe),
   ];
 }

@@ -1,5 +1,5 @@
 /** Looks up what became of a request with an Idempotency-Key. */
-import { idempotencyScopesOf } from '../auth/principal.ts';
+import { idempotencyScopeOf } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { IdempotencyStore, KnownRequest } from '../idempotency/store.ts';
 import { timestampSchema } from '../schema/parts.ts';
@@ -87,6 +87,7 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
     description:
       'Send the credentials of that request. 404 means that nothing was done under the key until now: a request may still be on its way, and sending it again with the same key is safe.',
     access: 'any credential',
+    permitsConfined: true,
     responses: {
       200: { description: 'What was done under the key', schema: IdempotentResponseList },
       ...badRequestResponse('The key is not valid'),
@@ -94,7 +95,7 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
     },
     handle: async ({ params, principal }) => {
       const key = parseKeyInPath(params.key ?? '');
-      const known = await idempotency.list(idempotencyScopesOf(principal), key, listedMax);
+      const known = await idempotency.list(idempotencyScopeOf(principal), key, listedMax);
       if (known.length === 0) {
         throw new AppError(
           'notFound',

@@ -5,9 +5,15 @@ import type { Origin } from '../database/context.ts';
 import { type Effects, rollingBack } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { authenticate, authorize, checkCredential, rateLimit, recheckCredential } from './authenticate.ts';
+import {
+  authenticate,
+  authorize,
+  checkCredential,
+  clientIpOf,
+  rateLimit,
+  recheckCredential,
+} from './authenticate.ts';
 import { requireMediaType } from './body.ts';
-import { clientNetwork } from './client-ip.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { Exchange, type PipelineDependencies } from './exchange.ts';
 import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
@@ -138,7 +144,7 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
         ? dependencies.transaction
         : rollingBack(dependencies.transaction, effects, dependencies.clock),
     idempotency: dependencies.idempotency,
-    clientIp: () => clientNetwork(request.ip),
+    clientIp: () => clientIpOf(exchange),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
     countAs: (requests) => exchange.clientIpCount?.countAs(requests),
     openConnection: () => openConnectionOf(exchange),
@@ -183,9 +189,11 @@ class RequestOrigin implements Origin {
 }
 
 function checkDryRun(exchange: Exchange): void {
-  const { headers } = exchange.request;
-  if (headers['dry-run'] !== undefined) {
-    exchange.dryRun = readDryRun(exchange.route, headers);
+  const { request, route, principals, dependencies } = exchange;
+  if (request.headers['dry-run'] !== undefined) {
+    exchange.dryRun = readDryRun(route, request.headers, () =>
+      dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
+    );
   }
 }
 

@@ -1,10 +1,12 @@
 /** Routes that write their own responses: HTML pages, and the OAuth endpoints of a library. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AppError } from '../errors.ts';
-import { clientNetwork } from './client-ip.ts';
+import type { Principal } from '../auth/principal.ts';
+import { AppError } from '../errors.ts';
+import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
 import { noDryRun, requireDryRunMode } from './dry-run.ts';
+import type { Guard } from './exchange.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {
@@ -15,6 +17,8 @@ export interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
   /** As limits count it. */
   readonly clientIp: string;
+  /** The one that a request with an API key states; null on routes that do not accept it. @throws AppError badRequest */
+  readonly statedClientIp: () => Promise<string | null>;
   /** Logs a failure for which the route sends the response itself. */
   readonly reportFailure: (failure: AppError) => void;
 }
@@ -22,7 +26,15 @@ export interface RawRequest {
 /** What the OpenAPI document states about such a route. Its body is a form. */
 export type RawDescription = Pick<
   Described,
-  'operationId' | 'tag' | 'summary' | 'description' | 'query' | 'body' | 'responses' | 'examples'
+  | 'operationId'
+  | 'tag'
+  | 'summary'
+  | 'description'
+  | 'query'
+  | 'body'
+  | 'responses'
+  | 'examples'
+  | 'acceptsClientIp'
 >;
 
 export interface RawRoute extends RawDescription {
@@ -37,11 +49,12 @@ export interface RawRoute extends RawDescription {
 export function registerRawRoutes(
   app: FastifyInstance,
   routes: readonly RawRoute[],
+  guard: Pick<Guard, 'authenticate'>,
   recordResponse: (request: FastifyRequest, status: number) => void,
   reportFailure: (failure: AppError, request: FastifyRequest) => void,
 ): void {
   withUnreadBodies(app, (scope) => {
-    for (const { method, path, cors, handle } of routes) {
+    for (const { method, path, cors, handle, acceptsClientIp } of routes) {
       scope.route({
         method,
         url: path,
@@ -62,6 +75,7 @@ export function registerRawRoutes(
             response,
             params: request.params as Record<string, string>,
             clientIp: clientNetwork(request.ip),
+            statedClientIp: async () => (acceptsClientIp ? statedIn(request.raw, guard) : null),
             reportFailure: (failure) => reportFailure(failure, request),
           });
           recordResponse(request, response.statusCode);
@@ -70,6 +84,30 @@ export function registerRawRoutes(
       });
     }
   });
+}
+
+/** The client IP that a request with a valid API key states; null without both. @throws AppError badRequest */
+async function statedIn(
+  request: IncomingMessage,
+  guard: Pick<Guard, 'authenticate'>,
+): Promise<string | null> {
+  const isStated = request.headers['curd-client-ip'] !== undefined;
+  return isStated ? statedClientIp(request.headers, await principalsOf(request, guard)) : null;
+}
+
+/** Raw routes refuse no credential of the API. */
+async function principalsOf(
+  request: IncomingMessage,
+  guard: Pick<Guard, 'authenticate'>,
+): Promise<readonly Principal[]> {
+  try {
+    return await guard.authenticate(request);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthorized') {
+      return [];
+    }
+    throw error;
+  }
 }
 
 /** The description of a raw route for the OpenAPI document. */

@@ -9,6 +9,8 @@ interface PathEntry {
   readonly path: string;
   /** Decoded segments; null is a parameter. */
   readonly segments: readonly (string | null)[];
+  /** The path ends with `*`: one or more segments follow. */
+  readonly isOpen: boolean;
   readonly methods: Set<string>;
 }
 
@@ -19,12 +21,14 @@ export interface RouteTable {
   shadowed(): Registered[];
 }
 
-/** A table of all registered routes. `:name` in a path is a parameter of one segment. */
+/** A table of all registered routes. `:name` in a path is a parameter of one segment, and `*` at its end of several. */
 export function createRouteTable(routes: readonly Registered[]): RouteTable {
   const entries = new Map<string, PathEntry>();
   for (const { method, path } of routes) {
-    const segments = path.split('/').map((segment) => (segment.startsWith(':') ? null : segment));
-    const entry = entries.get(path) ?? { path, segments, methods: new Set(['OPTIONS']) };
+    const isOpen = path.endsWith('/*');
+    const literal = isOpen ? path.slice(0, -2) : path;
+    const segments = literal.split('/').map((segment) => (segment.startsWith(':') ? null : segment));
+    const entry = entries.get(path) ?? { path, segments, isOpen, methods: new Set(['OPTIONS']) };
     entry.methods.add(method);
     entries.set(path, entry);
   }
@@ -37,8 +41,10 @@ export function createRouteTable(routes: readonly Registered[]): RouteTable {
       const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
       const raw = path.split('/', segmentsMax + 1);
       // Decoding fails slowly: a path of thousands of malformed segments would block the event loop.
-      const segments = raw.length > segmentsMax ? [] : raw.map(decoded);
-      return [...(ordered.find((entry) => matches(entry, segments))?.methods ?? [])].sort();
+      const segments = raw.slice(0, segmentsMax).map(decoded);
+      const isLonger = raw.length > segmentsMax;
+      const found = ordered.find((entry) => matches(entry, segments, isLonger));
+      return [...(found?.methods ?? [])].sort();
     },
     shadowed() {
       const literals = ordered.filter((entry) => parametersIn(entry) === 0);
@@ -53,9 +59,16 @@ export function createRouteTable(routes: readonly Registered[]): RouteTable {
   };
 }
 
-function matches({ segments }: PathEntry, given: readonly (string | null)[]): boolean {
+/** @param isLonger more segments follow than are given */
+function matches(
+  { segments, isOpen }: PathEntry,
+  given: readonly (string | null)[],
+  isLonger = false,
+): boolean {
+  const hasMore = isLonger || given.length > segments.length;
   return (
-    segments.length === given.length &&
+    hasMore === isOpen &&
+    segments.length <= given.length &&
     segments.every((segment, index) => (segment === null ? Boolean(given[index]) : segment === given[index]))
   );
 }
@@ -69,6 +82,7 @@ function decoded(segment: string): string | null {
   }
 }
 
-function parametersIn({ segments }: PathEntry): number {
-  return segments.filter((segment) => segment === null).length;
+/** The rest of an open path counts most: it matches after everything else. */
+function parametersIn({ segments, isOpen }: PathEntry): number {
+  return segments.filter((segment) => segment === null).length + (isOpen ? 100 : 0);
 }

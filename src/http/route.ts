@@ -92,13 +92,18 @@ export interface RouteDefinition<
   A extends Access = Access,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Relative to /v2, with parameters as `:name`. Operational routes and those with `isAtRoot` state the whole path. */
+  /** Relative to /v2, with parameters as `:name`; `*` at its end is the rest of the path. Operational routes and those with `isAtRoot` state the whole path. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly access: A;
+  /**
+   * Permits confined requests: those with an API key, and the session or token of a person, whose data alone they may
+   * reach (auth/guard.ts). Every other route that checks credentials refuses them, whatever the key permits.
+   */
+  readonly permitsConfined?: true;
   /** A request with the same result that any API key may send. The 403 for a missing scope names it. */
   readonly alternative?: string;
   readonly query?: Q;
@@ -124,10 +129,17 @@ export interface RouteDefinition<
   readonly responses: DocumentedResponses;
   /** The limit by client IP for requests without a valid credential: `any` by default, `public` for operational routes. */
   readonly rateLimitGroup?: RateLimitGroup;
+  /** Reads the header Curd-Client-IP, if the request has an API key: limits then count the client IP that it states. */
+  readonly acceptsClientIp?: true;
   /** Whether scripts of the origins in CURD_CORS_ORIGINS may read the responses: `public` by default. */
   readonly cors?: CorsPolicy;
   /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */
   readonly replay?: ReplayTime;
+  /**
+   * Under an Idempotency-Key, responses are stored encrypted, unless the route says that they contain neither a secret nor
+   * personal data. Responses to a person's own credential are always encrypted.
+   */
+  readonly storesPlainResponse?: true;
   /**
    * For a route that changes something: `none` where the header Dry-Run is refused, because the route returns a secret or
    * writes outside of one transaction. All other changes must be in one transaction of `context`.
@@ -139,8 +151,6 @@ export interface RouteDefinition<
   readonly examples?: Readonly<Record<string, string | number>>;
   /** The path is not under /v2. */
   readonly isAtRoot?: boolean;
-  /** Responses can be long: they are compressed for clients that accept gzip, and have weak ETags for that reason. */
-  readonly compressible?: boolean;
   /** The media type of the response, if it is not JSON. */
   readonly mediaType?: string;
   /** Since when the route is deprecated (ISO date), and the path that replaces it. */
@@ -164,8 +174,9 @@ export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): st
   return route.access === 'operational' || route.isAtRoot ? route.path : `/v2${route.path}`;
 }
 
-/** The names of the parameters in a path. */
-export const parametersIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+/** The names of the parameters in a path. The rest of a path is named `path`. */
+export const parametersIn = (path: string) =>
+  [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = 'path']) => name);
 
 /** Does a request to the route change something? */
 export function isChange({ method, mutatesOnGet }: Pick<Route, 'method' | 'mutatesOnGet'>): boolean {

@@ -43,7 +43,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
       reply.header('Cache-Control', 'private, no-cache');
     }
     if (headers['Cache-Control'] === undefined || body instanceof Asset) {
-      reply.header('Vary', varyOf(reply));
+      setVary(reply);
     }
     if (
       (request.method === 'GET' || request.method === 'HEAD') &&
@@ -66,15 +66,12 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
       sendStream(exchange, stream);
     });
   }
-  reply.header(
-    'Content-Type',
-    headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8',
-  );
+  const mediaType = headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8';
+  reply.header('Content-Type', mediaType);
   if (body instanceof Asset) {
     return sendAsset(body, request, reply);
   }
-  const isCompressed = route.compressible && acceptsGzip(request.headers['accept-encoding']);
-  if (request.method === 'HEAD' && (isCompressed || body instanceof TextStream)) {
+  if (request.method === 'HEAD' && body instanceof TextStream) {
     // The body is not produced, so its length is not known.
     reply.send(Readable.from([]));
     return;
@@ -83,10 +80,20 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   if (text instanceof Readable) {
     reportErrors(exchange, text);
   }
-  if (isCompressed) {
-    return sendCompressed(text, reply);
+  if (isCompressible(text, tag, mediaType)) {
+    setVary(reply);
+    if (acceptsGzip(request.headers['accept-encoding'])) {
+      return sendCompressed(text, request, reply);
+    }
   }
   reply.send(text);
+}
+
+/** A strong ETag promises the same bytes in every response. Events are sent one by one. */
+function isCompressible(text: string | Readable, tag: string | undefined, mediaType: string): boolean {
+  const isLong =
+    typeof text === 'string' ? text.length >= worthwhileBytes : !mediaType.includes('event-stream');
+  return isLong && (tag === undefined || tag.startsWith('W/'));
 }
 
 function sendStream(exchange: Exchange, stream: Readable): void {
@@ -107,13 +114,14 @@ function refundRequest({ charge, reply }: Exchange): void {
   }
 }
 
-async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<void> {
-  const compressed = await compress(text);
-  if (compressed === null) {
-    reply.send(text);
-  } else {
-    reply.header('Content-Encoding', 'gzip').send(compressed);
-  }
+async function sendCompressed(
+  text: string | Readable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  // The length of the compressed body is not known without it.
+  const body = request.method === 'HEAD' ? Readable.from([]) : await compress(text);
+  reply.header('Content-Encoding', 'gzip').send(body);
 }
 
 async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -134,7 +142,9 @@ function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefine
 }
 
 /** Responses differ by encoding and by problem details. A list of permitted origins has set `Origin` before. */
-function varyOf(reply: FastifyReply): string {
-  const before = reply.getHeader('Vary');
-  return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;
+function setVary(reply: FastifyReply): void {
+  const before = String(reply.getHeader('Vary') ?? '');
+  if (!before.includes('Accept-Encoding')) {
+    reply.header('Vary', before === '' ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`);
+  }
 }

@@ -10,7 +10,7 @@ import { clientNetwork } from './client-ip.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
 import { dryRunEcho } from './dry-run.ts';
 import { errorBody, toAppError } from './error-body.ts';
-import { headersOf, statusOf } from './error-mapping.ts';
+import { statusOf } from './error-mapping.ts';
 import type { PipelineDependencies } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { registerRoute } from './pipeline.ts';
@@ -20,7 +20,7 @@ import { repeatedHeader } from './repeated-headers.ts';
 import { createErrorLog, createRequestLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
-import { closeIfStopping } from './send-response.ts';
+import { createErrorSender } from './send-error.ts';
 import { createRequestIds } from './trace.ts';
 
 /** The largest JSON body. */
@@ -87,6 +87,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('startedAt', 0);
 
   const fixedHeaders = fixedHeadersOf(config);
+  const writeError = createErrorSender(config);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
   const logError = createErrorLog(logOptions, dependencies.failures);
 
@@ -128,14 +129,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     if (isFailure(error.code)) {
       logError(error, request);
     }
-    const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
-    closeIfStopping(reply);
-    reply
-      .code(status)
-      .headers(headersOf(error))
-      .header('Cache-Control', 'no-store')
-      .header('Content-Type', mediaType)
-      .send(text);
+    writeError(error, request, reply);
     recordResponse(request, status);
   }
 
@@ -168,7 +162,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   for (const route of routes) {
     registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
   }
-  registerRawRoutes(app, rawRoutes, recordResponse, logError);
+  registerRawRoutes(app, rawRoutes, dependencies.guard, recordResponse, logError);
   for (const { method, path } of routeTable.shadowed()) {
     app.route({
       method,

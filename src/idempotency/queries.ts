@@ -1,11 +1,10 @@
 /** Statements on stored responses to requests with an idempotency key. Times are RFC 3339. */
 import { queriesOn } from '../database/database.ts';
-import { deleteSlice, join, sql, valueList } from '../database/sql.ts';
+import { deleteSlice, sql } from '../database/sql.ts';
 
 export interface IdempotentResponseRow {
   readonly fingerprint: string;
-  /** The encrypted response. */
-  readonly sealed: string;
+  readonly response: string;
 }
 
 export interface OwnedResponseRow {
@@ -13,7 +12,7 @@ export interface OwnedResponseRow {
   readonly method: string;
   readonly path: string;
   readonly request_id: string;
-  readonly sealed: string;
+  readonly response: string;
   readonly created_at: string;
   readonly expires_at: string;
 }
@@ -27,46 +26,39 @@ export interface NewResponseRow extends OwnedResponseRow {
 export const ownerLength = 16;
 
 export const idempotencyQueries = queriesOn((tx) => ({
-  find: (request: string, oldRequest: string, now: string) =>
+  find: (request: string, now: string) =>
     tx.get<IdempotentResponseRow>(sql`
-      select fingerprint, sealed from idempotent_answer
-      where request in (${request}, ${oldRequest}) and expires_at > ${now}`),
+      select fingerprint, response from stored_response where request = ${request} and expires_at > ${now}`),
 
   /**
    * Replaces a response that has expired. Where another one is stored, the transaction fails with a NotNullError of
    * `expires_at`: this needs no result of the statement, which is sent together with the commit.
    */
-  insert: (row: NewResponseRow, oldRequest: string) =>
+  insert: (row: NewResponseRow) =>
     tx.send(sql`
-      insert into idempotent_answer
-        (request, owner, fingerprint, method, path, request_id, sealed, created_at, expires_at)
+      insert into stored_response
+        (request, owner, fingerprint, method, path, request_id, response, created_at, expires_at)
       values (${row.request}, ${row.owner}, ${row.fingerprint}, ${row.method}, ${row.path}, ${row.request_id},
-        ${row.sealed}, ${row.created_at}, case when not exists (
-          select 1 from idempotent_answer where request = ${oldRequest} and expires_at > ${row.created_at}
-        ) then ${row.expires_at} end)
+        ${row.response}, ${row.created_at}, ${row.expires_at})
       on conflict (request) do update set owner = excluded.owner, fingerprint = excluded.fingerprint,
-        method = excluded.method, path = excluded.path, request_id = excluded.request_id, sealed = excluded.sealed,
+        method = excluded.method, path = excluded.path, request_id = excluded.request_id, response = excluded.response,
         created_at = excluded.created_at,
-        expires_at = case when idempotent_answer.expires_at <= excluded.created_at then excluded.expires_at end`),
-
-  /** The one that was stored first. */
-  findFirst: () =>
-    tx.get<Pick<OwnedResponseRow, 'owner'>>(sql`select owner from idempotent_answer order by id limit 1`),
+        expires_at = case when stored_response.expires_at <= excluded.created_at then excluded.expires_at end`),
 
   /** The newest first. */
-  listOf: (owners: readonly string[], now: string, limit: number) =>
+  listOf: (owner: string, now: string, limit: number) =>
     tx.all<OwnedResponseRow>(sql`
-      select owner, method, path, request_id, sealed, created_at, expires_at from idempotent_answer
-      where (${join(owners.map(inRangeOf), ' or ')}) and owner in (${valueList(owners)}) and expires_at > ${now}
+      select owner, method, path, request_id, response, created_at, expires_at from stored_response
+      where ${inRangeOf(owner)} and owner = ${owner} and expires_at > ${now}
       order by created_at desc, id desc limit ${limit}`),
 
   /** Deletes up to `limit` expired rows, except those that another transaction has locked. Returns how many. */
   deleteExpired: (now: string, limit: number) =>
-    tx.run(deleteSlice('idempotent_answer', 'id', 'expires_at', sql`expires_at <= ${now}`, limit)),
+    tx.run(deleteSlice('stored_response', 'id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 }));
 
 /** All of an owner, by the index on `request`. `g` follows every hexadecimal digit. */
 function inRangeOf(owner: string) {
   const start = owner.slice(0, ownerLength);
-  return sql`(request >= ${start} and request < ${`${start}g`})`;
+  return sql`request >= ${start} and request < ${`${start}g`}`;
 }

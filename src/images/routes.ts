@@ -70,6 +70,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           },
         },
       },
+      storesPlainResponse: true,
       responses: {
         200: {
           description: 'The image was stored and added to photoUrls',
@@ -119,7 +120,10 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       operationId: 'listCheeseImages',
       tag,
       summary: 'List the uploaded images of a cheese',
+      description:
+        'Images that were uploaded to this server. `photoUrls` of the cheese can also contain other URLs.',
       access: anyOf(apiKey, oauth('read:cheeses')),
+      permitsConfined: true,
       responses: {
         200: { description: 'The images, in the order of upload', schema: CheeseImageList },
         ...noCheese,
@@ -144,6 +148,8 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       operationId: 'getImage',
       tag,
       summary: 'Get an image',
+      description:
+        'Anyone can read it, without a credential. A name belongs to one content forever, so it can be cached. Ranges are supported.',
       access: 'operational',
       examples: { name: 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.webp' },
       responses: {

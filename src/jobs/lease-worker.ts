@@ -7,23 +7,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import { listDueLanes, releaseLeases } from './leases.ts';
+import { watchLeases } from './lease-watch.ts';
+import { endLeases, type LeasedJob, listDueLanes, listLeases, releaseLeases, renewLeases } from './leases.ts';
 
 const pollMs = 250;
 /** Most jobs of the kind that run at once in this process. */
 const runningMax = 64;
 /** A lane where nothing could be claimed, or whose claim failed, is not tried again for so long. */
 const laneDelayMs = 1000;
+/** How often leases are renewed, and those of others are read, within the time after which they end. */
+const renewalsOfLease = 5;
 /** After a result that could not be stored. */
 const storeRetryMs = 500;
+/** How long a result is stored again, and may have to be once more. */
+const storeMs = 60_000;
 /** Most stored results that are kept. */
 const recentMax = 256;
 
-export interface LeaseHandler<Work, Result> {
+/** What a claim has leased. */
+export interface LeasedWork {
+  readonly job: LeasedJob;
+}
+
+export interface LeaseHandler<Work extends LeasedWork, Result> {
   readonly kind: string;
   /** Most jobs of a lane that run at once. */
   readonly laneMax: number;
-  /** How long a job is leased. */
+  /** A lease that was not renewed for so long is ended. */
   readonly leaseMs: number;
   /**
    * Leases at most `max` jobs of a lane in a transaction, none where none may run now.
@@ -46,14 +56,14 @@ export interface LeaseWorker {
   run(): Promise<void>;
 }
 
-interface Dependencies<Work, Result> {
+interface Dependencies<Work extends LeasedWork, Result> {
   readonly database: Database;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
   readonly handler: LeaseHandler<Work, Result>;
 }
 
-export function createLeaseWorker<Work, Result>({
+export function createLeaseWorker<Work extends LeasedWork, Result>({
   database,
   clock,
   log,
@@ -61,7 +71,8 @@ export function createLeaseWorker<Work, Result>({
 }: Dependencies<Work, Result>): LeaseWorker {
   const { kind, laneMax, leaseMs } = handler;
   const claims = new Map<string, Promise<number>>();
-  const runs = new Set<Promise<void>>();
+  const runs = new Map<Work, Promise<void>>();
+  const findAbandoned = watchLeases(leaseMs);
   /** Lanes that are not tried before a time. */
   const delays = new Map<string, number>();
   /** Lanes with a claim that runs, and that may not have seen why another one would find more. */
@@ -79,6 +90,9 @@ export function createLeaseWorker<Work, Result>({
   let isLookDue = false;
   let isStopped = false;
   let poll: NodeJS.Timeout | undefined;
+  let renewals = 0;
+  let tending: Promise<void> | null = null;
+  let tendTimer: NodeJS.Timeout | undefined;
 
   async function claim(lane: string, max: number): Promise<number> {
     taken += max;
@@ -103,8 +117,10 @@ export function createLeaseWorker<Work, Result>({
       delays.set(lane, performance.now() + laneDelayMs);
     }
     for (const work of claimed) {
-      const run = runOne(lane, work).finally(() => runs.delete(run));
-      runs.add(run);
+      runs.set(
+        work,
+        runOne(lane, work).finally(() => runs.delete(work)),
+      );
     }
     return claimed.length;
   }
@@ -113,15 +129,15 @@ export function createLeaseWorker<Work, Result>({
     try {
       await store(work, await handler.run(work));
     } catch (error) {
-      log.error({ err: error, kind, lane }, 'a job failed; it is tried again after its lease');
+      log.error({ err: error, kind, lane }, 'a job failed; it is tried again when its lease has ended');
     }
     taken -= 1;
     wakeLane(lane);
   }
 
-  /** The database may be unavailable for a moment. Without its result, the work would be done again after the lease. */
+  /** The database may be unavailable for a moment. Without its result, the work would be done again. */
   async function store(work: Work, result: Result): Promise<void> {
-    const deadline = performance.now() + leaseMs;
+    const deadline = performance.now() + storeMs;
     for (;;) {
       try {
         await handler.store(work, result);
@@ -141,12 +157,42 @@ export function createLeaseWorker<Work, Result>({
   /** What the database may lack after it was unavailable: else it would wait for leases of jobs that nothing runs. */
   async function recover(): Promise<void> {
     isInterrupted = false;
-    const leased = recent.filter(({ at }) => performance.now() - at < leaseMs);
+    const leased = recent.filter(({ at }) => performance.now() - at < storeMs);
     await Promise.all(leased.map(({ work, result }) => handler.store(work, result)));
     for (const one of doubtful) {
       await releaseLeases(database, { kind, lane: one.lane }, one.leaseEnd, clock.now());
       doubtful.delete(one);
     }
+  }
+
+  /** Renews the leases of jobs that run here, and ends those of processes that do so no more. */
+  async function renewAndWatch(): Promise<void> {
+    const running = [...runs.keys()].map(({ job }) => job);
+    if (running.length > 0) {
+      // Different each time, even where the clock stands still.
+      renewals = (renewals + 1) % 1000;
+      await renewLeases(database, kind, running, clock.now() + leaseMs + renewals);
+    }
+    const own = new Map(running.map(({ key, attempts }) => [key, attempts]));
+    const abandoned = findAbandoned(await listLeases(database, kind)).filter(
+      ({ key, attempts }) => own.get(key) !== attempts,
+    );
+    const jobs = abandoned.length === 0 ? 0 : await endLeases(database, kind, abandoned, clock.now());
+    if (jobs > 0) {
+      log.warn({ kind, jobs }, 'a server that ran jobs was stopped; they are run again');
+      for (const lane of new Set(abandoned.map((lease) => lease.lane))) {
+        wakeLane(lane);
+      }
+    }
+  }
+
+  function tend(): void {
+    tending ??= renewAndWatch()
+      // The next time tries again.
+      .catch(() => {})
+      .finally(() => {
+        tending = null;
+      });
   }
 
   async function look(): Promise<void> {
@@ -201,13 +247,15 @@ export function createLeaseWorker<Work, Result>({
 
   async function finish(): Promise<void> {
     while (looking !== null || claims.size > 0 || runs.size > 0) {
-      await Promise.all([looking, ...claims.values(), ...runs]);
+      await Promise.all([looking, ...claims.values(), ...runs.values()]);
     }
   }
 
   return {
     start() {
       poll ??= setInterval(wake, pollMs).unref();
+      tendTimer ??= setInterval(tend, leaseMs / renewalsOfLease).unref();
+      tend();
       wake();
     },
     wake: wakeLane,
@@ -215,6 +263,8 @@ export function createLeaseWorker<Work, Result>({
       isStopped = true;
       clearInterval(poll);
       await finish();
+      clearInterval(tendTimer);
+      await tending;
     },
     async run() {
       delays.clear();

@@ -1,16 +1,30 @@
 /**
  * Background jobs whose work leaves the database. Their work cannot be in one transaction with the deletion of the job,
- * so a worker leases them: a claim raises `attempts` and makes the job due again at the end of the lease; a result counts
- * only while its attempt is the latest one.
+ * so a worker leases them: a claim raises `attempts`, and a result counts only while its attempt is the latest one. The
+ * worker renews its leases. No clock ends a lease: other workers do, when they have seen that nothing renews it
+ * (lease-watch.ts).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
-import { type DueLane, type Job, jobQueries } from './queries.ts';
+import {
+  type DueLane,
+  type JobLease,
+  type JobTimeRow,
+  jobQueries,
+  type LaneStateRow,
+  type LeasedJobRow,
+} from './queries.ts';
 
 const errorLengthMax = 200;
+/** On SQLite, the statement of a block takes a few milliseconds. */
+const blockSize = 500;
 
 /** A job with the number of the attempt that a worker makes. */
-export type LeasedJob = Job;
+export type LeasedJob = LeasedJobRow;
+/** When a job runs next. */
+export type JobTime = JobTimeRow;
+export type LaneState = LaneStateRow;
 
 export interface Lane {
   readonly kind: string;
@@ -45,10 +59,34 @@ export async function leaseJobs(
   now: number,
   leaseMs: number,
 ): Promise<LeasedJob[]> {
-  const leaseEnd = timestamp(now + leaseMs);
-  const leased = await jobQueries(tx).countLeased(kind, lane, timestamp(now), leaseEnd);
+  const leased = await jobQueries(tx).countLeased(kind, lane);
   const free = Math.min(limits.max, limits.runningMax - (leased?.count ?? 0));
-  return free <= 0 ? [] : jobQueries(tx).lease(kind, lane, free, timestamp(now), leaseEnd);
+  return free <= 0 ? [] : jobQueries(tx).lease(kind, lane, free, timestamp(now), timestamp(now + leaseMs));
+}
+
+/** Leases of a kind, at most as many as jobs run in all processes. */
+export function listLeases(tx: Sql, kind: string): Promise<JobLease[]> {
+  return jobQueries(tx).listLeases(kind);
+}
+
+/** Shows other workers that these jobs still run. Leases that were ended stay so. */
+export async function renewLeases(
+  tx: Sql,
+  kind: string,
+  jobs: readonly LeasedJob[],
+  leaseEnd: number,
+): Promise<void> {
+  await jobQueries(tx).renew(kind, jobs, timestamp(leaseEnd));
+}
+
+/** Makes jobs due whose leases nothing renews. Returns how many: another worker may have done so. */
+export function endLeases(tx: Sql, kind: string, leases: readonly JobLease[], now: number): Promise<number> {
+  return jobQueries(tx).endLeases(kind, leases, timestamp(now));
+}
+
+/** Makes all leased jobs due: where no other process can run jobs. */
+export async function endAllLeases(tx: Sql, kind: string, now: number): Promise<void> {
+  await jobQueries(tx).endAllLeases(kind, timestamp(now));
 }
 
 /** Deletes a job whose work is done. Returns false where the attempt is not the latest one. */
@@ -78,9 +116,47 @@ export async function releaseLeases(
   await jobQueries(tx).release(kind, lane, timestamp(leaseEnd), timestamp(now));
 }
 
-/** Lets jobs of a lane that were postponed run now. */
-export async function makeJobsDue(tx: Sql, { kind, lane }: Lane, now: number): Promise<void> {
-  await jobQueries(tx).makeDue(kind, lane, timestamp(now));
+/**
+ * Makes jobs of a lane due that wait for a time, in the order of their keys, which are numbers. Their next attempt is an early
+ * one: it does not count as one of their schedule.
+ * @param earlyMax jobs with so many early attempts are left
+ * @returns how many
+ */
+export async function makeJobsDue(
+  tx: Sql,
+  { kind, lane }: Lane,
+  now: number,
+  earlyMax: number,
+): Promise<number> {
+  let made = 0;
+  for (let isMore = true; isMore; ) {
+    const changed = await jobQueries(tx).makeLaneDue(kind, lane, timestamp(now), earlyMax, blockSize);
+    made += changed;
+    isMore = changed === blockSize;
+    await nextTurn();
+  }
+  return made;
+}
+
+/** The same for one job. */
+export async function makeJobDue(
+  tx: Sql,
+  kind: string,
+  key: string,
+  now: number,
+  earlyMax: number,
+): Promise<void> {
+  await jobQueries(tx).makeDue(kind, key, timestamp(now), earlyMax);
+}
+
+/** When jobs run next, those that exist. */
+export function listJobTimes(tx: Sql, kind: string, keys: readonly string[]): Promise<JobTime[]> {
+  return jobQueries(tx).listTimes(kind, keys);
+}
+
+/** What waits in lanes, and what runs. */
+export function listLaneStates(tx: Sql, kind: string, lanes: readonly string[]): Promise<LaneState[]> {
+  return jobQueries(tx).listLaneStates(kind, lanes);
 }
 
 /** Deletes jobs of a lane whose work is no longer needed, at most `max`. */

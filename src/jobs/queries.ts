@@ -10,6 +10,31 @@ export interface Job {
   readonly attempts: number;
 }
 
+/** A job with the number of the attempt that a worker makes. */
+export interface LeasedJobRow extends Job {
+  /** How many of its attempts were made before they were due. */
+  readonly early_attempts: number;
+}
+
+/** A lease as another worker sees it. */
+export interface JobLease extends Job {
+  readonly lane: string;
+  readonly leased_until: string;
+}
+
+/** What a lane has: for how long its first job waits, and how many jobs run. */
+export interface LaneStateRow {
+  readonly lane: string;
+  /** Of the first job that does not run; null where there is none. */
+  readonly due_at: string | null;
+  /** The first end of a lease; null where no job runs. */
+  readonly leased_until: string | null;
+  readonly leased: number;
+}
+
+/** When a job runs next. */
+export type JobTimeRow = Pick<DueJob, 'key' | 'due_at'> & Pick<LaneStateRow, 'leased_until'>;
+
 /** A job in the order in which due jobs run. */
 export interface DueJob extends Job {
   readonly due_at: string;
@@ -115,23 +140,52 @@ export const jobQueries = queriesOn((tx) => ({
       )
       select lane, due_at from firsts where due_at <= ${now} order by lane`),
 
-  /** A leased job is due again at the end of its lease. */
-  countLeased: (kind: string, lane: string, now: string, leaseEnd: string) =>
+  countLeased: (kind: string, lane: string) =>
     tx.get<{ count: number }>(sql`
       select count(*) as count from background_job
-      where kind = ${kind} and lane = ${lane} and due_at > ${now} and due_at <= ${leaseEnd}
-        and leased_until is not null`),
+      where kind = ${kind} and lane = ${lane} and leased_until is not null`),
 
   /** Materialized: PostgreSQL would run a subquery again, and find further rows, because it skips those locked before. */
   lease: (kind: string, lane: string, max: number, now: string, leaseEnd: string) =>
-    tx.all<Job>(sql`
+    tx.all<LeasedJobRow>(sql`
       with picked as materialized (
-        select key from background_job where kind = ${kind} and lane = ${lane} and due_at <= ${now}
+        select key from background_job
+        where kind = ${kind} and lane = ${lane} and due_at <= ${now} and leased_until is null
         order by due_at limit ${max}${skippingLocked}
       )
       update background_job set attempts = attempts + 1, leased_until = ${leaseEnd}, due_at = ${leaseEnd}
       where kind = ${kind} and key in (select key from picked)
-      returning key, attempts`),
+      returning key, attempts, early_attempts`),
+
+  listLeases: (kind: string) =>
+    tx.all<JobLease>(sql`
+      select key, lane, attempts, leased_until from background_job
+      where kind = ${kind} and leased_until is not null order by lane, key`),
+
+  /** Leases that another transaction ends at the same time are skipped. */
+  renew: (kind: string, jobs: readonly Job[], leaseEnd: string) =>
+    tx.run(sql`
+      update background_job set leased_until = ${leaseEnd}, due_at = ${leaseEnd}
+      where kind = ${kind} and key in (
+        select key from background_job
+        where kind = ${kind} and leased_until is not null and (key, attempts) in (
+          select value->>0, cast(value->>1 as bigint)
+          from ${rowsFromJson(jobs.map(({ key, attempts }) => [key, attempts]))})${skippingLocked})`),
+
+  /** Leases that were renewed or ended since they were read are skipped. */
+  endLeases: (kind: string, leases: readonly JobLease[], now: string) =>
+    tx.run(sql`
+      update background_job set leased_until = null, due_at = ${now}
+      where kind = ${kind} and key in (
+        select key from background_job
+        where kind = ${kind} and (key, attempts, leased_until) in (
+          select value->>0, cast(value->>1 as bigint), value->>2
+          from ${rowsFromJson(leases.map((one) => [one.key, one.attempts, one.leased_until]))})${skippingLocked})`),
+
+  endAllLeases: (kind: string, now: string) =>
+    tx.run(sql`
+      update background_job set leased_until = null, due_at = ${now}
+      where kind = ${kind} and leased_until is not null`),
 
   deleteLeased: (kind: string, { key, attempts }: Job) =>
     tx.run(sql`
@@ -147,11 +201,45 @@ export const jobQueries = queriesOn((tx) => ({
       update background_job set due_at = ${now}, leased_until = null
       where kind = ${kind} and lane = ${lane} and due_at = ${leaseEnd} and leased_until = ${leaseEnd}`),
 
-  /** Jobs of a lane that run are not changed. */
-  makeDue: (kind: string, lane: string, now: string) =>
+  /**
+   * Jobs that wait for a time and do not run. Each gets a time with more digits, the number of its key, which is before
+   * `now` as text: due jobs run in the order of their times.
+   */
+  makeLaneDue: (kind: string, lane: string, now: string, earlyMax: number, limit: number) =>
     tx.run(sql`
-      update background_job set due_at = ${now}
-      where kind = ${kind} and lane = ${lane} and due_at > ${now} and leased_until is null`),
+      update background_job set early_attempts = early_attempts + 1,
+        due_at = ${now.slice(0, -1)} || substr('0000000000000000', length(key) + 1) || key || 'Z'
+      where kind = ${kind} and key in (
+        select key from background_job
+        where kind = ${kind} and lane = ${lane} and due_at > ${now} and leased_until is null
+          and early_attempts < ${earlyMax}
+        limit ${limit})`),
+
+  makeDue: (kind: string, key: string, now: string, earlyMax: number) =>
+    tx.run(sql`
+      update background_job set early_attempts = early_attempts + 1, due_at = ${now}
+      where kind = ${kind} and key = ${key} and due_at > ${now} and leased_until is null
+        and early_attempts < ${earlyMax}`),
+
+  listTimes: (kind: string, keys: readonly string[]) =>
+    tx.all<JobTimeRow>(sql`
+      select key, due_at, leased_until from background_job
+      where kind = ${kind} and key in (select value->>0 from ${rowsFromJson(keys.map((key) => [key]))})`),
+
+  /** Each value is found by an index, whatever the number of jobs. */
+  listLaneStates: (kind: string, lanes: readonly string[]) =>
+    tx.all<LaneStateRow>(sql`
+      select value->>0 as lane, (
+        select min(due_at) from background_job
+        where kind = ${kind} and lane = value->>0 and leased_until is null
+      ) as due_at, (
+        select min(leased_until) from background_job
+        where kind = ${kind} and lane = value->>0 and leased_until is not null
+      ) as leased_until, (
+        select count(*) from background_job
+        where kind = ${kind} and lane = value->>0 and leased_until is not null
+      ) as leased
+      from ${rowsFromJson(lanes.map((lane) => [lane]))}`),
 
   listOfLane: (kind: string, lane: string, limit: number) =>
     tx.all<{ key: string }>(sql`

@@ -4,11 +4,13 @@
  */
 import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
+import type { DryRunLimit } from '../database/dry-run.ts';
 import { AppError, type LimitState } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import type { ClientIpCounter } from './client-ip-counter.ts';
 import { type CountClientIp, createClientIpLimits } from './client-ip-limits.ts';
+import { createDryRunLimits } from './dry-run-limits.ts';
 import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
 
 interface Plan extends PlanLimits {
@@ -39,6 +41,8 @@ export interface RateLimits {
   /** The whole quota of a plan. */
   unused(plan: string): RateLimitStatus;
   readonly countClientIp: CountClientIp;
+  /** @param clientIp of a request without a valid credential @throws AppError rateLimited where an earlier one still counts */
+  limitDryRun(principals: readonly Principal[], clientIp: string, operationId: string): DryRunLimit;
   /** Requests refused since the start, by limit, as labels of a metric. */
   refusals(): Readonly<Record<string, number>>;
 }
@@ -58,7 +62,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
   )[0];
   /** A plan that was removed from the settings gets the lowest limits. */
   const planOf = (name: string): Plan => plans.get(name) ?? (strictest as Plan);
-  const refused = { burst: 0, hour: 0, address: 0 };
+  const refused = { burst: 0, hour: 0, address: 0, 'dry-run': 0 };
   const countClientIp = createClientIpLimits({
     limits: config.addressLimits,
     clock,
@@ -66,6 +70,10 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     onRefusal: () => {
       refused.address += 1;
     },
+  });
+
+  const limitDryRun = createDryRunLimits(clock, () => {
+    refused['dry-run'] += 1;
   });
 
   function chargePlan(subject: string, plan: Plan): MaybePromise<RequestCharge> {
@@ -115,11 +123,13 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     },
 
     charge(principals) {
-      // A key that acts for a customer is counted for its account.
-      const { accountId, customerId, plan } =
-        principals.find((one) => one.accountId !== null) ?? (principals[0] as Principal);
-      const subject = accountId === null ? `customer:${customerId}` : `account:${accountId}`;
-      return chargePlan(subject, planOf(plan));
+      const counted = countedPrincipal(principals) as Principal;
+      return chargePlan(subjectOf(counted), planOf(counted.plan));
+    },
+
+    limitDryRun(principals, clientIp, operationId) {
+      const counted = countedPrincipal(principals);
+      return limitDryRun(counted === undefined ? clientIp : subjectOf(counted), operationId);
     },
 
     refusals: () =>
@@ -127,6 +137,15 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
 
     countClientIp,
   };
+}
+
+/** A key that acts for a customer is counted for its account. */
+function countedPrincipal(principals: readonly Principal[]): Principal | undefined {
+  return principals.find(({ accountId }) => accountId !== null) ?? principals[0];
+}
+
+function subjectOf({ accountId, customerId }: Principal): string {
+  return accountId === null ? `customer:${customerId}` : `account:${accountId}`;
 }
 
 class PlanCharge implements RequestCharge {

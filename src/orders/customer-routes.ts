@@ -51,6 +51,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       description:
         "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
       access,
+      permitsConfined: true,
       query: orderListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
@@ -71,7 +72,9 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       examples,
       tag,
       summary: 'Read an order of a customer',
+      description: 'The order by its id. 404 where it belongs to another customer.',
       access,
+      permitsConfined: true,
       responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
         entityResponse(await orders.find(await ownOrder(params, principal), principal), 200),
@@ -83,7 +86,9 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       examples,
       tag,
       summary: 'Read the timeline of an order of a customer',
+      description: 'Every transition of the order, the oldest first: when, by whom, and why.',
       access,
+      permitsConfined: true,
       responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
@@ -100,6 +105,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       summary: 'Cancel an order of a customer that has not shipped',
       description: 'It can still be read. Cancelling it again changes nothing.',
       access: anyOf(session, oauth('write:orders')),
+      permitsConfined: true,
       headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },

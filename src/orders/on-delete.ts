@@ -67,10 +67,13 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
         unshipped.sort((a, b) => a - b),
         transitions.cancellation('the customer was deleted'),
       );
+      let anonymized = 0;
       for await (const orders of readBlocks(list)) {
+        anonymized += orders.length;
         const anonymous = orders.map(({ id, address }) => [id, anonymizeAddress(address)] as const);
         await queries.updateAnonymous(anonymous, timestamp(clock.now()));
       }
+      context.origin.effects?.addCount('orders.anonymized', anonymized);
     },
   };
 }

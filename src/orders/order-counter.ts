@@ -79,15 +79,8 @@ function add(row: [string, string, ...number[]], status: OrderStatus | null, ord
   }
 }
 
-/** Counts all orders again. On PostgreSQL changes of orders wait meanwhile. */
-export function recountOrders(database: Database): Promise<void> {
-  return database.exclusiveTransaction(async (tx) => {
-    await lockTables(tx, database.engine, [{ name: 'orders', columns: [], key: [] }]);
-    await orderCountQueries(tx).rebuild();
-  });
-}
-
-/** After all orders were deleted. */
-export function emptyOrderCounts(tx: Sql): Promise<unknown> {
-  return orderCountQueries(tx).rebuild();
+/** Counts all orders again, in an exclusive transaction. On PostgreSQL changes of orders wait meanwhile. */
+export async function recountOrders(tx: Sql): Promise<void> {
+  await lockTables(tx, tx.engine, [{ name: 'orders', columns: [], key: [] }]);
+  await orderCountQueries(tx).rebuild();
 }

@@ -50,6 +50,8 @@ export interface OrderReader {
   requireOf(customerId: number, id: number): Promise<void>;
   /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
   customerOf(id: number, principal: Principal): Promise<number | null>;
+  /** Those of these orders that exist. */
+  listIds(ids: readonly number[]): Promise<number[]>;
   /** @throws AppError notFound, forbidden */
   timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]>;
   /** Counts the orders in each status, without test orders. */
@@ -131,6 +133,11 @@ export function createOrderReader(
       if (row?.customer_id !== customerId) {
         throw new AppError('notFound', `The customer has no order with the id ${id}.`);
       }
+    },
+
+    async listIds(ids) {
+      const rows = await orderQueries(database).listValues(ids);
+      return rows.map(({ id }) => id).filter((id) => id >= firstId);
     },
 
     async customerOf(id, principal) {

@@ -154,7 +154,7 @@ export const orderQueries = queriesOn((tx) => ({
       where id in ${idsIn(ids)}`),
 
   /** Locks placements by a credential until the transaction ends. */
-  lockPlacer: (placedBy: string) => tx.get(advisoryLock(`orders of ${placedBy}`)),
+  lockPlacer: (placedBy: string) => tx.get(advisoryLock('orders of', placedBy)),
 
   /** Creation times of a credential's orders in a period, the oldest first. */
   listRecent: (placedBy: string, since: string, until: string) =>
@@ -221,10 +221,10 @@ export const orderQueries = queriesOn((tx) => ({
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
-  listTestOrders: () => tx.all<OrderRow>(sql`select ${orderColumns} from orders where id < ${firstRealId}`),
-
-  hasTestOrders: async () =>
-    (await tx.get(sql`select id from orders where id < ${firstRealId} limit 1`)) !== undefined,
+  lockAllTestOrders: () =>
+    tx.all<OrderRow>(
+      sql`select ${orderColumns} from orders where id < ${firstRealId} order by id${forUpdate}`,
+    ),
 
   deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
 

@@ -1,11 +1,9 @@
 /** The store over HTTP: everything under /store. */
 
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { requireOperator } from '../auth/operator.ts';
-import type { CheeseService } from '../cheeses/service.ts';
+import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { Customer } from '../customers/schemas.ts';
-import { AppError } from '../errors.ts';
 import { waitParameter } from '../events/list-schemas.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import type { EventService } from '../events/service.ts';
@@ -31,7 +29,7 @@ export const noOrder = notFoundResponse('There is no such order');
 export const orderIfMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
 interface Dependencies {
-  readonly cheeses: CheeseService;
+  readonly cheeseLists: Pick<CheeseLists, 'countByStatus'>;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
   readonly customerFinder: CustomerFinder;
@@ -40,7 +38,7 @@ interface Dependencies {
 }
 
 export function storeRoutes(dependencies: Dependencies): Route[] {
-  const { cheeses, orders, orderReader, customerFinder, events, connections } = dependencies;
+  const { cheeseLists, orders, orderReader, customerFinder, events, connections } = dependencies;
   return [
     route({
       method: 'GET',
@@ -48,9 +46,12 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       operationId: 'getInventory',
       tag,
       summary: 'Count cheeses by status',
+      description:
+        'The number of cheeses in each of the three statuses, not kilograms. For kilograms use GET /v2/stock.',
       access: anyOf(apiKey, oauth('read:cheeses')),
+      permitsConfined: true,
       responses: { 200: { description: 'How many cheeses are in each status', schema: Inventory } },
-      handle: async () => ({ status: 200, body: await cheeses.countByStatus() }),
+      handle: async () => ({ status: 200, body: await cheeseLists.countByStatus() }),
     }),
     route({
       method: 'GET',
@@ -61,6 +62,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       description:
         "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId` and `placedBy` are for callers that see all orders.",
       access: anyOf(apiKey, oauth('read:orders')),
+      permitsConfined: true,
       query: storeListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
@@ -80,7 +82,9 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       description:
         "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's.",
       access: anyOf(oauth('write:orders')),
+      permitsConfined: true,
       body: OrderInput,
+      storesPlainResponse: true,
       responses: { 201: oneOrder('The order, placed'), ...unprocessableResponse },
       handle: ({ body, principal, withIdempotency }) =>
         withIdempotency(
@@ -100,6 +104,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       description:
         "Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only. With `wait` and If-None-Match, the request waits until the order differs from the ETag.",
       access: anyOf(apiKey, oauth('read:orders')),
+      permitsConfined: true,
       query: {
         wait: { ...waitParameter, description: 'Seconds to wait for a change; needs If-None-Match' },
       },
@@ -132,6 +137,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       description:
         "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
+      permitsConfined: true,
       headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },
@@ -151,7 +157,9 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       operationId: 'getOrderTimeline',
       tag,
       summary: 'Read the timeline of an order',
+      description: 'Every transition of the order, the oldest first: when, by whom, and why.',
       access: anyOf(apiKey, oauth('read:orders')),
+      permitsConfined: true,
       responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
@@ -166,19 +174,19 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       examples: { orderId: 11 },
       tag,
       summary: 'Read the customer of an order',
-      description: 'An order that a key or client placed without a customer has none.',
+      description:
+        'An order that a key or client placed without a customer has none: then the response is 204.',
       access: anyOf(apiKey, oauth('admin')),
+      permitsConfined: true,
       responses: {
         200: { description: 'The customer', schema: Customer },
-        ...notFoundResponse('There is no such order, or it has no customer'),
+        204: { description: 'The order has no customer, or the customer was deleted' },
+        ...noOrder,
       },
       handle: async ({ params, principal }) => {
         const id = await orderReader.customerOf(orderId(params), principal);
         const customer = id === null ? undefined : await customerFinder.findById(id);
-        if (customer === undefined) {
-          throw new AppError('notFound', 'The order has no customer.');
-        }
-        return entityResponse(customer, 200);
+        return customer === undefined ? { status: 204 } : entityResponse(customer, 200);
       },
     }),
     transitionRoute('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
@@ -227,13 +235,11 @@ function transitionRoute(
       ...conflictResponse('The status of the order does not allow this transition'),
       ...preconditionFailedResponse,
     },
-    handle: ({ params, headers, principal, withIdempotency }) => {
-      requireOperator(principal);
-      return withIdempotency(
+    handle: ({ params, headers, withIdempotency }) =>
+      withIdempotency(
         (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
         (order) => entityResponse(order, 200),
-      );
-    },
+      ),
   });
 }
 

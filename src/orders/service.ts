@@ -1,8 +1,6 @@
 /**
  * The rules for placing, approving, shipping, delivering and cancelling orders. order-reader.ts reads orders.
- *
- * On PostgreSQL every transaction locks rows in the same order, so that no two deadlock: cheeses, the customer, the
- * job, the order, the stock.
+ * Transactions lock in the order of database/lock-order.ts.
  */
 import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -118,9 +116,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
         const { customerId } = principal;
-        // The lock order of a placement: cheeses, the customer (whose favourite cheese may be deleted at the same time), the
-        // placer (with a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without a round
-        // trip between them.
+        // By the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time), the placer (with
+        // a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without a round trip between
+        // them.
         const [rows, hasCustomer, recent, id] = await Promise.all([
           cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger)),
           customerId === null || customers.lockForShare(tx, customerId),

@@ -5,7 +5,7 @@
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import type { NewEvent } from '../events/define.ts';
-import { deleteEvents, listEvents } from '../events/history.ts';
+import { listEvents, removeFromTimeline } from '../events/history.ts';
 import { recordOutsideLog } from '../events/record.ts';
 import { orderEvents } from './event-types.ts';
 import { dollars, totalCents } from './money.ts';
@@ -67,12 +67,15 @@ const testOrders: readonly TestOrder[] = orderStatuses
 
 const testSubjects = testOrders.map(({ row }) => `order:${row.id}`);
 
-/** Restores the test orders that are missing or were changed, with their timelines. Writes nothing for the others. */
+/**
+ * Restores the test orders that are missing or were changed, with their timelines. Writes nothing for the others. The
+ * orders are locked before their events are read: a request that changes one meanwhile has both rows restored, or none.
+ */
 export async function restoreTestOrders({ transaction, origin }: Context): Promise<void> {
   await transaction(async (tx) => {
     const queries = orderQueries(tx);
     await queries.lockTestOrders();
-    const stored = new Map((await queries.listTestOrders()).map((row) => [row.id, row]));
+    const stored = new Map((await queries.lockAllTestOrders()).map((row) => [row.id, row]));
     const storedEvents = Map.groupBy(await listEvents(tx, testSubjects), ({ subject }) => subject);
     const wrong = testOrders.filter(({ row }) => !isSame(row, stored.get(row.id)));
     if (wrong.length > 0) {
@@ -82,7 +85,7 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
       const found = storedEvents.get(`order:${row.id}`) ?? [];
       const isIntact = events.every(({ type }, index) => found[index]?.type === type);
       const extra = found.slice(isIntact ? events.length : 0);
-      await deleteEvents(
+      await removeFromTimeline(
         tx,
         extra.map(({ id }) => id),
       );
@@ -98,15 +101,11 @@ function isSame(expected: TestOrderRow, stored: TestOrderRow | undefined): boole
   return stored !== undefined && names.every((name) => stored[name] === expected[name]);
 }
 
-/** Whether there are orders with ids of test orders. */
-export function hasTestOrders(database: Sql): Promise<boolean> {
-  return orderQueries(database).hasTestOrders();
-}
-
 /** Deletes the test orders with their timelines and returns how many there were. */
 export async function removeTestOrders(tx: Sql): Promise<number> {
+  await orderQueries(tx).lockAllTestOrders();
   const history = await listEvents(tx, testSubjects);
-  await deleteEvents(
+  await removeFromTimeline(
     tx,
     history.map(({ id }) => id),
   );

@@ -86,12 +86,7 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
         }
       }
     }
-    await recordEvents(
-      tx,
-      context.origin,
-      now,
-      rows.map((row) => eventOf(row, reason)),
-    );
+    await record(tx, context, now, rows, reason);
     return rows;
   }
 
@@ -126,10 +121,7 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
     delivery: () => ({ to: 'delivered', reason: null, shipDate: undefined }),
     cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
 
-    record: (tx, context, row, reason) =>
-      (row.id < firstRealId ? recordOutsideLog : recordEvents)(tx, context.origin, row.updated_at, [
-        eventOf(row, reason),
-      ]),
+    record: (tx, context, row, reason) => record(tx, context, row.updated_at, [row], reason),
 
     async tryTransition(tx, context, id, transition) {
       if (id < firstId) {
@@ -167,10 +159,14 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
     async approveLocked(tx, context, orders) {
       const now = timestamp(clock.now());
       const ids = orders.map(({ id }) => id);
-      const events = orders.map((order) => eventOf({ ...order, status: 'approved' }, null));
       await deleteApprovalJobs(tx, ids);
       await orderQueries(tx).approveLocked(ids, timestamp(clock.now() + shippingTimeMs), now);
-      await recordEvents(tx, context.origin, now, events);
+      const approved = orders.map(({ id, total_cents }) => ({
+        id,
+        status: 'approved' as const,
+        total_cents,
+      }));
+      await record(tx, context, now, approved, null);
     },
 
     async transition(tx, context, id, transition) {
@@ -185,9 +181,33 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
   return transitions;
 }
 
-function eventOf(
-  { id, status, total_cents }: Pick<OrderRow, 'id' | 'status' | 'total_cents'>,
+type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents'>;
+
+/** The log has no events of test orders: every start restores them, and deletes what their timelines gained. */
+async function record(
+  tx: Sql,
+  { origin }: Context,
+  at: string,
+  orders: readonly ChangedOrder[],
   reason: string | null,
-): NewEvent {
+): Promise<void> {
+  const { tests = [], real = [] } = Object.groupBy(orders, ({ id }) => (id < firstRealId ? 'tests' : 'real'));
+  if (tests.length > 0) {
+    await recordOutsideLog(
+      tx,
+      origin,
+      at,
+      tests.map((order) => eventOf(order, reason)),
+    );
+  }
+  await recordEvents(
+    tx,
+    origin,
+    at,
+    real.map((order) => eventOf(order, reason)),
+  );
+}
+
+function eventOf({ id, status, total_cents }: ChangedOrder, reason: string | null): NewEvent {
   return orderEvents[status].of(`order:${id}`, { id, status, total: dollars(total_cents), reason });
 }

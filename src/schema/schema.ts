@@ -25,7 +25,10 @@ export interface Schema {
   readonly maximum?: number;
   /** A name that OpenAPI knows; it is documented and not checked. */
   readonly format?: string;
-  /** What a text must satisfy besides its type and length. It is checked and not documented. */
+  /**
+   * What a text must satisfy besides its type and length. It is checked and not documented. Without it, a text must not
+   * contain control characters.
+   */
   readonly rule?: TextRule;
   readonly default?: unknown;
   /** The server supplies it. Requests may contain it, because clients send back what they have read; it is dropped. */

@@ -20,6 +20,9 @@ export const optionalLineRule: TextRule = {
   message: 'must not contain control characters',
 };
 
+/** Any text. It must not reach a statement unchecked. */
+export const anyTextRule: TextRule = { test: () => true, message: '' };
+
 /** Several lines, kept exactly as sent. */
 export const multilineRule: TextRule = {
   test: (text) => !/[^\P{Cc}\t\n\r]/u.test(text),

@@ -8,6 +8,7 @@
 import { addError, type FieldError, isFull } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
+import { optionalLineRule } from './text-rules.ts';
 
 /** When `errors` is empty, the returned `value` is the copy. */
 export function validate(
@@ -143,8 +144,9 @@ function textError(schema: Schema, text: string): string | null {
   if (length > maxLength) {
     return `must have at most ${maxLength} characters`;
   }
-  const { rule } = schema;
-  return rule === undefined || rule.test(text) ? null : rule.message;
+  // PostgreSQL stores no NUL. A text that may have line breaks says so with its own rule.
+  const { rule = optionalLineRule } = schema;
+  return rule.test(text) ? null : rule.message;
 }
 
 function codePoints(text: string): number {

@@ -121,7 +121,7 @@ export const settings = {
     variable: 'CURD_SECRET',
     flag: 'secret',
     placeholder: 'text',
-    help: 'at least 32 bytes; signs cursors and encrypts stored responses; the same on every instance',
+    help: 'at least 32 bytes; signs cursors and encrypts stored responses with secrets; the same on every instance',
     default: () => null,
     defaultText: 'created in the data folder (local on SQLite only)',
     requiredBecause: secretRequiredBecause,
@@ -183,6 +183,14 @@ export const settings = {
     help: 'true refuses orders of cheeses without a price; otherwise an operator must approve such orders',
     default: 'false',
     parse: parseBoolean,
+  },
+  catalogueMax: {
+    variable: 'CURD_CATALOGUE_MAX',
+    flag: 'catalogue-max',
+    placeholder: 'number',
+    help: 'how many cheeses the catalogue may have; each process keeps an index of them in memory',
+    default: '2000000',
+    parse: parseInteger(1, 100_000_000),
   },
   ordersPerHour: {
     variable: 'CURD_ORDERS_PER_HOUR',

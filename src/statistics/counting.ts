@@ -2,8 +2,8 @@
  * Counts events of the log into statistics, a page at a time. The position moves in the transaction that adds the
  * figures, so every event is counted exactly once, and no order waits for a counter.
  *
- * Counting begins with the history: events of orders and cheeses that are stored but were removed from the log, or
- * happened before there was a log. `doctor --repair` counts everything again in the same way.
+ * Counting begins with the history: events of orders and cheeses that are stored but were removed from the log.
+ * `doctor --repair` counts everything again in the same way.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';

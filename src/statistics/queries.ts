@@ -104,6 +104,10 @@ export const statisticsQueries = queriesOn((tx) => ({
         where cheese_id in (${valueList(cheeseIds)}) and day < ${before} group by cheese_id) l
       join statistic_cheese s on s.cheese_id = l.cheese_id and s.day = l.day`),
 
+  /** The first day of which orders are counted. */
+  findFirstDay: async () =>
+    (await tx.get<{ day: string | null }>(sql`select min(day) as day from statistic_cheese`))?.day ?? null,
+
   /** For the consistency check: the next figures in the order of the key. */
   listFigures: (after: readonly [measure: string, quarter: string], limit: number) =>
     tx.all<{ measure: string; quarter: string; value: number }>(sql`

@@ -1,6 +1,5 @@
 /** Routes of statistics, for operators. */
 import { anyOf, oauth } from '../auth/access.ts';
-import { requireOperator } from '../auth/operator.ts';
 import { badRequestResponse } from '../http/error-responses.ts';
 import { type Route, route } from '../http/route.ts';
 import { idRule } from '../schema/text-rules.ts';
@@ -60,10 +59,11 @@ export function statisticsRoutes(statistics: StatisticsService): Route[] {
         200: { description: 'A series for each measure', schema: StatisticsSeries },
         ...badRequestResponse('A parameter is not valid'),
       },
-      handle: async ({ principal, query }) => {
-        requireOperator(principal);
-        return { status: 200, headers: noStore, body: { ...(await statistics.readSeries(query)) } };
-      },
+      handle: async ({ query }) => ({
+        status: 200,
+        headers: noStore,
+        body: { ...(await statistics.readSeries(query)) },
+      }),
     }),
     route({
       method: 'GET',
@@ -90,8 +90,7 @@ export function statisticsRoutes(statistics: StatisticsService): Route[] {
         200: { description: 'Cheeses, the largest value first', schema: BestSellerList },
         ...badRequestResponse('A parameter is not valid'),
       },
-      handle: async ({ principal, query: { cheeseIds, ...query } }) => {
-        requireOperator(principal);
+      handle: async ({ query: { cheeseIds, ...query } }) => {
         const ids = cheeseIds?.map(Number);
         return {
           status: 200,

@@ -72,7 +72,15 @@ const BestSeller = {
 export const BestSellerList = {
   title: 'BestSellerList',
   type: 'object',
-  required: ['items', 'asOf'],
-  properties: { items: { type: 'array', items: BestSeller }, asOf },
-  examples: [{ items: BestSeller.examples, asOf: 'evt_k3Xw_1043' }],
+  required: ['items', 'since', 'asOf'],
+  properties: {
+    items: { type: 'array', items: BestSeller },
+    since: {
+      type: ['string', 'null'],
+      description:
+        'The first day, in UTC, of which the shop has counted orders: an average of a new shop is of fewer days. null without one',
+    },
+    asOf,
+  },
+  examples: [{ items: BestSeller.examples, since: '2026-01-15', asOf: 'evt_k3Xw_1043' }],
 } as const;

@@ -52,6 +52,8 @@ export interface BestSeller {
 
 export interface BestSellers {
   readonly items: readonly BestSeller[];
+  /** The first day in UTC of which orders are counted; null without one. */
+  readonly since: string | null;
   readonly asOf: string | null;
 }
 
@@ -113,7 +115,8 @@ export function createStatisticsService(database: Database, clock: Clock): Stati
           kilograms,
           value: dollars(cents),
         }));
-        return { items, asOf: await readAsOf(snapshot) };
+        const since = await statisticsQueries(snapshot).findFirstDay();
+        return { items, since, asOf: await readAsOf(snapshot) };
       });
     },
   };

@@ -1,6 +1,7 @@
 /** Statements on the tables `stock` and `stock_count`. */
 import { queriesOn } from '../database/database.ts';
 import { forUpdate, joinAnd, rowsFromJson, type Statement, sql } from '../database/sql.ts';
+import type { StockSort } from './schemas.ts';
 
 /** The quantities of a tracked cheese, in kilograms. */
 export interface Levels {
@@ -17,9 +18,15 @@ export interface StockRow extends Levels {
 }
 
 export interface StockFilters {
-  /** Only cheeses whose stock is low. */
+  /** Only cheeses whose stock is low, or of which nothing is available. */
   readonly low?: boolean | undefined;
   readonly cheeseIds?: readonly number[] | undefined;
+}
+
+/** The last row of a page. */
+export interface StockPosition {
+  readonly level: number;
+  readonly cheeseId: number;
 }
 
 /** Kilograms by the id of their cheese. */
@@ -83,10 +90,15 @@ export const stockQueries = queriesOn((tx) => ({
   consume: (kilograms: Kilograms) =>
     tx.run(move(kilograms, sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`)),
 
-  list: (filters: StockFilters, after: number, limit: number) =>
-    tx.all<StockRow>(sql`
-      select ${columns} from stock where ${joinAnd([...conditionsOf(filters), sql`cheese_id > ${after}`])}
-      order by cheese_id limit ${limit}`),
+  list: (filters: StockFilters, sort: StockSort, after: StockPosition, limit: number) => {
+    const [isAfter, order] =
+      sort === 'level'
+        ? [sql`(level, cheese_id) > (${after.level}, ${after.cheeseId})`, sql`level, cheese_id`]
+        : [sql`cheese_id > ${after.cheeseId}`, sql`cheese_id`];
+    return tx.all<StockRow & { readonly level: number }>(sql`
+      select ${columns}, level from stock where ${joinAnd([...conditionsOf(filters), isAfter])}
+      order by ${order} limit ${limit}`);
+  },
 
   count: async (filters: StockFilters) => {
     const conditions = conditionsOf(filters);
@@ -103,7 +115,7 @@ export const stockQueries = queriesOn((tx) => ({
 
 function conditionsOf({ low, cheeseIds }: StockFilters): Statement[] {
   return [
-    ...(low ? [sql`is_low = 1`] : []),
+    ...(low ? [sql`level <= 1`] : []),
     ...(cheeseIds === undefined ? [] : [sql`cheese_id in ${idsIn(cheeseIds)}`]),
   ];
 }

@@ -3,10 +3,13 @@ import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
-import { type StockFilters, type StockRow, stockQueries } from './queries.ts';
+import { type StockFilters, type StockPosition, type StockRow, stockQueries } from './queries.ts';
+import type { StockSort } from './schemas.ts';
 import { toStock } from './service.ts';
 
 export interface StockRequest extends StockFilters {
+  /** Default: `cheeseId`. */
+  readonly sort?: StockSort | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
@@ -20,25 +23,26 @@ export interface StockPage {
 }
 
 export interface StockReader {
-  /** By cheese id. @throws AppError badRequest when the cursor belongs to another query */
+  /** @throws AppError badRequest when the cursor belongs to another query */
   list(request: StockRequest): Promise<StockPage>;
 }
 
-/** The position that a cursor contains. */
+/** What a cursor contains. */
 interface Position {
-  readonly filters: StockFilters;
-  /** The cheese id after which the next page begins. */
-  readonly after: number;
+  readonly filters: StockFilters & { readonly sort?: StockSort | undefined };
+  readonly after: StockPosition;
 }
+
+const beginning: StockPosition = { level: -1, cheeseId: 0 };
 
 export function createStockReader(
   database: Database,
   cheeses: Pick<CheeseService, 'findIfThere'>,
   cursors: Cursors,
 ): StockReader {
-  function positionOf(cursor: string | undefined, requested: StockFilters): Position {
+  function positionOf(cursor: string | undefined, requested: Position['filters']): Position {
     if (cursor === undefined) {
-      return { filters: requested, after: 0 };
+      return { filters: requested, after: beginning };
     }
     const position = cursors.decode(cursor) as Position;
     requireSameQuery(position.filters, requested, {});
@@ -60,16 +64,17 @@ export function createStockReader(
       const { filters, after } = positionOf(cursor, canonicalFilters(rest));
       const queries = stockQueries(database);
       const [rows, total] = await Promise.all([
-        queries.list(filters, after, limit + 1),
+        queries.list(filters, filters.sort ?? 'cheeseId', after, limit + 1),
         queries.count(filters),
       ]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       const items = await Promise.all(page.map(toItem));
+      const position = last && { level: last.level, cheeseId: last.cheese_id };
       return {
         items: items.filter((item) => item !== undefined),
         nextCursor:
-          last === undefined ? null : cursors.encode({ filters, after: last.cheese_id } satisfies Position),
+          position === undefined ? null : cursors.encode({ filters, after: position } satisfies Position),
         hasMore: last !== undefined,
         total,
       };

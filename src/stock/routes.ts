@@ -12,7 +12,7 @@ import { nextPageHeader } from '../http/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';
-import { Stock, StockAdjustment, StockInput, StockList } from './schemas.ts';
+import { Stock, StockAdjustment, StockInput, StockList, stockSorts } from './schemas.ts';
 import type { StockService } from './service.ts';
 
 const tag = 'Stock';
@@ -34,7 +34,9 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
       path: '/stock',
       operationId: 'listStock',
       tag,
-      summary: 'List the stock of all tracked cheeses, by cheese id',
+      summary: 'List the stock of all tracked cheeses',
+      description:
+        'Sorted by the id of the cheese, or by what is available with `sort`. Cheeses whose stock is not tracked are left out.',
       access: reading,
       query: {
         cursor: {
@@ -47,7 +49,14 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
         low: {
           type: 'boolean',
           enum: [true],
-          description: 'true: only cheeses with lowAt kilograms available, or fewer',
+          description:
+            'true: only cheeses of which nothing is available, or that have lowAt kilograms available or fewer',
+        },
+        sort: {
+          type: 'string',
+          enum: stockSorts,
+          description:
+            'Default: cheeseId. level: first cheeses of which nothing is available, then those that are low, then all others. A cheese whose level changes may be on two pages, or on none',
         },
         cheeseIds: {
           type: 'array',
@@ -78,6 +87,8 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
       operationId: 'getCheeseStock',
       tag,
       summary: 'Read the stock of a cheese',
+      description:
+        'Kilograms in the storeroom, reserved, and available for orders. 404 where the stock of the cheese is not tracked.',
       access: reading,
       responses: { 200: oneStock('The stock'), ...notTracked },
       handle: async ({ params }) => entityResponse(await stock.find(cheeseId(params)), 200),
@@ -135,6 +146,7 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
       description: 'The history is in the event log: `GET /v2/events?subject=stock:12`.',
       access: writing,
       body: StockAdjustment,
+      storesPlainResponse: true,
       responses: { 201: oneStock('The changed stock'), ...notTracked, ...unprocessableResponse },
       handle: ({ params, body, withIdempotency }) =>
         withIdempotency(

@@ -90,6 +90,10 @@ const StockOfCheese = {
   examples: [{ cheeseId: 12, cheeseName: 'Gruyère', status: 'available', ...Stock.examples[0] }],
 } as const;
 
+/** `level`: first those of which nothing is available, then those that are low. */
+export const stockSorts = ['cheeseId', 'level'] as const;
+export type StockSort = (typeof stockSorts)[number];
+
 export const StockList = {
   title: 'StockList',
   type: 'object',

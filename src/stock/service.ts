@@ -1,7 +1,6 @@
 /**
  * Stock of the cheeses for which an operator tracks it, in whole kilograms. reservations.ts reserves it for orders.
- *
- * On PostgreSQL every transaction locks the catalogue, cheeses, orders, and then stock in the order of cheese ids.
+ * Transactions lock in the order of database/lock-order.ts.
  */
 import { lockCatalogue, lockCheese, setTracked } from '../cheeses/locks.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -92,6 +91,12 @@ export function createStockService(dependencies: Dependencies): StockService {
     return row;
   }
 
+  /** The stock of a cheese that is tracked. Where it is not, the caller locks the cheese next. */
+  async function lockTracked(tx: Sql, cheeseId: number): Promise<StockRow | undefined> {
+    const queries = stockQueries(tx);
+    return (await queries.find(cheeseId)) === undefined ? undefined : queries.lock(cheeseId);
+  }
+
   /** Inserts stock of cheeses that are locked and not tracked. */
   async function begin(
     tx: Sql,
@@ -125,13 +130,13 @@ export function createStockService(dependencies: Dependencies): StockService {
     replace: (context, cheeseId, { onHand: on_hand, lowAt }, precondition) =>
       context.transaction(async (tx) => {
         const queries = stockQueries(tx);
-        let before = await queries.lock(cheeseId);
+        let before = await lockTracked(tx, cheeseId);
         if (before === undefined) {
           // Placements under way end before this lock is granted; then another request may have begun to track.
           if ((await lockCheese(tx, cheeseId)) === undefined) {
             throw new AppError('notFound', `There is no cheese with the id ${cheeseId}.`);
           }
-          before = await queries.lock(cheeseId);
+          before = await lockTracked(tx, cheeseId);
         }
         if (before === undefined) {
           if (precondition !== undefined) {

@@ -1,14 +1,21 @@
-/** What waits for an endpoint, in the transaction that enables it. The endpoint is locked. */
+/** What waits for an endpoint, in a transaction that has locked it. */
 import { readBlocks } from '../blocks.ts';
 import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
-import { makeJobsDue } from '../jobs/leases.ts';
+import { makeJobDue, makeJobsDue } from '../jobs/leases.ts';
 import { deleteJobs } from '../jobs/queue.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { deliveryKind, laneOf } from './lines.ts';
+import { webhookQueries } from './queries.ts';
 
 /** On SQLite, the statements of a block take a few milliseconds. */
 const blockSize = 500;
+/**
+ * Early attempts of a delivery, because each leaves a row: by successes of other deliveries, and in all. A receiver may
+ * accept some events and never others.
+ */
+const afterSuccessMax = 10;
+const earlyMax = 50;
 
 /** Gives up all deliveries that wait. One that is being sent ends with its result. */
 export async function skipWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
@@ -21,7 +28,19 @@ export async function skipWaiting(tx: Sql, endpointId: number, now: number): Pro
   }
 }
 
-/** Lets the deliveries that wait for their next attempt be sent at once. */
-export function wakeWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
-  return makeJobsDue(tx, laneOf(endpointId), now);
+/** Lets the deliveries that wait for their next attempt be sent at once, in the order of their ids. */
+export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
+  await makeJobsDue(tx, laneOf(endpointId), now, earlyMax);
+}
+
+/** The same, where another delivery was accepted. */
+export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
+  await makeJobsDue(tx, laneOf(endpointId), now, afterSuccessMax);
+}
+
+/** The same for the line of a subject. */
+export async function wakeLine(tx: Sql, endpointId: number, subject: string, now: number): Promise<void> {
+  for (const { id } of await webhookQueries(tx).listFirstOf(endpointId, [subject])) {
+    await makeJobDue(tx, deliveryKind, String(id), now, earlyMax);
+  }
 }

@@ -1,10 +1,12 @@
 /** The delivery log: what was sent to an endpoint, and with which results. */
+import type { Clock } from '../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { requireFound } from './endpoint.ts';
 import { type DeliveryFilters, endpointQueries } from './endpoint-queries.ts';
 import { type DeliveryRow, webhookQueries } from './queries.ts';
+import { notWaiting, readWaiting, type Waiting } from './waiting.ts';
 
 export interface DeliveryRequest extends DeliveryFilters {
   readonly cursor?: string | undefined;
@@ -33,7 +35,11 @@ interface Position {
   readonly before: number | null;
 }
 
-export function createDeliveryLog(database: Database, cursors: Cursors): DeliveryLog {
+export function createDeliveryLog(
+  database: Database,
+  clock: Pick<Clock, 'now'>,
+  cursors: Cursors,
+): DeliveryLog {
   function positionOf(cursor: string | undefined, endpoint: number, filters: DeliveryFilters): Position {
     if (cursor === undefined) {
       return { endpoint, filters, before: null };
@@ -46,13 +52,14 @@ export function createDeliveryLog(database: Database, cursors: Cursors): Deliver
 
   return {
     async list(endpointId, { cursor, limit, ...rest }) {
-      requireFound(await webhookQueries(database).findEndpoint(endpointId));
+      const row = requireFound(await webhookQueries(database).findEndpoint(endpointId));
       const { endpoint, filters, before } = positionOf(cursor, endpointId, canonicalFilters(rest));
       const rows = await endpointQueries(database).listLog(endpoint, filters, before, limit + 1);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
+      const waiting = await readWaiting(database, row, page, clock.now());
       return {
-        items: page.map(toDelivery),
+        items: page.map((one) => toDelivery(one, waiting.get(one.id))),
         nextCursor:
           last === undefined
             ? null
@@ -63,9 +70,11 @@ export function createDeliveryLog(database: Database, cursors: Cursors): Deliver
 
     async find(id) {
       const row = requireDelivery(await endpointQueries(database).findDelivery(id));
+      const endpoint = requireFound(await webhookQueries(database).findEndpoint(row.endpoint_id));
+      const waiting = await readWaiting(database, endpoint, [row], clock.now());
       const attempts = await endpointQueries(database).listAttempts(id);
       return {
-        ...toDelivery(row),
+        ...toDelivery(row, waiting.get(id)),
         attempts: attempts.map(({ number, at, duration_ms, status, error, response }) => ({
           number,
           at,
@@ -89,7 +98,7 @@ export function requireDelivery(row: DeliveryRow | undefined): DeliveryRow {
 
 export const noDelivery = 'There is no such delivery. Deliveries that ended are deleted after some time.';
 
-function toDelivery(row: DeliveryRow): Members {
+function toDelivery(row: DeliveryRow, waiting: Waiting = notWaiting): Members {
   return {
     id: row.id,
     endpointId: row.endpoint_id,
@@ -102,6 +111,7 @@ function toDelivery(row: DeliveryRow): Members {
     lastStatus: row.last_status,
     lastError: row.last_error,
     createdAt: row.created_at,
+    ...waiting,
     endedAt: row.ended_at,
   };
 }

@@ -11,6 +11,7 @@ import { parsePathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
 import { type DeliveryLog, noDelivery } from './deliveries.ts';
 import {
+  DeliverNowResult,
   deliveryListQuery,
   Replay,
   ReplayResult,
@@ -66,11 +67,38 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
         ),
     }),
     route({
+      method: 'POST',
+      path: '/webhook-endpoints/:endpointId/deliver',
+      operationId: 'deliverWebhookEndpoint',
+      tag,
+      summary: 'Deliver now what waits for an endpoint',
+      description:
+        'Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. These attempts do not count as one of the ten. Together with test pings, five a minute for an endpoint.',
+      access,
+      responses: {
+        202: { description: 'The deliveries are due', schema: DeliverNowResult },
+        ...missingEndpoint,
+        ...conflictResponse('The endpoint is disabled'),
+      },
+      handle: ({ params, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const id = endpointId(params);
+            const count = await replays.deliverNow(context, id);
+            wake(id);
+            return count;
+          },
+          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+        ),
+    }),
+    route({
       method: 'GET',
       path: '/webhook-endpoints/:endpointId/deliveries',
       operationId: 'listWebhookDeliveries',
       tag,
       summary: 'List the deliveries of a webhook endpoint, the newest first',
+      description:
+        'A delivery is one event for one endpoint. Deliveries are deleted some days after they ended.',
       access,
       query: deliveryListQuery,
       responses: {
@@ -89,6 +117,8 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
       operationId: 'getWebhookDelivery',
       tag,
       summary: 'Read a delivery with every attempt',
+      description:
+        'Each attempt has its time, its duration, and the status or the error. A response is included up to its first 1,024 bytes.',
       access,
       responses: { 200: { description: 'The delivery', schema: WebhookDelivery }, ...missing },
       handle: async ({ params }) => ({
@@ -103,13 +133,14 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
       operationId: 'retryWebhookDelivery',
       tag,
       summary: 'Send the event of a delivery again',
-      description: 'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`.',
+      description:
+        'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead.',
       access,
       responses: {
-        202: { description: 'The new delivery is queued', schema: RetryResult },
+        202: { description: 'The delivery is queued, or due', schema: RetryResult },
         ...missing,
         ...conflictResponse(
-          'The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it',
+          'The event is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it',
         ),
       },
       handle: ({ params, withIdempotency }) =>

@@ -2,7 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
-import { position, types } from './schemas.ts';
+import { dueAt, position, types, waitingFor } from './schemas.ts';
 
 const text = { type: 'string' } as const;
 const nullableText = { type: ['string', 'null'] } as const;
@@ -37,6 +37,14 @@ export const ReplayResult = {
   examples: [{ deliveries: 128 }],
 } as const;
 
+export const DeliverNowResult = {
+  title: 'DeliverNowResult',
+  type: 'object',
+  required: ['deliveries'],
+  properties: { deliveries: { type: 'integer', description: 'How many deliveries wait or are being sent' } },
+  examples: [{ deliveries: 688 }],
+} as const;
+
 const deliveryProperties = {
   id: int64,
   endpointId: int64,
@@ -49,6 +57,11 @@ const deliveryProperties = {
   lastStatus: { type: ['integer', 'null'], description: 'Of the last response' },
   lastError: { ...nullableText, description: 'Why the last attempt failed' },
   createdAt: timestampSchema,
+  waitingFor: {
+    ...waitingFor,
+    description: `Why it waits; null when it has ended. ${waitingFor.description}`,
+  },
+  dueAt,
   endedAt: { ...nullableTimestampSchema, description: 'When it was delivered or given up' },
 } as const;
 const deliveryMembers = [
@@ -63,6 +76,8 @@ const deliveryMembers = [
   'lastStatus',
   'lastError',
   'createdAt',
+  'waitingFor',
+  'dueAt',
   'endedAt',
 ] as const;
 const deliveryExample = {
@@ -77,6 +92,8 @@ const deliveryExample = {
   lastStatus: 200,
   lastError: null,
   createdAt: '2026-11-22T09:42:13.160Z',
+  waitingFor: null,
+  dueAt: null,
   endedAt: '2026-11-22T09:42:18.420Z',
 } as const;
 
@@ -146,7 +163,9 @@ export const RetryResult = {
   title: 'RetryResult',
   type: 'object',
   required: ['deliveryId'],
-  properties: { deliveryId: { ...int64, description: 'The new delivery of the event' } },
+  properties: {
+    deliveryId: { ...int64, description: 'The new delivery of the event, or the one that waited' },
+  },
   examples: [{ deliveryId: 119 }],
 } as const;
 

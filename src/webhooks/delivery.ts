@@ -1,7 +1,7 @@
 /**
  * Sends deliveries, as background jobs under leases. A claim begins attempts in one transaction, the requests are sent
  * outside of any, and a second transaction stores each result. A server that dies in between has sent the request or
- * not; after the lease the delivery is sent again with the same id.
+ * not; when its leases have ended, the deliveries are sent again with the same ids.
  */
 import { type Clock, timestamp } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
@@ -30,8 +30,8 @@ import { attemptsMax } from './schedule.ts';
 import { type EndpointSecrets, parseSecrets } from './secrets.ts';
 import type { SendResult, WebhookSender } from './sender.ts';
 
-/** Well above the time-out of a request. */
-const leaseMs = 60_000;
+/** A server that has not renewed its leases for so long is dead. */
+const leaseMs = 10_000;
 const orphansOfABlock = 500;
 const stopped = 'the server stopped before the result was known';
 const expired = 'the event has expired';
@@ -138,7 +138,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       if (event === undefined) {
         await endLeasedJob(tx, deliveryKind, job);
         await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error: expired }, now);
-      } else if (delivery.attempts >= attemptsMax) {
+      } else if (delivery.attempts - job.early_attempts >= attemptsMax) {
         await endLeasedJob(tx, deliveryKind, job);
         givenUp += 1;
         const before: EndpointRow = disabled === null ? endpoint : { ...endpoint, status: 'disabled' };

@@ -1,7 +1,7 @@
 /** Disables endpoints: the log gets an event, and the server log a line after the commit. */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
-import type { Database, Sql } from '../database/database.ts';
+import type { Sql } from '../database/database.ts';
 import { recordEvents } from '../events/record.ts';
 import { type DisabledReason, webhookEvents } from './event-types.ts';
 import { webhookQueries } from './queries.ts';
@@ -27,12 +27,10 @@ export async function disableEndpoint(
  * the same events to the same URLs.
  * @returns their ids
  */
-export function disableAllEndpoints(database: Database, clock: Pick<Clock, 'now'>): Promise<number[]> {
-  return database.transaction(async (tx) => {
-    const endpoints = await webhookQueries(tx).listEnabled();
-    for (const { id } of endpoints) {
-      await disableEndpoint(tx, commandOrigin, id, 'on_request', clock.now());
-    }
-    return endpoints.map(({ id }) => id);
-  });
+export async function disableAllEndpoints(tx: Sql, clock: Pick<Clock, 'now'>): Promise<number[]> {
+  const endpoints = await webhookQueries(tx).listEnabled();
+  for (const { id } of endpoints) {
+    await disableEndpoint(tx, commandOrigin, id, 'on_request', clock.now());
+  }
+  return endpoints.map(({ id }) => id);
 }

@@ -106,9 +106,10 @@ export const endpointQueries = queriesOn((tx) => ({
 
   /** An open delivery of the same event to the same endpoint. */
   findOpenOf: (endpointId: number, eventId: string) =>
-    tx.get<{ id: number }>(sql`
-      select id from webhook_delivery
-      where endpoint_id = ${endpointId} and event_id = ${eventId} and status in ('waiting', 'sending') limit 1`),
+    tx.get<Pick<DeliveryRow, 'id' | 'status'>>(sql`
+      select id, status from webhook_delivery
+      where endpoint_id = ${endpointId} and event_id = ${eventId} and status in ('waiting', 'sending')
+      order by id limit 1`),
 
   listPrevious: (endpointId: number, sequences: readonly number[]) =>
     tx.all<{ sequence: number; previous_id: string | null }>(sql`

@@ -5,20 +5,20 @@ import { eventTypes, isKnownType } from '../events/types.ts';
 import type { Versioned } from '../versioned.ts';
 import type { EndpointRow } from './queries.ts';
 import { activeSecrets, parseSecrets } from './secrets.ts';
+import type { Backlog } from './waiting.ts';
 
 export const noEndpoint = 'There is no such webhook endpoint.';
 
 /** What an endpoint shows besides its row. */
 interface Surroundings {
   readonly account: string;
-  /** Deliveries that wait or are being sent. */
-  readonly open: number;
+  readonly backlog: Backlog;
   /** The event id of its position. */
   readonly position: string;
   readonly now: number;
 }
 
-export function toEndpoint(row: EndpointRow, { account, open, position, now }: Surroundings): Versioned {
+export function toEndpoint(row: EndpointRow, { account, backlog, position, now }: Surroundings): Versioned {
   const body = {
     id: row.id,
     account,
@@ -28,7 +28,8 @@ export function toEndpoint(row: EndpointRow, { account, open, position, now }: S
     status: row.status,
     disabledReason: row.disabled_reason,
     position,
-    waiting: open,
+    waiting: backlog.open,
+    ...backlog.next,
     failingSince: row.failing_since,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

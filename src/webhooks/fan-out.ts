@@ -14,6 +14,9 @@ import { filterOfTypes } from './replays.ts';
 const examinedMax = 1000;
 
 export interface FanOutResult {
+  /** Deliveries that wait or are being sent, with those that were queued. */
+  readonly open: number;
+
   /** Deliveries that were queued. */
   readonly queued: number;
   /** Whether to continue at once: more events follow. */
@@ -23,7 +26,7 @@ export interface FanOutResult {
   readonly isExpired: boolean;
 }
 
-const nothing: FanOutResult = { queued: 0, hasMore: false, isLocked: false, isExpired: false };
+const nothing: FanOutResult = { open: 0, queued: 0, hasMore: false, isLocked: false, isExpired: false };
 
 /** @param origin of the event where the endpoint is disabled: events that it has not seen have been removed */
 export function fanOut(
@@ -37,8 +40,8 @@ export function fanOut(
       return { ...nothing, isLocked: true };
     }
     const now = clock.now();
-    const open = await webhookQueries(tx).countOpen(endpointId);
-    const room = openMax - (open?.count ?? 0);
+    const open = (await webhookQueries(tx).countOpen(endpointId))?.count ?? 0;
+    const room = openMax - open;
     const heads = room > 0 ? await readHeads(tx, endpoint.position, examinedMax) : [];
     // After the events: what was removed before them is noticed, and the epoch of each event is known.
     const { first, epochs } = await readLogState(tx);
@@ -65,6 +68,7 @@ export function fanOut(
       await webhookQueries(tx).updatePosition(endpointId, position, previous);
     }
     const hasMore = heads.length === examinedMax && deliveries.length < room;
-    return { ...nothing, queued: deliveries.length, hasMore };
+    const queued = deliveries.length;
+    return { ...nothing, open: open + queued, queued, hasMore };
   });
 }

@@ -8,6 +8,8 @@ export const requestsMax = 8;
 const failuresForOneAtATime = 10;
 const pauseMs = 30_000;
 const pauseMsMax = 600_000;
+/** Before, what has failed is sent again soon in any case. */
+const recoveryMs = 5000;
 /** Too many requests, and gateways whose server is not there. */
 const pausing: readonly (number | null)[] = [429, 502, 504];
 
@@ -19,12 +21,22 @@ export function runningMaxOf(endpoint: EndpointRow, now: number): number {
   return endpoint.failures_in_row >= failuresForOneAtATime ? 1 : requestsMax;
 }
 
-function isPaused({ paused_until }: EndpointHealth, now: number): boolean {
+export function isPaused({ paused_until }: EndpointHealth, now: number): boolean {
   return paused_until !== null && Date.parse(paused_until) > now;
 }
 
 export function afterSuccess({ id }: EndpointHealth): EndpointHealth {
   return { id, failing_since: null, failures_in_row: 0, paused_until: null, pause_ms: 0 };
+}
+
+/** A test ping was accepted, but no delivery yet: the endpoint still counts as failing. */
+export function afterTest({ id, failing_since }: EndpointHealth): EndpointHealth {
+  return { id, failing_since, failures_in_row: 0, paused_until: null, pause_ms: 0 };
+}
+
+/** Whether a success ends a time without one. A receiver that only refuses some events has such times too, short ones. */
+export function isRecovery({ failing_since }: EndpointHealth, now: number): boolean {
+  return failing_since !== null && now - Date.parse(failing_since) >= recoveryMs;
 }
 
 /**

@@ -6,12 +6,14 @@ import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError, validationError } from '../errors.ts';
 import { type EventMatcher, matcherOf } from '../events/pages.ts';
 import type { EventHead, EventService } from '../events/service.ts';
+import { wakeLine, wakeWaiting } from './backlog.ts';
 import { requireDelivery } from './deliveries.ts';
 import type { Replay } from './delivery-schemas.ts';
 import { requireFound, requireKnownTypes, resolvePosition } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { openMax, queueDeliveries } from './lines.ts';
-import { type NewDelivery, webhookQueries } from './queries.ts';
+import { countManualAttempt } from './manual-attempts.ts';
+import { type EndpointRow, type NewDelivery, webhookQueries } from './queries.ts';
 
 /** Events that a replay may examine: a second or two of reading. */
 const examinedMax = 1_000_000;
@@ -20,7 +22,10 @@ const previousBlock = 500;
 type Replayed = Omit<NewDelivery, 'endpoint_id' | 'created_at'>;
 
 export interface ReplayService {
-  /** Queues the event of a delivery once more, as a new delivery. @throws AppError notFound, conflict */
+  /**
+   * Queues the event of a delivery once more, as a new delivery. One that waits is due at once instead.
+   * @throws AppError notFound, conflict
+   */
   retry(
     context: Context,
     deliveryId: number,
@@ -30,6 +35,11 @@ export interface ReplayService {
    * @throws AppError notFound, conflict, validation, eventsExpired, logRewound
    */
   replay(context: Context, endpointId: number, range: Replay): Promise<number>;
+  /**
+   * Ends the pause of an endpoint, and makes due what waits for its next attempt. Returns how many deliveries wait.
+   * @throws AppError notFound, conflict, rateLimited
+   */
+  deliverNow(context: Context, endpointId: number): Promise<number>;
 }
 
 export function createReplayService(database: Database, clock: Clock, events: EventService): ReplayService {
@@ -53,7 +63,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
   }
 
   /** Locks an endpoint and counts what waits for it. @throws AppError notFound, conflict where nothing is sent to it */
-  async function lockEnabled(tx: Sql, id: number): Promise<number> {
+  async function lockEnabled(tx: Sql, id: number): Promise<{ row: EndpointRow; waiting: number }> {
     const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
     if (row.status === 'disabled') {
       throw new AppError(
@@ -61,7 +71,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
         'The endpoint is disabled, so nothing is sent to it. Enable it first: POST /v2/webhook-endpoints/{endpointId}/enable or "curd webhooks enable <id>".',
       );
     }
-    return (await webhookQueries(tx).countOpen(id))?.count ?? 0;
+    return { row, waiting: (await webhookQueries(tx).countOpen(id))?.count ?? 0 };
   }
 
   /** Returns the id of the last one. A dry run queues nothing, because deliveries have ids from a sequence. */
@@ -92,13 +102,17 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
       const { endpoint_id, sequence, event_id, type, subject, previous_id } = delivery;
       const isGone = await isExpired(event_id);
       return context.transaction(async (tx) => {
-        const waiting = await lockEnabled(tx, endpoint_id);
+        const { waiting } = await lockEnabled(tx, endpoint_id);
         const open = await endpointQueries(tx).findOpenOf(endpoint_id, event_id);
-        if (open !== undefined) {
+        if (open?.status === 'sending') {
           throw new AppError(
             'conflict',
-            `Delivery ${open.id} of this event waits or is being sent. Wait until it has ended.`,
+            `Delivery ${open.id} of this event is being sent. Wait until it has ended.`,
           );
+        }
+        if (open !== undefined) {
+          await wakeLine(tx, endpoint_id, subject, clock.now());
+          return { endpointId: endpoint_id, deliveryId: open.id };
         }
         if (isGone) {
           throw new AppError('conflict', 'The event has expired: it is not in the log any more.');
@@ -131,7 +145,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
       }
       const deliveries = await deliveriesOf(endpointId, heads);
       return context.transaction(async (tx) => {
-        const waiting = await lockEnabled(tx, endpointId);
+        const { waiting } = await lockEnabled(tx, endpointId);
         if (waiting + deliveries.length > openMax) {
           const count = deliveries.length > openMax ? `more than ${openMax}` : deliveries.length;
           throw rangeError(
@@ -142,6 +156,15 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
         return deliveries.length;
       });
     },
+
+    deliverNow: (context, endpointId) =>
+      context.transaction(async (tx) => {
+        const { row, waiting } = await lockEnabled(tx, endpointId);
+        await countManualAttempt(tx, endpointId, clock.now());
+        await webhookQueries(tx).updateHealth({ ...row, paused_until: null });
+        await wakeWaiting(tx, endpointId, clock.now());
+        return waiting;
+      }),
   };
 }
 

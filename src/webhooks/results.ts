@@ -4,9 +4,10 @@ import type { Origin } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import type { LogEventRow } from '../events/log-reader.ts';
 import { endLeasedJob, type LeasedJob, postponeLeasedJob } from '../jobs/leases.ts';
+import { wakeAfterSuccess } from './backlog.ts';
 import { disableEndpoint } from './disable.ts';
 import type { DisabledReason } from './event-types.ts';
-import { afterFailure, afterSuccess } from './health.ts';
+import { afterFailure, afterSuccess, isRecovery } from './health.ts';
 import { addJobsOfLines, deliveryKind } from './lines.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from './queries.ts';
 import { attemptError } from './request.ts';
@@ -87,7 +88,7 @@ function planOf(clock: Clock, { attempt, result }: Finished): Plan {
   return {
     now,
     error,
-    waitMs: status === 410 ? null : nextAttemptMs(attempt.number, random, asked),
+    waitMs: status === 410 ? null : nextAttemptMs(attempt.number - attempt.job.early_attempts, random, asked),
   };
 }
 
@@ -119,8 +120,11 @@ async function store(
   if (error === null) {
     await endDelivery(tx, delivery, { status: 'delivered', last_status: status, last_error: null }, now);
     const healthy = { ...endpoint, ...afterSuccess(endpoint) };
-    if (endpoint.failures_in_row > 0) {
+    if (endpoint.failing_since !== null) {
       await queries.updateHealth(healthy);
+    }
+    if (isRecovery(endpoint, now)) {
+      await wakeAfterSuccess(tx, endpoint.id, now);
     }
     return [{ outcome: 'delivered', disabled: null }, healthy];
   }

@@ -66,6 +66,8 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       operationId: 'listWebhookEndpoints',
       tag,
       summary: 'List webhook endpoints',
+      description:
+        'With their health: whether they are disabled, since when they fail, and how many deliveries wait.',
       access,
       query: { account },
       responses: {
@@ -115,7 +117,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       tag,
       summary: 'Read a webhook endpoint',
       description:
-        'The ETag changes with the settings and the status of the endpoint, but not with `position`, `waiting` and `failingSince`.',
+        'The ETag changes with the settings and the status of the endpoint, but not with `position`, `failingSince` and what waits.',
       access,
       responses: { 200: oneEndpoint('The endpoint, without its secrets'), ...missing },
       handle: async ({ params }) => privateResponse(await webhookEndpoints.find(endpointId(params)), 200),
@@ -209,7 +211,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       tag,
       summary: 'Send a test ping',
       description:
-        'Sends `webhook.test` at once and waits up to 15 seconds for the response. It is sent once, even to a disabled endpoint, and is not in the log. Five a minute for an endpoint.',
+        'Sends `webhook.test` at once and waits up to 15 seconds for the response. It is sent once, even to a disabled endpoint, and is not in the log. Where it is accepted, all deliveries that wait are due. Five a minute for an endpoint.',
       access,
       replay: 'beforeWork',
       dryRun: 'none',
@@ -222,6 +224,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
         withIdempotency(
           async (context) => {
             const result = await testPing(context, endpointId(params));
+            wake(endpointId(params));
             return context.transaction(async () => result);
           },
           (result) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: { ...result } }),

@@ -3,6 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import { typesMax } from '../events/list-schemas.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import { durationRule, lineRule, multilineRule } from '../schema/text-rules.ts';
+import { waitingForValues } from './waiting.ts';
 
 export const urlCharactersMax = 2048;
 
@@ -33,6 +34,17 @@ const description = {
 } as const;
 export const position = { type: 'string', minLength: 1, maxLength: 64 } as const;
 
+export const waitingFor = {
+  type: ['string', 'null'],
+  enum: [...waitingForValues, null],
+  description:
+    'lease: a server sends it; if the server has stopped, it is sent again seconds after `dueAt`. earlier_delivery: an earlier one of the same subject is not delivered yet. retry: its last attempt has failed. pause: the endpoint returned 429, 502 or 504. turn: it is due, and sent as soon as a request to the endpoint is free. enabling: the endpoint is disabled',
+} as const;
+export const dueAt = {
+  ...nullableTimestampSchema,
+  description: 'When it is due; null where that does not depend on time alone',
+} as const;
+
 const EndpointSecret = {
   type: 'object',
   required: ['last4', 'createdAt', 'endsAt'],
@@ -59,6 +71,8 @@ export const WebhookEndpoint = {
     'disabledReason',
     'position',
     'waiting',
+    'waitingFor',
+    'dueAt',
     'failingSince',
     'createdAt',
     'updatedAt',
@@ -79,6 +93,11 @@ export const WebhookEndpoint = {
     },
     position: { ...text, description: 'The last event that was examined for it' },
     waiting: { type: 'integer', description: 'Deliveries that wait or are being sent' },
+    waitingFor: {
+      ...waitingFor,
+      description: `Why the delivery that is next waits; null where none does. ${waitingFor.description}`,
+    },
+    dueAt,
     failingSince: { ...nullableTimestampSchema, description: 'First failed attempt since the last success' },
     createdAt: timestampSchema,
     updatedAt: timestampSchema,
@@ -99,6 +118,8 @@ export const WebhookEndpoint = {
       disabledReason: null,
       position: eventId,
       waiting: 0,
+      waitingFor: null,
+      dueAt: null,
       failingSince: null,
       createdAt: '2026-11-22T09:30:00.000Z',
       updatedAt: '2026-11-22T09:30:00.000Z',

@@ -2,11 +2,11 @@
  * Sends one webhook request. Targets come from operators of shops and lead anywhere, so the IP address is checked where
  * the connection is made: a name that resolves differently the second time gains nothing. Redirects are not followed.
  */
-import { lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { findAddresses } from './host-lookup.ts';
 import { parseRetryAfter } from './schedule.ts';
 
 /** `public`: https to public unicast addresses alone. `any`: everything, for local development. */
@@ -74,21 +74,25 @@ export function targetError(text: string, targets: WebhookTargets): string | nul
     : null;
 }
 
-/** Refuses a name unless all of its IP addresses are public. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error !== null || first === undefined) {
-      callback(error ?? new Error('the host name has no IP address'), '', 4);
-    } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
-      callback(new Error(notPublic), '', 4);
-    } else if (options.all) {
-      callback(null, addresses);
-    } else {
-      callback(null, first.address, first.family);
-    }
-  });
-};
+/** A lookup of connections. With the targets `public` it refuses a name unless all of its IP addresses are public. */
+function lookupFor(targets: WebhookTargets): LookupFunction {
+  return (hostname, options, callback) => {
+    findAddresses(hostname).then(
+      (found) => {
+        const addresses = found.map((address) => ({ address, family: isIP(address) }));
+        const [first] = addresses;
+        if (first === undefined || (targets === 'public' && !found.every(isPublicAddress))) {
+          callback(new Error(notPublic), '', 4);
+        } else if (options.all) {
+          callback(null, addresses);
+        } else {
+          callback(null, first.address, first.family);
+        }
+      },
+      (error) => callback(error, '', 4),
+    );
+  };
+}
 
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -103,11 +107,7 @@ export interface WebhookSender {
 
 /** @param now milliseconds since the epoch, for dates in Retry-After */
 export function createWebhookSender(targets: WebhookTargets, now: () => number): WebhookSender {
-  const options = {
-    keepAlive: true,
-    timeout: idleMs,
-    ...(targets === 'public' ? { lookup: publicLookup } : {}),
-  };
+  const options = { keepAlive: true, timeout: idleMs, lookup: lookupFor(targets) };
   const httpAgent = new HttpAgent(options);
   const httpsAgent = new HttpsAgent(options);
 
@@ -175,8 +175,6 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
 const textOfCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed before the response was complete',
-  ENOTFOUND: 'the host name was not found',
-  EAI_AGAIN: 'the host name could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',

@@ -19,6 +19,7 @@ import { type EndpointRow, webhookQueries } from './queries.ts';
 import type { WebhookEndpointChange, WebhookEndpointInput } from './schemas.ts';
 import { activeSecrets, type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
+import { type Backlog, emptyBacklog, readBacklogs } from './waiting.ts';
 
 /** Of an account. */
 export const endpointsMax = 20;
@@ -84,8 +85,14 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     return { row, account: account?.name ?? '', state };
   }
 
-  function shown(row: EndpointRow, account: string, open: number, epochs: Parameters<typeof positionAt>[1]) {
-    return toEndpoint(row, { account, open, position: positionAt(row.position, epochs), now: clock.now() });
+  function shown(
+    row: EndpointRow,
+    account: string,
+    backlog: Backlog | undefined,
+    epochs: Parameters<typeof positionAt>[1],
+  ) {
+    const position = positionAt(row.position, epochs);
+    return toEndpoint(row, { account, backlog: backlog ?? emptyBacklog, position, now: clock.now() });
   }
 
   function record(tx: Sql, { origin }: Context, event: NewEvent): Promise<void> {
@@ -117,8 +124,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         await endpointQueries(tx).update(changed);
         await record(tx, context, event);
       }
-      const open = await webhookQueries(tx).countOpen(id);
-      return complete(shown(changed, account, open?.count ?? 0, state.epochs));
+      const backlogs = await readBacklogs(tx, [changed], clock.now());
+      return complete(shown(changed, account, backlogs.get(id), state.epochs));
     });
   }
 
@@ -131,22 +138,21 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       if (rows.length === 0) {
         return [];
       }
-      const [accounts, { epochs }, counts] = await Promise.all([
+      const [accounts, { epochs }, backlogs] = await Promise.all([
         keys.listAccounts(),
         readLogState(database),
-        endpointQueries(database).countOpen(rows.map(({ id }) => id)),
+        readBacklogs(database, rows, clock.now()),
       ]);
       const names = new Map(accounts.map(({ id, name }) => [id, name]));
-      const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
       return rows.map(
-        (row) => shown(row, names.get(row.account_id) ?? '', open.get(row.id) ?? 0, epochs).body,
+        (row) => shown(row, names.get(row.account_id) ?? '', backlogs.get(row.id), epochs).body,
       );
     },
 
     async find(id) {
       const { row, account, state } = await readWithSurroundings(id);
-      const open = await webhookQueries(database).countOpen(id);
-      return shown(row, account, open?.count ?? 0, state.epochs);
+      const backlogs = await readBacklogs(database, [row], clock.now());
+      return shown(row, account, backlogs.get(id), state.epochs);
     },
 
     async create(context, accountId, { url, types = null, description = null, since = 'latest' }) {
@@ -158,7 +164,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         readLogState(database),
       ]);
       return context.transaction(async (tx) => {
-        await tx.get(advisoryLock(`webhook endpoints of account ${accountId}`));
+        await tx.get(advisoryLock('webhook endpoints of account', accountId));
         if ((await endpointQueries(tx).countOfAccount(accountId)) >= endpointsMax) {
           throw new AppError(
             'conflict',
@@ -177,7 +183,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         const row = { ...inserted, secrets: JSON.stringify([stored]) };
         await endpointQueries(tx).updateSecrets(row.id, row.secrets);
         await record(tx, context, webhookEvents.created.of(subjectOf(row.id), { id: row.id }));
-        return withSecret(shown(row, account?.name ?? '', 0, epochs), text);
+        return withSecret(shown(row, account?.name ?? '', undefined, epochs), text);
       });
     },
 

@@ -1,10 +1,8 @@
 /** Checks the target of a webhook endpoint when it is registered. The sender checks it again at each connection. */
-import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { validationError } from '../errors.ts';
+import { findAddresses } from './host-lookup.ts';
 import { hostOf, isPublicAddress, targetError, type WebhookTargets } from './sender.ts';
-
-const lookupTimeoutMs = 5000;
 
 /** @throws AppError validation with what is wrong and what to do */
 export async function requireTarget(url: string, targets: WebhookTargets): Promise<void> {
@@ -20,22 +18,11 @@ async function hostError(url: URL): Promise<string | null> {
   if (isIP(hostOf(url)) !== 0) {
     return null;
   }
-  const addresses = await resolve(hostname);
+  const addresses = await findAddresses(hostname).catch(() => null);
   if (addresses === null) {
     return `names a host that cannot be resolved: ${hostname}. Check the name, or try again`;
   }
   return addresses.every(isPublicAddress)
     ? null
     : 'names a host in a private network. Use one with public IP addresses only; to permit private targets, an operator sets CURD_WEBHOOK_TARGETS=any';
-}
-
-/** All IP addresses of a name, as the operating system resolves it; null where there are none. */
-function resolve(hostname: string): Promise<string[] | null> {
-  return new Promise((done) => {
-    const timer = setTimeout(() => done(null), lookupTimeoutMs);
-    lookup(hostname, { all: true }, (error, addresses) => {
-      clearTimeout(timer);
-      done(error !== null || addresses.length === 0 ? null : addresses.map(({ address }) => address));
-    });
-  });
 }

@@ -1,20 +1,21 @@
-/** Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. */
+/**
+ * Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. Where it is
+ * accepted, the deliveries that wait are due.
+ */
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { toBase62 } from '../random-text.ts';
+import { wakeWaiting } from './backlog.ts';
 import { requireFound } from './endpoint.ts';
-import { endpointQueries } from './endpoint-queries.ts';
+import { afterTest } from './health.ts';
+import { countManualAttempt } from './manual-attempts.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
 import { attemptError, toRequest } from './request.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
-
-/** Of an endpoint. */
-export const pingsMax = 5;
-const minuteMs = 60_000;
 
 export interface PingResult {
   /** null where there was no response. */
@@ -40,20 +41,19 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
   function count(endpointId: number): Promise<EndpointRow> {
     return database.transaction(async (tx) => {
       const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(endpointId));
-      const now = clock.now();
-      // A time in the future was written while a clock was ahead.
-      const recent = (await endpointQueries(tx).listTestPings(endpointId)).filter(
-        (at) => at > now - minuteMs && at <= now,
-      );
-      if (recent.length >= pingsMax) {
-        throw new AppError(
-          'rateLimited',
-          `${pingsMax} test pings were sent to this endpoint within a minute. Wait as long as Retry-After says.`,
-          { details: { retryAfterMs: (recent[0] ?? now) + minuteMs - now } },
-        );
-      }
-      await endpointQueries(tx).updateTestPings(endpointId, [...recent, now]);
+      await countManualAttempt(tx, endpointId, clock.now());
       return row;
+    });
+  }
+
+  /** The receiver works again: what waits for it need not wait longer. */
+  function recover(endpointId: number, url: string): Promise<void> {
+    return database.transaction(async (tx) => {
+      const row = await webhookQueries(tx).lockEndpointForUpdate(endpointId);
+      if (row?.status === 'enabled' && row.url === url) {
+        await webhookQueries(tx).updateHealth(afterTest(row));
+        await wakeWaiting(tx, endpointId, clock.now());
+      }
     });
   }
 
@@ -83,7 +83,11 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
         toRequest({ url: row.url, id, body, at: now, keys, version: packageJson.version }),
       );
       const { status, durationMs, response } = result;
-      return { status, durationMs, error: attemptError(result), response };
+      const error = attemptError(result);
+      if (error === null) {
+        await recover(endpointId, row.url);
+      }
+      return { status, durationMs, error, response };
     } finally {
       sender.close();
     }

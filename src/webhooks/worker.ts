@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../clock.ts';
 import { purgeInSlices } from '../database/purge.ts';
-import { listDueLanes } from '../jobs/leases.ts';
+import { endAllLeases, listDueLanes } from '../jobs/leases.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
 import { deliveryKind } from './lines.ts';
 import { webhookQueries } from './queries.ts';
@@ -13,8 +13,8 @@ import { webhookQueries } from './queries.ts';
 const purgedOfABlock = 500;
 
 export interface WebhookWorker {
-  /** Sends webhooks from now on. */
-  start(): Promise<void>;
+  /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */
+  start(isOnlyServer?: boolean): Promise<void>;
   /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
   wake(endpointId: number): void;
   /** Every minute: finds endpoints of other instances, and deliveries without a job. */
@@ -64,8 +64,11 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
   }
 
   return {
-    async start() {
+    async start(isOnlyServer = false) {
       isStarted = true;
+      if (isOnlyServer) {
+        await endAllLeases(database, deliveryKind, clock.now());
+      }
       await activate();
     },
     wake(endpointId) {

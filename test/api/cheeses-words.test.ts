@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
-import type { Statement } from '../../src/database/sql.ts';
 import { onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 import { createRandom, matches, type Query, type Random, randomCheeses, sorted } from './navigation-model.ts';
 import { fill, idsOf, list, pages } from './navigation-requests.ts';
@@ -76,28 +75,11 @@ onBothEngines('GET /cheeses with several words', (engine) => {
     assert.ok(found > 10 * count, 'too few matches to test anything');
   });
 
-  test('searches the lists of both words by turns, and gives up when that takes long', async () => {
+  test('returns an empty page for words that no cheese has together', async () => {
     const { shop } = opened();
-    const { database } = shop.app.services;
-    const { all } = database;
-    const texts: string[] = [];
-    Object.assign(database, {
-      all: (statement: Statement) => {
-        texts.push(statement.render(engine).text);
-        return all(statement);
-      },
-    });
-    const searched = () => texts.filter((text) => text.includes('recursive walk')).length;
-    try {
-      assert.equal((await list(shop, { q: 'gru tomme', limit: '4' })).json.items.length, 4);
-      assert.equal(searched(), 1);
-      for (const sort of ['name', '-name', 'createdAt', '-createdAt']) {
-        const { json } = await list(shop, { q: 'alp berg', sort });
-        assert.deepEqual([json.items, json.total], [[], 0]);
-      }
-      assert.equal(searched(), 5);
-    } finally {
-      Object.assign(database, { all });
+    for (const sort of ['name', '-name', 'createdAt', '-createdAt']) {
+      const { json } = await list(shop, { q: 'alp berg', sort });
+      assert.deepEqual([json.items, json.total], [[], 0]);
     }
   });
 });

@@ -146,7 +146,9 @@ test('Each entry of POST /customer/createMultiple counts as a registration, with
 const publicPaths = [
   '/',
   '/docs',
+  '/docs/interactive',
   '/docs/js/scalar.js',
+  '/docs/operations/listCheeses',
   '/images/nothing.png',
   '/openapi.json',
   '/.well-known/oauth-authorization-server',

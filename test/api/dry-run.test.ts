@@ -152,16 +152,21 @@ onBothEngines('A dry run', (engine) => {
     assert.equal(refused.text, real.text);
   });
 
-  test('of DELETE /customer/{username} counts sessions, and PUT with a new password ends the others', async () => {
+  test('of DELETE /customer/{username} counts orders and sessions, and PUT with a new password ends the others', async () => {
     const shop = open();
     const { id, customer, authorization } = await register(shop, 'leaving');
     const as = (headers: object) => ({ headers: { authorization, ...headers } });
     await shop.request('POST', '/v2/customer/login', {
       body: { username: 'leaving', password: customer.password },
     });
+    const order = await place(shop, await createCheese(shop, 'Left behind'), { authorization });
+    assert.equal(order.status, 201);
     const gone = await shop.request('DELETE', '/v2/customer/leaving', as(listEffects));
-    assert.deepEqual(gone.json.effects, [
-      { type: 'sessions.ended', count: 2 },
+    const [ended, cancelled, ...others] = gone.json.effects;
+    assert.deepEqual(ended, { type: 'sessions.ended', count: 2 });
+    assert.deepEqual([cancelled.type, cancelled.subject], ['order.cancelled', `order:${order.json.id}`]);
+    assert.deepEqual(others, [
+      { type: 'orders.anonymized', count: 1 },
       { type: 'customer.deleted', subject: `customer:${id}`, data: { id } },
     ]);
     const put = (password: string) =>

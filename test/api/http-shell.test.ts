@@ -163,6 +163,7 @@ test('A cached response to a request without an origin can be given to a page', 
     '/openapi.json',
     '/v2/openapi.json',
     '/docs',
+    '/docs/interactive',
     '/docs/js/scalar.js',
     '/.well-known/oauth-authorization-server',
     '/images/none.png',
@@ -314,9 +315,9 @@ test('An unexpected error is 500 with a fixed text and a request id, without its
   assert.doesNotMatch(response.payload, /catalogue|table|sql|at /i);
 });
 
-test('The reference page finds its script, with and without a trailing slash in its URL', async (t) => {
+test('The interactive reference finds its script, with and without a trailing slash in its URL', async (t) => {
   const shop = await openShop(t);
-  for (const path of ['/docs', '/docs/']) {
+  for (const path of ['/docs/interactive', '/docs/interactive/']) {
     const { payload } = await shop.app.server.inject(path);
     const source = /<script src="([^"]+)"/.exec(payload)?.[1] ?? '';
     const script = await shop.app.server.inject(new URL(source, `http://shop.example${path}`).pathname);

@@ -252,7 +252,7 @@ test('The stored fingerprint of a request is no plain digest, from which its pas
   const headers = { 'idempotency-key': 'once' };
   assert.equal((await shop.request('POST', '/v2/customer', { raw, headers })).status, 201);
   const rows = await shop.app.services.database.all<{ fingerprint: string }>(
-    sql`select fingerprint from idempotent_answer`,
+    sql`select fingerprint from stored_response`,
   );
   const guesses = ['', 'POST /v2/customer', 'POST /v2/customer\n'].map((before) =>
     hash('sha256', before + raw),

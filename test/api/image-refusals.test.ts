@@ -88,6 +88,8 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
       [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
       [{ 'content-type': `multipart/mixed; boundary=${boundary}` }, 415],
       [{ 'content-type': `multipart/form-database; boundary=${boundary}` }, 415],
+      [{ 'content-type': `${formType}; charset=utf-16` }, 415],
+      [{ 'content-type': `${formType}; charset=utf-8; charset=utf-8` }, 415],
       [{ 'content-type': formType, 'content-encoding': 'gzip' }, 415],
       [{ 'content-type': formType, 'content-encoding': 'br, gzip' }, 415],
       [{ 'content-type': 'multipart/form-data' }, 422],

@@ -1,15 +1,18 @@
 /** POST /imports: files of cheeses over HTTP, as a preview, in create mode and in update mode. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import {
   assertError,
   assertFields,
   onBothEngines,
+  openListeningShop,
   openShop,
   type Scope,
   type Shop,
   shared,
   type TestResponse,
+  until,
 } from '../helper.ts';
 
 interface Form {
@@ -91,7 +94,7 @@ onBothEngines('POST /imports', (engine) => {
     const repeated = refused.find(({ line }: { line: number }) => line === 905);
     assert.equal(repeated.reason, 'a row before this one has the same name in the same category');
     assert.match(refused[0].reason, /^organic: /);
-    assert.equal(refused[0].line, 52);
+    assert.deepEqual([refused[0].line, refused[0].name, repeated.name], [52, 'Tomme 50', 'Tomme 3']);
     assert.equal(remarks.length, 100);
     assert.equal(sample.length, 20);
     assert.deepEqual([sample[1].line, sample[1].outcome], [3, 'created']);
@@ -122,6 +125,14 @@ onBothEngines('POST /imports', (engine) => {
       );
       assert.equal(update.sample[1].outcome, 'updated');
       assert.equal(update.sample[1].cheese.pricePerKg, 99.5);
+      assert.deepEqual(update.changed, [
+        {
+          line: 3,
+          cheeseId: real.sample[1].cheese.id,
+          name: 'Tomme 1',
+          changes: { pricePerKg: { from: 11, to: 99.5 } },
+        },
+      ]);
       const prices = [];
       for (const row of [1, 2]) {
         const { id } = real.sample[row].cheese;
@@ -193,7 +204,12 @@ onBothEngines('POST /imports', (engine) => {
       [{ mode: 'update', setStock: 'true' }, [1, 1], 30],
       [{ mode: 'update', setStock: 'true' }, [0, 2], 30],
     ] as const) {
-      const { updated, unchanged } = await importing(shop, file('30'), fields);
+      const before = await onHand();
+      const { updated, unchanged, changed } = await importing(shop, file('30'), fields);
+      assert.deepEqual(
+        changed.map(({ changes }: { changes: object }) => changes),
+        updated === 0 ? [] : [{ stockKg: { from: before, to: 30 } }],
+      );
       assert.deepEqual([updated, unchanged], counts, JSON.stringify(fields));
       assert.equal(await onHand(), kilograms);
     }
@@ -217,6 +233,55 @@ suite('POST /imports', () => {
     const refused = responses.find(({ status }) => status === 503);
     assert.ok(Number(refused?.headers['retry-after']) > 0);
     assert.equal((await send(shop, file, { fields: { map, preview: 'true' } })).status, 200);
+  });
+
+  test('reads prices with a comma or a point, and refuses those that could be another number', async () => {
+    const shop = await shopOf();
+    const prices = [
+      ['29,90', 29.9],
+      ['29.9', 29.9],
+      ['$1234.50', 1234.5],
+      ['0,5', 0.5],
+      ['7', 7],
+      ...['1,234.5', '1.234,50', '1,234', '1.234', '1e9', '1e3', "1'000", '-3', '.5', '5.'].map(
+        (text) => [text, null] as const,
+      ),
+    ] as const;
+    const rows = prices.map(([text], row) => `Priced ${row},"${text}"`);
+    const { sample, refused } = await importing(shop, `\uFEFFname,pricePerKg\r\n${rows.join('\r\n')}`);
+    assert.deepEqual(
+      sample.map(({ cheese }: { cheese?: { pricePerKg: number } }) => cheese?.pricePerKg ?? null),
+      prices.map(([, price]) => price),
+    );
+    assert.match(
+      refused.find(({ name }: { name: string }) => name === 'Priced 5').reason,
+      /^pricePerKg: "1,234\.5" is not a price\. Write digits with at most two decimals/,
+    );
+  });
+
+  test('ends a preview when its connection closes, so that the next one need not wait', async (t) => {
+    const shop = await openListeningShop(t);
+    const preview = (text: string, signal?: AbortSignal) => {
+      const body = new FormData();
+      body.append('file', new Blob([text]), 'cheeses.csv');
+      body.append('preview', 'true');
+      const init = { method: 'POST', headers: { 'x-api-key': shop.writer }, body };
+      return fetch(`${shop.url}/v2/imports`, signal === undefined ? init : { ...init, signal });
+    };
+    const large = `name\n${Array.from({ length: 40_000 }, (_, row) => `Wheel ${row}`).join('\n')}\n`;
+    const controller = new AbortController();
+    let abandoned = Promise.resolve<unknown>(null);
+    // A small one that arrives first is not refused.
+    await until(async () => {
+      abandoned = preview(large, controller.signal).catch((error) => error);
+      await setTimeout(100);
+      const { status } = await preview('name\nBrie\n');
+      return status === 503;
+    });
+    controller.abort();
+    await abandoned;
+    const last = await preview('name\nBrie\n');
+    assert.equal(last.status, 200, await last.text());
   });
 
   test('refuses files and fields that are not valid, and imports nothing', async () => {
@@ -273,9 +338,9 @@ suite('POST /imports', () => {
     ).json;
     assert.equal(rows, 4);
     assert.deepEqual(refused, [
-      { line: 1, reason: 'is larger than 1 MiB' },
-      { line: 2, reason: 'is nested deeper than 64 levels' },
-      { line: 3, reason: 'has more than 10000 values' },
+      { line: 1, name: null, reason: 'is larger than 1 MiB' },
+      { line: 2, name: null, reason: 'is nested deeper than 64 levels' },
+      { line: 3, name: null, reason: 'has more than 10000 values' },
     ]);
     const latin1 = Buffer.from('name\nGruy\u00e8re\nEmmentaler\n', 'latin1');
     const { json } = await send(shop, latin1, { name: 'blob', type: 'text/csv' });

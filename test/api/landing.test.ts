@@ -93,9 +93,33 @@ test('/robots.txt disallows everything', async () => {
   assert.equal(text, 'User-agent: *\nDisallow: /\n');
 });
 
-test('Other paths at the root stay 404 with the error body, for browsers too', async () => {
-  for (const path of ['/index.html', '/robots', '/favicon.png']) {
-    assertError(await shop().request('GET', path, { headers: { accept: browser } }), 404, 'not_found');
+test('GET of an unknown URL is a page for browsers, with links that lead somewhere', async () => {
+  for (const url of ['/shop/cheeses.html', '/docs/nothing', '/v2/nothing', '/%zz', '/console/a.txt']) {
+    const { status, headers, text } = await shop().request('GET', url, { headers: { accept: browser } });
+    assert.equal(status, 404, url);
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8', url);
+    assert.equal(headers['cache-control'], 'no-store');
+    assert.match(headers['content-security-policy'] ?? '', /^default-src 'none'; style-src 'sha256-/);
+    assert.match(text, /<h1>There is nothing at this URL<\/h1>/);
+    assert.match(text, /<title>Not found - Brie &amp; &lt;b&gt; 🧀<\/title>/u);
+    const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link);
+    assert.deepEqual(links, ['/', '/console', '/docs']);
   }
-  assertError(await shop().request('POST', '/'), 405, 'method_not_allowed');
+});
+
+test('An unknown URL is JSON for clients of the API, and so is an unknown resource of the API', async () => {
+  const accepts = ['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0', undefined];
+  for (const accept of accepts) {
+    const headers = accept === undefined ? {} : { accept };
+    assertError(await shop().request('GET', '/shop/cheeses.html', { headers }), 404, 'not_found');
+  }
+  const headers = { accept: browser };
+  assertError(await shop().request('POST', '/nothing', { headers }), 404, 'not_found');
+  assertError(await shop().request('POST', '/', { headers }), 405, 'method_not_allowed');
+  const { reader } = shop();
+  assertError(
+    await shop().request('GET', '/v2/cheeses/987654321', { as: reader, headers }),
+    404,
+    'not_found',
+  );
 });

@@ -14,7 +14,10 @@ function tableOf({ app }: Shop): string[] {
         /^((?:[│ ] {3})*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/u.exec(line) ?? [];
       const depth = indent.length / 4;
       parts.splice(depth, Number.POSITIVE_INFINITY, part);
-      const path = parts.join('').replace(/:(\w+)/g, '{$1}');
+      const path = parts
+        .join('')
+        .replace(/:(\w+)/g, '{$1}')
+        .replace(/\/?\*$/, '/{path}');
       return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${path}`);
     });
 }

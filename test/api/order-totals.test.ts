@@ -203,7 +203,7 @@ onBothEngines('Lists of orders', (engine) => {
     assert.equal(await database.get(sql`select id from order_count_change`), undefined);
     const counts = () => database.all(sql`select * from order_count order by owner, day`);
     const counted = await counts();
-    await recountOrders(database);
+    await database.exclusiveTransaction(recountOrders);
     assert.deepEqual(counted, await counts(), 'as if all orders were counted again');
     assert.deepEqual(await database.snapshot(checkOrders), []);
     assert.deepEqual(

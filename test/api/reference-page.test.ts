@@ -1,22 +1,124 @@
-/** The reference page: its HTML and its caching. */
+/** The reference: pages that need no script, and the page that sends requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop, shared } from '../helper.ts';
 
 const shop = shared((t) => openShop(t));
 
-test('The reference page declares its language and contains no placeholder that looks like a key', async () => {
-  const { text } = await shop().request('GET', '/docs');
+const page = async (path: string) => {
+  const { status, text, headers } = await shop().request('GET', path);
+  return { status, text, headers };
+};
+
+test('Every operation and every schema of the OpenAPI document has a reference page that is linked from /docs', async () => {
+  const { json } = await shop().request('GET', '/openapi.json');
+  const { text: overview } = await page('/docs');
+  const operations = Object.values<Record<string, { operationId: string; summary: string }>>(json.paths)
+    .flatMap((methods) => Object.values(methods))
+    .map(({ operationId, summary }) => [`/docs/operations/${operationId}`, summary] as const);
+  const schemas = Object.keys(json.components.schemas).map(
+    (name) => [`/docs/schemas/${name}`, name] as const,
+  );
+  assert.ok(operations.length > 100 && schemas.length > 80);
+  for (const [path, heading] of [...operations, ...schemas]) {
+    assert.ok(overview.includes(`href="${path}"`), path);
+    const { status, text } = await page(path);
+    assert.equal(status, 200, path);
+    const [, found = ''] = /<h1>(.+)<\/h1>/.exec(text) ?? [];
+    assert.equal(found.replaceAll('&#39;', "'"), heading, path);
+    assert.doesNotMatch(text, /undefined|\[object|<script/, path);
+  }
+});
+
+test('A link from a reference page to another one, or to a heading, leads somewhere', async () => {
+  const known = new Set<string>();
+  const { text: overview } = await page('/docs');
+  const ids = new Set([...overview.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  for (const path of [
+    '/docs',
+    '/docs/operations/listCheeses',
+    '/docs/schemas/Order',
+    '/docs/operations/getReference',
+  ]) {
+    const { text } = await page(path);
+    for (const [, href = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      const [target = '', anchor] = href.split('#');
+      if (anchor !== undefined && (target === '' || target === '/docs')) {
+        assert.ok(ids.has(anchor), `${path}: ${href}`);
+      } else if (target.startsWith('/') && !known.has(target)) {
+        known.add(target);
+        assert.equal((await page(target)).status, 200, `${path}: ${href}`);
+      }
+    }
+  }
+  assert.ok(known.size > 100);
+});
+
+test('A reference page shows parameters with limits, the body, a command for curl and all responses', async () => {
+  const { text: list } = await page('/docs/operations/listCheeses');
+  assert.match(list, /<code>limit<\/code>[\s\S]*?Cheeses per page\. 1 to 100\. Default: <code>20<\/code>\./);
+  assert.match(
+    list,
+    /curl \\\n {2}-H &quot;X-API-Key: \$KEY&quot; \\\n {2}&#39;http:\/\/127\.0\.0\.1:8080\/v2\/cheeses&#39;/,
+  );
+  const { text: order } = await page('/docs/operations/placeOrder');
+  assert.match(order, /<code>items\[\]\.quantity<\/code> <span class="required">required<\/span>/);
+  assert.match(order, /curl -X POST/);
+  for (const status of [201, 401, 403, 422, 429]) {
+    assert.match(order, new RegExp(`<summary><code>${status}</code>`));
+  }
+});
+
+test('A reference page shows responses that operations share, and a schema lists the operations with them', async () => {
+  const { text: cheese } = await page('/docs/operations/getCheese');
+  assert.match(cheese, /<summary><code>404<\/code> There is no such cheese/);
+  const { text: error } = await page('/docs/schemas/Error');
+  assert.ok(error.includes('href="/docs/operations/getCheese"'));
+});
+
+test('A reference page of an unknown operation or schema is 404, also for names of object members', async () => {
+  for (const path of [
+    '/docs/operations/nope',
+    '/docs/schemas/nope',
+    '/docs/schemas/__proto__',
+    '/docs/schemas/toString',
+    '/docs/nope',
+  ]) {
+    assert.equal((await page(path)).status, 404, path);
+  }
+});
+
+test('A reference page runs no script, and has a title and a description', async () => {
+  for (const path of ['/docs', '/docs/operations/listCheeses', '/docs/schemas/Cheese']) {
+    const { text, headers } = await page(path);
+    assert.match(
+      headers['content-security-policy'] ?? '',
+      /^default-src 'none'; style-src 'self'; img-src 'self';/,
+    );
+    assert.match(text, /<meta name="description" content="[^"]{10,}">\n<title>[^<]+<\/title>/, path);
+  }
+});
+
+test('The interactive reference declares its language and contains no placeholder that looks like a key', async () => {
+  const { text } = await page('/docs/interactive');
   assert.match(text, /^<!doctype html>\s*<html lang="en">/i);
+  assert.match(text, /<meta name="description" content="[^"]{10,}">/);
+  assert.match(text, /url\(\/favicon\.ico\)/);
   const [, script = ''] = /<script src="([^"]+)"/.exec(text) ?? [];
-  const { status, text: code } = await shop().request('GET', script);
+  const { status, text: code } = await page(script);
   assert.equal(status, 200);
   assert.doesNotMatch(code, /placeholder:`[\w+/=-]{16,}`/);
   assert.match(code, /placeholder:`Key or token`/);
 });
 
-test('The reference page and the OpenAPI document return 304 when If-None-Match is current', async () => {
-  for (const path of ['/docs', '/openapi.json', '/v2/openapi.json']) {
+test('The reference pages and the OpenAPI document return 304 when If-None-Match is current', async () => {
+  for (const path of [
+    '/docs',
+    '/docs/operations/listCheeses',
+    '/docs/interactive',
+    '/openapi.json',
+    '/v2/openapi.json',
+  ]) {
     const first = await shop().request('GET', path);
     assert.equal(first.headers['cache-control'], 'private, no-cache', path);
     assert.match(first.headers.vary ?? '', /Accept-Encoding/, path);
@@ -27,9 +129,9 @@ test('The reference page and the OpenAPI document return 304 when If-None-Match 
   }
 });
 
-test('The reference page has guides, and uses the icon of the other pages as its logo', async () => {
-  const { json } = await shop().request('GET', '/openapi.json');
-  const headings = [...json.info.description.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+test('The reference has guides', async () => {
+  const { text } = await page('/docs');
+  const headings = [...text.matchAll(/<h2>(.+)<\/h2>/g)].map(([, heading]) => heading);
   assert.deepEqual(headings, [
     'Authentication',
     'Pagination',
@@ -38,6 +140,4 @@ test('The reference page has guides, and uses the icon of the other pages as its
     'Idempotency',
     'Conditional requests',
   ]);
-  const { text } = await shop().request('GET', '/docs');
-  assert.match(text, /url\(\/favicon\.ico\)/);
 });

@@ -123,8 +123,16 @@ test('At info, which is the default, the log has a line at start and one at stop
   for (const path of ['/v2/cheeses', '/v2/cheeses/0', '/nowhere', '/healthz']) {
     await (await fetch(`${url}${path}`, { headers: { 'x-api-key': key } })).arrayBuffer();
   }
-  const lines = linesOf((await stop()).stderr).map(({ time, ...line }) => line);
+  const lines = (linesOf((await stop()).stderr) as (Line & { ms?: number; cheeses?: number })[]).map(
+    ({ time, ms, ...line }) => line,
+  );
+  // The catalogue is loaded beside the rest of the start.
+  lines.sort(
+    (one, other) =>
+      Number(other.msg === 'the catalogue is loaded') - Number(one.msg === 'the catalogue is loaded'),
+  );
   assert.deepEqual(lines, [
+    { level: 'info', msg: 'the catalogue is loaded', cheeses: lines[0]?.cheeses },
     {
       level: 'info',
       version: packageJson.version,
@@ -135,7 +143,7 @@ test('At info, which is the default, the log has a line at start and one at stop
       port: Number(new URL(url).port),
       msg: 'started',
     },
-    { ...lines[1], level: 'info', signal: 'SIGTERM', msg: 'stopped' },
+    { ...lines[2], level: 'info', signal: 'SIGTERM', msg: 'stopped' },
   ]);
 });
 

@@ -325,6 +325,9 @@ suite('GET /statistics', () => {
     assert.deepEqual(await rows(`&cheeseIds=${two},${three},999`), [vacherin]);
     assert.deepEqual(await rows('&to=2999-01-01'), [tilsiter, vacherin]);
     const past = await get(shop(), 'best-sellers?from=2020-01-01&to=2020-02-01');
+    // The test before has placed orders in 2026 too.
+    const { since } = past.json;
+    assert.ok(since <= today && since >= '2026-01-01', since);
     assert.deepEqual(past.json.items, []);
 
     for (const [day, name] of [
@@ -335,6 +338,7 @@ suite('GET /statistics', () => {
         insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
         values (${day}, ${two}, ${name}, 1, 1, 3000)`);
     }
+    assert.equal((await get(shop(), `best-sellers?from=${today}`)).json.since, '2020-01-15');
     for (const [to, name] of [
       ['2020-01-20', 'Young Vacherin'],
       ['2020-01-21', 'Vacherin of Fribourg'],

@@ -70,6 +70,7 @@ const table: Readonly<Record<string, string>> = {
   'POST /customers/:customerId/password-reset': 'admin',
   'GET /integrity': 'admin',
   'GET /status': 'admin',
+  'GET /names': 'admin',
   'GET /statistics/series': 'admin',
   'GET /statistics/best-sellers': 'admin',
   'GET /accounts': 'admin',
@@ -93,6 +94,7 @@ const table: Readonly<Record<string, string>> = {
   'POST /webhook-endpoints/:endpointId/rotate-secret': 'admin',
   'POST /webhook-endpoints/:endpointId/test': 'admin',
   'POST /webhook-endpoints/:endpointId/enable': 'admin',
+  'POST /webhook-endpoints/:endpointId/deliver': 'admin',
   'POST /webhook-endpoints/:endpointId/disable': 'admin',
   'POST /webhook-endpoints/:endpointId/replay': 'admin',
   'GET /webhook-endpoints/:endpointId/deliveries': 'admin',
@@ -233,7 +235,7 @@ test('The body of a 401 gives the reason when it follows from the text of the cr
   const customer = await newCustomer(shop, 'ada', 'customer');
   const client = await newClient(shop);
   const good = await newToken(shop, { client, customer, scope: 'read:cheeses' });
-  const damaged = `${shop.reader.slice(0, -1)}-`;
+  const damaged = `${shop.reader.slice(0, -1)}${shop.reader.endsWith('0') ? '1' : '0'}`;
   const production = await openShop(t, {
     settings: { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' },
   });
@@ -243,12 +245,13 @@ test('The body of a 401 gives the reason when it follows from the text of the cr
     [shop, { authorization: `Basic ${good}` }, /^Authorization must be Bearer/],
     [shop, bearer(`${good} ${good}`), /^Authorization must be Bearer/],
     [shop, { authorization: '' }, /^Authorization must be Bearer/],
-    [shop, { 'x-api-key': damaged }, /^The API key is malformed: .* Copy the whole key again\./],
-    [shop, { 'x-api-key': shop.reader.slice(0, -1) }, /^The API key is malformed/],
+    [shop, { 'x-api-key': damaged }, /^The checksum of the API key is wrong, .* Copy the whole key again\./],
+    [shop, { 'x-api-key': shop.reader.slice(0, -1) }, /^The API key is malformed: 36 letters and digits/],
     [shop, { 'x-api-key': `${shop.reader}0` }, /^The API key is malformed/],
+    [shop, { 'x-api-key': `${shop.reader.slice(0, -1)}-` }, /^The API key is malformed/],
     [shop, { 'x-api-key': shop.reader.toUpperCase() }, /^X-API-Key must contain an API key/],
-    [shop, bearer(damaged), /^The API key is malformed/],
-    [shop, bearer(`sk_${'test'}_${'x'.repeat(36)}`), /^The API key is malformed/],
+    [shop, bearer(damaged), /^The checksum of the API key is wrong/],
+    [shop, bearer(`sk_${'test'}_${'x'.repeat(36)}`), /^The checksum of the API key is wrong/],
     [shop, { 'x-api-key': good }, /^X-API-Key must contain an API key.* as Authorization: Bearer <token>\./],
     [shop, { 'x-api-key': await newSession(shop, customer) }, /^X-API-Key must contain an API key/],
     [shop, { 'x-api-key': '' }, /^X-API-Key must contain an API key/],
@@ -352,9 +355,11 @@ test('Two credentials must both be right, and open what either of them opens', a
   }
   assertInvalid(await shop.request('POST', '/v2/customer/login', { headers: bearer('unknown'), body: {} }));
   const both = { ...(await key('write:cheeses')), ...(await token('read:profile')) };
-  const status = async (method: string, path: string) =>
-    (await shop.request(method, path, { headers: both, body: {} })).status;
-  assert.equal(await status('POST', '/v2/cheeses'), 422);
+  const status = async (method: string, path: string, headers: Readonly<Record<string, string>> = both) =>
+    (await shop.request(method, path, { headers, body: {} })).status;
+  const own = await newToken(shop, { client: await newClient(shop), customer: null, scope: 'read:orders' });
+  assert.equal(await status('POST', '/v2/cheeses', { ...both, ...bearer(own) }), 422);
+  assert.equal(await status('POST', '/v2/cheeses'), 403, 'it acts for a customer');
   assert.equal(await status('GET', '/v2/customer/ada'), 200);
   assert.equal(await status('POST', '/v2/store/order'), 403);
   assert.equal(await status('POST', '/v2/customer/logout'), 403);

@@ -38,14 +38,14 @@ const statuses = (responses: readonly TestResponse[]) => responses.map(({ status
 /** Everything that could contain a secret, as text. Sealed responses are decoded from base64 too. */
 async function everythingStored({ app }: Shop): Promise<string> {
   const { database } = app.services;
-  const responses = await database.all<{ sealed: string }>(sql`select * from idempotent_answer`);
+  const responses = await database.all<{ response: string }>(sql`select * from stored_response`);
   const tables = [
     responses,
     await database.all(sql`select * from event`),
     await database.all(sql`select * from api_key`),
     await database.all(sql`select * from account`),
   ];
-  const unpacked = responses.map(({ sealed }) => Buffer.from(sealed, 'base64').toString('latin1'));
+  const unpacked = responses.map(({ response }) => Buffer.from(response, 'base64').toString('latin1'));
   return JSON.stringify(tables) + unpacked.join('\n');
 }
 

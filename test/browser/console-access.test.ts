@@ -36,12 +36,18 @@ inConsole(
       body: { name: 'Comté', status: 'available' },
     });
     assert.equal(created.status, 201);
-    await page.clock.runFor(61_000);
+    await page.clock.runFor(50_000);
+    await page.getByRole('button', { name: 'Keep for 60 s more' }).click();
+    await page.clock.runFor(50_000);
+    assert.equal(await secret.count(), 1);
+    await page.clock.runFor(11_000);
     await secret.waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'rename scanner' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('gate');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    await page.clock.runFor(100);
+    await page.getByRole('button', { name: 'rename gate' }).and(page.locator(':focus')).waitFor();
     await page.getByRole('button', { name: 'rotate gate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const rotated = (await secret.textContent()) ?? '';

@@ -159,9 +159,40 @@ inConsole('edits a price in its row, and asks where another client changed it', 
   await page.getByRole('button', { name: `Price of ${name}: $43.00` }).waitFor();
   await until(async () => (await read(opened, id)).pricePerKg === 43);
 
-  await write('1000001');
-  await page.getByRole('alert').getByText('Comté was not changed').waitFor();
-  await page.getByRole('button', { name: `Price of ${name}: $43.00` }).waitFor();
+  // A number that could be another one stays in the field.
+  const field = page.getByRole('textbox', { name: `Price of ${name}` });
+  for (const [text, sentence] of [
+    ['1,234.5', 'Write digits without separators of thousands, such as 1234.5.'],
+    ['1e9', 'Write digits without separators of thousands, such as 1234.5.'],
+    ['12.345', 'Write at most 2 decimals.'],
+    ['1000001', 'Write a number from 0 to 1,000,000.'],
+  ] as const) {
+    await (text === '1,234.5' ? write(text) : field.fill(text));
+    await page.getByText(sentence).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).click();
+    assert.equal(await field.inputValue(), text);
+  }
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await field.press('Escape');
+  await price().and(page.locator(':focus')).waitFor();
+  assert.equal((await read(opened, id)).pricePerKg, 43);
+
+  // A change can be undone, by its button and by a key; the focus is where it was.
+  await write('44.50');
+  await until(async () => (await read(opened, id)).pricePerKg === 44.5);
+  await price().and(page.locator(':focus')).waitFor();
+  await page.getByText(`${name}: price $43.00 to $44.50`).waitFor();
+  await page.keyboard.press('u');
+  await until(async () => (await read(opened, id)).pricePerKg === 43);
+  await page.getByLabel(`Status of ${name}`).selectOption('pending');
+  await until(async () => (await read(opened, id)).status === 'pending');
+  const notice = page.getByRole('alert').filter({ hasText: `${name}: status available to pending` });
+  await notice.getByRole('button', { name: 'Undo' }).press('Enter');
+  await until(async () => (await read(opened, id)).status === 'available');
+  await page.getByLabel('Search cheeses').fill('comté');
+  await page.waitForURL(/q=comt%C3%A9$/);
+  await page.getByLabel('Search cheeses').and(page.locator(':focus')).waitFor();
 });
 
 inConsole(
@@ -176,7 +207,7 @@ inConsole(
     await goTo(`/cheeses/${id}`);
     await page.getByText('not saved').waitFor();
     await patch(opened, id, { ageMonths: 2 });
-    await until(async () => (await page.getByRole('textbox', { name: 'Age' }).inputValue()) === '2 months');
+    await until(async () => (await page.getByRole('textbox', { name: 'Age' }).inputValue()) === '2');
     await patch(opened, id, { name: 'Reblochon de Savoie', origin: 'Alps', pricePerKg: 25 });
     await page.keyboard.press('Control+s');
     const dialog = page.getByRole('dialog', { name: 'Reblochon' });
@@ -262,6 +293,7 @@ inConsole('filters by counts that equal the totals they lead to', async (opened)
   await page.getByRole('checkbox', { name: 'Organic' }).uncheck();
   await organic.waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Columns' }).and(page.locator(':focus')).waitFor();
   await goTo('/');
   await goTo('/cheeses?category=Tilsit');
   await names(['A', 'B', 'C', 'D']);
@@ -394,7 +426,30 @@ inConsole('previews, maps and imports a file, and updates by it', async (opened,
   await see('New0Changed0Unchanged1,448Refused3');
   await page.getByText('Add and update').click();
   await see('New0Changed1Unchanged1,448Refused2');
-  const row = page.getByRole('row', { name: 'Cheese 7 ' });
+  await page
+    .getByText(/Line \d+, Cheese/)
+    .first()
+    .waitFor();
+  const change = page.getByRole('table', { name: 'Changed cheeses' }).getByRole('row', { name: 'Cheese 7 ' });
+  assert.deepEqual((await change.getByRole('cell').allTextContents()).slice(2, 3), ['price']);
+  await change.getByRole('cell', { name: '$99.00' }).waitFor();
+  // Quick changes: the last wins, and the previews of the others end.
+  const statuses: number[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith('/v2/imports')) {
+      statuses.push(response.status());
+    }
+  });
+  for (const label of ['Add new cheeses', 'Add and update', 'Add new cheeses', 'Add and update']) {
+    await page.getByText(label).click();
+    await page.waitForTimeout(100);
+  }
+  await see('New0Changed1Unchanged1,448Refused2');
+  assert.ok(
+    statuses.every((status) => status === 200),
+    statuses.join(),
+  );
+  const row = page.getByRole('region', { name: 'First rows' }).getByRole('row', { name: 'Cheese 7 ' });
   await row.getByText('changed').waitFor();
   await row.getByRole('cell', { name: '$99.00' }).waitFor();
   await page.getByRole('button', { name: 'Import 1 cheese' }).click();

@@ -5,7 +5,8 @@ import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
-inConsole('loads the page again, once, where a screen is no longer on the server', async ({ page, goTo }) => {
+inConsole('loads the page again, once, where a screen is no longer on the server', async (opened) => {
+  const { page, goTo, complaints } = opened;
   let loads = 0;
   page.on('load', () => {
     loads += 1;
@@ -21,6 +22,7 @@ inConsole('loads the page again, once, where a screen is no longer on the server
   const { pathname, search } = new URL(page.url());
   assert.equal(pathname + search, '/console/limits?a=1');
   assert.equal(loads, 1);
+  assert.equal(complaints.splice(0).filter((line) => line.includes('/limits-')).length, 1);
 });
 
 inConsole('says that the server is away, keeps what was written, and saves it afterwards', async (opened) => {

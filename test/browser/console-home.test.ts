@@ -11,6 +11,7 @@ inConsole('ticks the first steps, and counts an order without a reload', async (
   // The shop of the tests begins with API keys, and without cheeses and orders.
   await steps.getByText('1 of 5 done').waitFor();
   await page.getByText('No orders in these days.').waitFor();
+  await page.getByText('No orders in 30 days').waitFor();
 
   const key = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
   const add = async (name: string, pricePerKg?: number): Promise<number> =>
@@ -35,7 +36,17 @@ inConsole('ticks the first steps, and counts an order without a reload', async (
   await page.getByText('2 orders, $60.00 in 30 days').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Table' }).click();
-  await page.getByRole('row', { name: /2 \$60\.00$/ }).waitFor();
+  await page.getByRole('row', { name: /2 orders \$60\.00$/ }).waitFor();
+
+  await page.getByRole('button', { name: 'Chart' }).click();
+  // A panel for each measure, with an axis that is not cut.
+  for (const text of ['Orders by day', 'Value by day, US dollars']) {
+    await page.getByText(text).waitFor();
+  }
+  assert.equal(await page.locator('.uplot').count(), 2);
+  await page.getByText('90 days', { exact: true }).click();
+  await page.getByText('2 orders, $60.00 in 90 days').waitFor();
+  assert.match(page.url(), /\?days=90$/);
 
   await steps.getByRole('button', { name: 'Dismiss' }).click();
   await steps.waitFor({ state: 'detached' });

@@ -59,6 +59,14 @@ async function newActor({ shop }: OpenConsole): Promise<{ readonly key: string; 
   return { key, actor: json.id };
 }
 
+/** Lets ten seconds pass in the page, after which what could be undone is sent. */
+async function letPass({ page }: OpenConsole): Promise<void> {
+  await page.clock.fastForward(10_000);
+}
+
+const statusOf = async ({ shop }: OpenConsole, id: number): Promise<string> =>
+  (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.admin })).json.status;
+
 /** The number in the heading of a column. */
 async function countOf({ page }: OpenConsole, column: string): Promise<number> {
   return Number(await page.getByRole('status', { name: `${column} orders` }).textContent());
@@ -69,6 +77,7 @@ suite('orders', () => {
 
   inConsole('shows new orders by itself, and moves them by keys', async (opened) => {
     const { page, shop, goTo } = opened;
+    await page.clock.install();
     await goTo('/orders');
     await page.getByText('No placed orders').waitFor();
     const ids = await placeOrders(opened, 10);
@@ -92,10 +101,10 @@ suite('orders', () => {
     for (const id of ids) {
       await isSelected(opened, id);
       await page.keyboard.press('s');
-      await (id === last
-        ? page.getByRole('alert').getByText('The order is cancelled').waitFor()
-        : card(opened, 'shipped', id).waitFor());
+      await card(opened, 'shipped', id).waitFor();
     }
+    await letPass(opened);
+    await page.getByRole('alert').getByText('The order is cancelled').waitFor();
     await card(opened, 'cancelled', last).waitFor();
     await page.keyboard.press('ArrowRight');
     for (const id of ids.slice(0, -1)) {
@@ -139,6 +148,7 @@ suite('orders', () => {
     await page.keyboard.press('s');
     await card(opened, 'shipped', second).waitFor();
     release();
+    await letPass(opened);
     await until(async () => {
       const { json } = await shop.request('GET', `/v2/store/order/${second}`, { as: shop.admin });
       return json.status === 'shipped';
@@ -170,11 +180,65 @@ suite('orders', () => {
     await card(opened, 'shipped', first).waitFor();
   });
 
+  inConsole('sends a shipped order after ten seconds, in which it can be undone', async (opened) => {
+    const { page, goTo } = opened;
+    const [first = 0, second = 0, third = 0] = await placeOrders(opened, 3, { approve: true });
+    await goTo('/orders');
+    await card(opened, 'approved', first).getByRole('link').focus();
+    await page.keyboard.press('s');
+    await card(opened, 'shipped', first).waitFor();
+    await page.keyboard.press('u');
+    await card(opened, 'approved', first).waitFor();
+    await letPass(opened);
+    assert.equal(await statusOf(opened, first), 'approved');
+
+    // On the page of an order, by buttons. The focus moves to the button that takes the place of the other.
+    await goTo(`/orders/${second}`);
+    const undo = page.locator('main').getByRole('button', { name: 'Undo', exact: true });
+    await page.getByRole('button', { name: 'Ship' }).press('Enter');
+    await undo.and(page.locator(':focus')).waitFor();
+    await undo.press('Enter');
+    await page.getByRole('button', { name: 'Ship' }).and(page.locator(':focus')).waitFor();
+    await letPass(opened);
+    assert.equal(await statusOf(opened, second), 'approved');
+    await page.keyboard.press('s');
+    await undo.waitFor();
+    // The next transition shows that it was meant.
+    await page.keyboard.press('d');
+    await until(async () => (await statusOf(opened, second)) === 'delivered');
+
+    // A key that does not apply says so, and asks nothing.
+    await page.keyboard.press('x');
+    await page
+      .getByRole('alert')
+      .getByText(`Order ${second} is delivered: cancel is for orders that are placed or approved.`)
+      .waitFor();
+    await goTo('/orders');
+    await card(opened, 'delivered', second).getByRole('link').focus();
+    await page.keyboard.press('x');
+    await until(async () => (await page.getByText(`Order ${second} is delivered: cancel`).count()) === 2);
+    assert.equal(await page.getByRole('dialog').count(), 0);
+
+    // Somebody who signs out does not lose it.
+    await card(opened, 'approved', third)
+      .getByRole('button', { name: `Ship order ${third}` })
+      .click();
+    await card(opened, 'shipped', third).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('The console for operators.').waitFor();
+    assert.equal(await statusOf(opened, third), 'shipped');
+    await page.goto(await consoleLink(opened.shop));
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  });
+
   inConsole('asks before it cancels, and cancels by keys alone', async (opened) => {
     const { page, goTo } = opened;
     const [id = 0] = await placeOrders(opened, 1);
     await goTo(`/orders/${id}`);
     await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Back' }).press('Enter');
+    await page.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('x');
     const dialog = page.getByRole('dialog', { name: `Cancel order ${id}` });
     await dialog.getByRole('button', { name: 'Cancel the order' }).waitFor();
@@ -182,6 +246,7 @@ suite('orders', () => {
     await dialog.getByRole('button', { name: 'Cancel the order' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Timeline' }).getByText('cancelled').waitFor();
+    await page.getByRole('link', { name: 'Packing slip' }).and(page.locator(':focus')).waitFor();
   });
 
   inConsole('ships fifty selected orders, and names the three that cannot be shipped', async (opened) => {
@@ -207,8 +272,16 @@ suite('orders', () => {
       }
       await route.continue();
     });
+    const bar = page.getByRole('toolbar', { name: 'Selected orders' });
+    assert.deepEqual(await bar.getByRole('button').allTextContents(), ['Ship', 'Cancel', 'Clear']);
     await page.keyboard.press('s');
     const dialog = page.getByRole('dialog', { name: 'Ship 50 orders' });
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await page.getByText('50 selected').waitFor();
+    assert.equal(await statusOf(opened, ids[9] ?? 0), 'approved');
+    await bar.getByRole('button', { name: 'Ship' }).click();
+    await dialog.getByRole('button', { name: 'Ship the orders' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
     await dialog.getByText('47 of 50 done.').waitFor();
     for (const id of refused) {
       await dialog.getByText(`Order ${id}: The order is cancelled`).waitFor();
@@ -220,7 +293,24 @@ suite('orders', () => {
   inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
     const { page, goTo } = opened;
     const { key, actor } = await newActor(opened);
-    await placeOrders(opened, 7, { approve: true, ship: true, as: key });
+    const ids = await placeOrders(opened, 7, { approve: true, ship: true, as: key });
+    // The order of a customer has a recipient.
+    const names = { firstName: 'Émile', lastName: 'Brûlé' };
+    const customer = {
+      username: 'emile42',
+      email: 'emile@example.com',
+      password: 'a good long secret',
+      ...names,
+    };
+    await opened.shop.request('POST', '/v2/customer', { body: customer });
+    const { username, password } = customer;
+    const login = await opened.shop.request('POST', '/v2/customer/login', { body: { username, password } });
+    const placed = await opened.shop.request('POST', '/v2/store/order', {
+      as: key,
+      headers: { authorization: `Bearer ${login.json.token}` },
+      body: { items: [{ cheeseId: 1, quantity: 2 }], shippingAddress: bern },
+    });
+    assert.equal(placed.status, 201, placed.text);
     await goTo(`/orders?view=list&status=shipped&placedBy=${actor}`);
     await page.getByText('7 orders', { exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).check();
@@ -237,10 +327,22 @@ suite('orders', () => {
       );
       assert.doesNotMatch(text, /\$|price/i);
     }
-    await page.emulateMedia({ media: 'print' });
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    // On white paper, also for a person who works in dark mode and prints no backgrounds.
+    const texts = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.slip *')].map((one) => getComputedStyle(one).color)`,
+    );
+    assert.deepEqual([...new Set(texts)], ['rgb(0, 0, 0)']);
+    assert.equal(
+      await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+      'rgb(255, 255, 255)',
+    );
     const pdf = (await page.pdf()).toString('latin1');
     assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 7);
-    await page.emulateMedia({ media: null });
+    await page.emulateMedia({ media: null, colorScheme: null });
+    await goTo(`/orders/slips?ids=${placed.json.id},${ids[0]}`);
+    await slips.first().getByText('Émile Brûlé').waitFor();
+    assert.doesNotMatch(await slips.last().innerText(), /Brûlé/);
   });
 
   inConsole('has one stream for two tabs, which the second continues', async (opened) => {

@@ -55,3 +55,45 @@ for (const colorScheme of ['light', 'dark'] as const) {
     });
   }
 }
+
+inConsole('has a link past the navigation, and says who is signed in', async ({ page, goTo, shop }) => {
+  await page.setViewportSize(viewports.wide);
+  await page.goto(`${shop.url}/console/events`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate('document.activeElement.id'), 'content');
+  await page.getByTitle('Signed in: operator, by link').waitFor();
+  await page.setViewportSize(viewports.phone);
+  await goTo('/');
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByText('Signed in: operator, by link').waitFor();
+  await page.keyboard.press('Escape');
+});
+
+inConsole('cuts no table: where one does not fit, its rows are cards', async ({ page, goTo }) => {
+  for (const width of [1280, 1000, 800, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of ['/events', '/operations', '/access', '/access/clients', '/approvals']) {
+      await goTo(path);
+      await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
+      const cut = await page.evaluate(`[...document.querySelectorAll('.main table')]
+        .filter((table) => table.getBoundingClientRect().right > document.querySelector('.main').getBoundingClientRect().right)
+        .map((table) => table.getAttribute('aria-label'))`);
+      assert.deepEqual(cut, [], `${path} ${width}`);
+    }
+  }
+});
+
+inConsole('keeps the navigation in its place on short and long screens', async ({ page, goTo }) => {
+  await page.setViewportSize(viewports.wide);
+  const places = new Set<string>();
+  for (const path of ['/', '/access', '/operations', '/approvals']) {
+    await goTo(path);
+    await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
+    const place = 'JSON.stringify(document.querySelector(".side a").getBoundingClientRect())';
+    places.add(await page.evaluate<string>(place));
+  }
+  assert.equal(places.size, 1, [...places].join(' '));
+});

@@ -32,6 +32,8 @@ inConsole(
       await page.keyboard.press('Control+k');
       await page.getByPlaceholder('A screen, an action').fill(text);
       await page.getByRole('button', { name: option }).first().waitFor();
+      // What Enter chooses is highlighted.
+      await page.locator('[data-action][data-selected]', { hasText: option }).waitFor();
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/console${path}`);
       // It closes with a transition, and then forgets the text.
@@ -40,7 +42,7 @@ inConsole(
     await goTo('/events');
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('A screen, an action').fill(String(cheese.json.id));
-    await page.getByRole('button', { name: 'Vieux Gruyère' }).click();
+    await page.getByRole('button', { name: 'Vieux Gruyère' }).first().click();
     await page.waitForURL(`**/console/cheeses/${cheese.json.id}`);
   },
 );

@@ -10,7 +10,7 @@ import {
   tokensOf,
   withToken,
 } from '../oauth/flow.ts';
-import { consoleTests, findAccessibilityProblems } from './console.ts';
+import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -59,7 +59,8 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
     page.getByRole('button', { name: 'CSV' }).click(),
   ]);
   const [header, ...lines] = (await readFile(await file.path(), 'utf8')).split('\r\n');
-  assert.equal(header, 'id,username,email,firstName,lastName,tier,deliveredTotal,role,createdAt');
+  // The byte order mark lets spreadsheets read the names.
+  assert.equal(header, '\uFEFFid,username,email,firstName,lastName,tier,deliveredTotal,role,createdAt');
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^\d+,emile42,emile@example\.com,Émile,Brûlé,silver,600,customer,2/);
   await page.keyboard.press('Escape');
@@ -71,11 +72,30 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
 
   await page.getByRole('button', { name: 'Make staff' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Make staff' }).click();
-  await page.getByRole('button', { name: 'Make customer' }).waitFor();
+  await page.getByRole('button', { name: 'Make customer' }).and(page.locator(':focus')).waitFor();
 
   await page.getByRole('button', { name: 'Password reset link' }).click();
   const link = (await page.getByTestId('secret').textContent()) ?? '';
-  await page.getByRole('button', { name: 'Hide' }).click();
+  const box = page.getByRole('alert').filter({ has: page.getByTestId('secret') });
+  for (const viewport of [{ width: 1024, height: 800 }, viewports.phone, viewports.wide]) {
+    await page.setViewportSize(viewport);
+    const frame = await box.boundingBox();
+    for (const inside of [page.getByTestId('secret'), ...(await box.getByRole('button').all())]) {
+      const { x = 0, width = 0 } = (await inside.boundingBox()) ?? {};
+      assert.ok(
+        width > 0 && x >= (frame?.x ?? 0) && x + width <= (frame?.x ?? 0) + (frame?.width ?? 0),
+        `${await inside.textContent()} at ${viewport.width}`,
+      );
+    }
+    // All of the text is visible.
+    const overflow = await page.evaluate(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('[data-testid=secret]'))`,
+    );
+    assert.equal(overflow, 0);
+  }
+  await box.getByRole('button', { name: 'Copy' }).and(page.locator(':focus')).waitFor();
+  await page.getByRole('button', { name: 'Hide' }).press('Enter');
+  await page.getByRole('button', { name: 'Password reset link' }).and(page.locator(':focus')).waitFor();
   assert.ok(!(await page.content()).includes(link));
   const tab = await page.context().newPage();
   await tab.goto(link);
@@ -113,7 +133,7 @@ inConsole('shows requests for admin as they come, and decides on them', async ({
     await newApplication(shop, { name: 'Second', scopes }),
   ];
   await goTo('/approvals');
-  await page.getByText('sign-in by link').waitFor();
+  await page.getByRole('row', { name: /operator, by link/ }).waitFor();
   const badge = page.getByRole('navigation', { name: 'Screens' }).first().getByLabel('1 pending');
   assert.equal(await badge.count(), 0);
 

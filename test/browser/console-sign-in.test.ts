@@ -84,12 +84,19 @@ test('refuses customers, and shows staff the command until an operator approves 
   assert.equal(page.url(), `${shop.url}/console/cheeses?q=brie`);
 
   await signIn('ada');
+  await page.getByRole('button', { name: 'Allow' }).waitFor();
+  // What the console needs, and nothing of what ada may do as a customer.
+  assert.deepEqual(await page.locator('h1 ~ ul li').allTextContents(), [
+    'Look at the cheeses of the shop',
+    'Add, change and delete cheeses of the shop',
+  ]);
   await allow();
   await page.getByText('request 1.').waitFor();
   await page.getByText('npx curd approvals approve 1').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Open the catalogue only' }).click();
   await screen('Cheeses');
+  await page.getByTitle('Signed in: ada').waitFor();
   assert.deepEqual(
     await page.getByRole('navigation', { name: 'Screens' }).first().getByRole('link').allTextContents(),
     ['Cheeses', 'Stock', 'Import'],

@@ -91,9 +91,16 @@ inConsole(
     await dialog.getByText('the response has status 500').waitFor();
     await dialog.getByText('out of order').waitFor();
     await dialog.getByText(`"subject": "order:${second}"`).waitFor();
-    await dialog.getByRole('button', { name: 'Resend' }).click();
-    await dialog.getByRole('status').getByText(/wait/).waitFor();
+    await dialog.getByText(/next attempt/).waitFor();
+    await dialog.getByRole('button', { name: 'Send now' }).click();
+    await dialog.getByText(/It is due now/).waitFor();
+    await deliver(shop);
     await page.keyboard.press('Escape');
+    await page.getByText('waits for an earlier delivery of its subject').waitFor();
+    await page.getByRole('button', { name: 'Deliver now' }).click();
+    await page.getByText('What waits is sent now, in order.').waitFor();
+    await deliver(shop);
+    await page.getByRole('row', { name: new RegExp(`order.placed.*order ${second}.* 3 `) }).waitFor();
 
     status = 204;
     await page.getByRole('button', { name: 'Disable' }).click();

@@ -42,8 +42,19 @@ async function openReference(t: TestContext, viewport: typeof sizes.phone, color
   const { page, complaints } = opened;
   await page.goto(shop().url);
   await page.getByRole('link', { name: 'API reference' }).click();
-  await page.getByRole('heading', { name: 'Cheeses', exact: true }).first().waitFor();
+  await page.getByRole('heading', { name: 'Cheeses', exact: true }).waitFor();
   await screenshot(page, `reference-${colorScheme}`);
+  assert.equal(await widthOf(page), viewport.width);
+  await page.getByRole('link', { name: 'Upload an image' }).click();
+  await page.getByRole('heading', { name: 'Upload an image' }).waitFor();
+  await screenshot(page, `reference-operation-${colorScheme}`);
+  assert.equal(await widthOf(page), viewport.width);
+  for (const { html, ratio } of await contrasts(page)) {
+    assert.ok(ratio >= 4.5, `${ratio} ${html}`);
+  }
+  await page.getByRole('link', { name: 'Send this request' }).click();
+  await page.getByRole('region', { name: 'Upload an image', exact: true }).waitFor();
+  await screenshot(page, `reference-interactive-${colorScheme}`);
   assert.equal(await widthOf(page), viewport.width);
   assert.equal(await page.getAttribute('html', 'lang'), 'en');
   // The package writes its version to the console.
@@ -58,7 +69,7 @@ async function openReference(t: TestContext, viewport: typeof sizes.phone, color
   return { page, open };
 }
 
-test('The reference page shows code of the client package and of curl, and uploads an image with the key that was entered', async (t) => {
+test('The interactive reference shows code of the client package and of curl, and uploads an image with the key that was entered', async (t) => {
   const { request, writer } = shop();
   const { json: cheese } = await request('POST', '/v2/cheeses', { as: writer, body: { name: 'Brie' } });
   assert.equal(cheese.id, 1, 'the example on the page');
@@ -90,7 +101,7 @@ test('The reference page shows code of the client package and of curl, and uploa
   assert.equal(response.status(), 200, await response.text());
 });
 
-test('On a phone, nothing covers the URL of a request on the reference page', async (t) => {
+test('On a phone, nothing covers the URL of a request on the interactive reference', async (t) => {
   const reference = await openReference(t, sizes.phone, 'light');
   if (reference === null) {
     return;

@@ -10,10 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { findBackupTime } from '../../src/database/backup-time.ts';
-import { storeBackupTime } from '../../src/database/sqlite-file.ts';
 import { temporaryFolder } from '../context.ts';
 import { curd, curdJson, freshShop, inShop } from './run.ts';
 
@@ -51,12 +49,6 @@ suite('curd backup', { concurrency: 2 }, () => {
     assert.equal(await backupTime(), createdAt);
     assert.equal((await curdJson(shop, 'restore', file)).restored, file);
     assert.equal(await backupTime(), null, 'of the shop before the backup');
-    // Before an upgrade, the newer version may back up a database that it has not migrated.
-    const older = join(folder, 'older.sqlite');
-    const connection = new DatabaseSync(older);
-    connection.exec('create table shop (id integer primary key, environment text)');
-    connection.close();
-    storeBackupTime(older, createdAt);
   });
 
   test('does not follow symbolic links planted at its temporary and its final name', async (t) => {

@@ -1,12 +1,10 @@
-/** Copies of a shop from SQLite to PostgreSQL and back: while a server runs, interrupted, and repeated. */
+/** Copies of a shop from SQLite to PostgreSQL and back: while a server runs, interrupted, and refused. */
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import fc from 'fast-check';
 import { buildApp } from '../../src/app/compose.ts';
-import { openServices } from '../../src/app/services.ts';
-import { beginCopy, copyTables } from '../../src/database/copy-tables.ts';
+import { copyTables } from '../../src/database/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
@@ -24,9 +22,7 @@ import {
   tokensOf,
 } from '../oauth/flow.ts';
 import { openFilledShop, orderOf, requestOk } from './filled-shop.ts';
-import { curd, curdJson, inShop, runInProcess } from './run.ts';
-
-const quietly = () => {};
+import { assertRefused, curd, curdJson, inShop } from './run.ts';
 
 /** A running shop with data of every kind, and the credentials of its clients. */
 async function openedShop(t: TestContext) {
@@ -125,82 +121,36 @@ test('A shop that is copied while a server runs', async (moving) => {
 });
 
 suite('A shop', () => {
-  test('is not opened while a copy to it is unfinished, and the copy continues', async (t) => {
-    const source = await filled(t, 'sqlite', 3000);
-    const config = await freshConfig(t, 'postgres');
-    const target = await open(t, config);
-    await migrate(target);
-    await beginCopy(target, 'here');
-    const halfWay = new Error('half way');
-    const interrupted = copyTables(source, 'sqlite', target, (done, total) => {
-      if (done > total / 3) {
-        throw halfWay;
-      }
-    });
-    await assert.rejects(interrupted, halfWay);
-    await assert.rejects(openServices(config), /has not finished: run the same/);
-    const here = { CURD_DATA_DIR: await temporaryFolder(t) };
-    const from = (config.database as { url: string }).url;
-    const to = `sqlite:${here.CURD_DATA_DIR}/other.sqlite`;
-    await assert.rejects(runInProcess(here, 'copy', [], { from, to }), /itself a copy that has not finished/);
-
-    const before = await target.get<{ rows: number }>(sql`select count(*) as rows from account`);
-    const tables = await copyTables(source, 'sqlite', target, quietly);
-    const accounts = tables.find(({ name }) => name === 'account');
-    assert.ok(before !== undefined && before.rows > 0);
-    assert.equal(accounts?.written, 3000 - before.rows, 'existing rows are not written again');
-    assert.deepEqual(await contentsOf(target), await contentsOf(source));
-  });
-
-  test('that was copied before is copied again by its differences, also when unique names were exchanged', async (t) => {
-    const change = fc.record({
-      kind: fc.constantFrom('add', 'rename', 'remove', 'pass on'),
-      place: fc.nat(),
-    });
-    for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
-      const source = await filled(t, from, 20);
-      const target = await filled(t, to, 0);
-      let fresh = 0;
-      const property = fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
-        for (const { kind, place } of changes) {
-          const ids = await source.all<{ id: number; name: string }>(
-            sql`select id, name from account order by id`,
-          );
-          const one = ids[place % Math.max(1, ids.length)];
-          fresh += 1;
-          const name = `new ${fresh} 🧀 é`;
-          if (kind === 'add' || one === undefined) {
-            await source.run(sql`insert into account (name, plan, created_at) values (${name}, 'free', '')`);
-          } else if (kind === 'remove') {
-            await source.run(sql`delete from account where id = ${one.id}`);
-          } else {
-            await source.run(sql`update account set name = ${name} where id = ${one.id}`);
-            const next = ids[(place + 1) % ids.length];
-            if (kind === 'pass on' && next !== undefined && next.id !== one.id) {
-              await source.run(sql`update account set name = ${one.name} where id = ${next.id}`);
-            }
-          }
-        }
-        await copyTables(source, from, target, quietly);
-        assert.deepEqual(await contentsOf(target), await contentsOf(source));
-      });
-      await fc.assert(property, { numRuns: 8 });
-    }
-  });
-
   for (const engine of engines) {
-    test(`replaces another shop with other accounts, keys and images (${engine})`, async (t) => {
-      const { shop, environment } = await openFilledShop(t, 'sqlite');
+    test(`whose copy fails half way leaves an empty database, to which it is then copied (${engine})`, async (t) => {
+      const source = await filled(t, engine === 'sqlite' ? 'postgres' : 'sqlite', 3000);
+      const target = await open(t, await freshConfig(t, engine));
+      await migrate(target);
+      const empty = await contentsOf(target);
+      const halfWay = new Error('half way');
+      const copy = (failsAfter: number) =>
+        target.exclusiveTransaction((tx) =>
+          copyTables(source, tx, (done) => {
+            if (done > failsAfter) {
+              throw halfWay;
+            }
+          }),
+        );
+      await assert.rejects(copy(1000), halfWay);
+      assert.deepEqual(await contentsOf(target), empty);
+      await copy(Number.POSITIVE_INFINITY);
+      assert.deepEqual(await contentsOf(target), await contentsOf(source));
+    });
+
+    test(`is not copied over another one (${engine})`, async (t) => {
+      const { environment } = await openFilledShop(t, 'sqlite');
       const other = await openShop(t, { engine });
-      await uploaded(other, await newCheese(other), await testImage(777));
       const { database } = other.config;
       const to = database.engine === 'postgres' ? database.url : `sqlite:${database.file}`;
-      const images = `file:${imagesFolder(other)}`;
-      await curdJson(environment, 'copy', '--to', to, '--to-images', images, '--overwrite');
-      assert.deepEqual(
-        await contentsOf(other.app.services.database),
-        await contentsOf(shop.app.services.database),
-      );
+      const contents = await contentsOf(other.app.services.database);
+      const refused = await curd(environment, 'copy', '--to', to);
+      assertRefused(refused, /a shop in the target already, and a copy replaces nothing.*empty database/);
+      assert.deepEqual(await contentsOf(other.app.services.database), contents);
     });
   }
 

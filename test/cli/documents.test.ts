@@ -57,7 +57,8 @@ curl() {
   head -c 300 last; echo " <- $status"
   [ "$status" -lt 400 ] || { [ "$status" = 409 ] && [[ "$*" == *ada@example.com* ]]; }
 }
-lastField() { node -p 'JSON.parse(fs.readFileSync("last", "utf8"))[process.argv[1]]' "$1"; }
+# Of the first item, where the response is a list.
+lastField() { node -p 'const body = JSON.parse(fs.readFileSync("last", "utf8")); (body.items?.[0] ?? body)[process.argv[1]]' "$1"; }
 # Waits until the receiver of webhooks has printed a text.
 shows() {
   for _ in $(seq 200); do grep -q "$1" received 2> /dev/null && return; sleep 0.1; done

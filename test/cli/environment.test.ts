@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { storeEnvironment } from '../../src/database/environment.ts';
-import { listMigrations } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
@@ -158,37 +157,6 @@ suite('Test orders in production', () => {
     const { database } = shop.app.services;
     const row = await database.get<{ status: string }>(sql`select status from orders where id = ${id}`);
     assert.equal(row?.status, 'approved');
-  });
-});
-
-suite('A shop from before environments were stored', () => {
-  /** Repeats the migration on the current data. */
-  const forget = (environment: Environment) =>
-    inShop(environment, ({ database }) =>
-      database.exclusiveTransaction(async (_, runScript) => {
-        const migration = listMigrations(database.engine).find(({ name }) => name === 'environment');
-        await runScript(`drop table shop; ${migration?.script}`);
-      }),
-    );
-
-  test('is a production shop when it has live keys and no test orders', async (t) => {
-    const production = { ...(await newShop(t, 'sqlite')), ...forProduction };
-    await curdJson(production, 'accounts', 'create', 'shop');
-    await curdJson(production, 'keys', 'create', '--account', 'shop');
-    await forget(production);
-    const local = { ...production, CURD_ENVIRONMENT: '' };
-    assertRefused(await curd(local, 'keys', 'create', '--account', 'shop'), /This is a production shop/);
-  });
-
-  test('is not a production shop when it has test orders, and gets the environment of its next start', async (t) => {
-    const local = await newShop(t, 'sqlite');
-    await inShop(local, ({ contextOf }) => restoreTestOrders(contextOf('system')));
-    await forget(local);
-    const production = { ...local, ...forProduction };
-    assertRefused(await curd(production, 'serve'), /has test orders/);
-    const sandbox = { ...local, CURD_ENVIRONMENT: 'sandbox' };
-    await curdJson(sandbox, 'accounts', 'list');
-    assert.deepEqual(await curdJson(local, 'environment', 'show'), { environment: 'sandbox' });
   });
 });
 

@@ -38,7 +38,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   reset: ['--yes'],
   backup: ['<file>', '--keep', '{date}'],
   restore: ['<file>', 'Stop the server first'],
-  copy: ['--from', '--to', '--from-images', '--to-images', '--overwrite', 'Exit status 2'],
+  copy: ['--from', '--to', '--from-images', '--to-images', 'Exit status 2'],
 };
 const groups = [
   'accounts',

@@ -25,16 +25,11 @@ onBothEngines('An import from JSON', (engine) => {
         ['contains half of a surrogate pair, which is not valid Unicode', 'name: is required'],
       );
     }
-    const page = await services.listing.list({ sort: 'name', limit: 10 }, { withTotal: false });
-    assert.ok('items' in page);
-    const found = JSON.parse(`[${page.items}]`);
-    assert.deepEqual(
-      found.map(({ name, origin }: { name: string; origin: string | null }) => [name, origin]),
-      [
-        ['Brie', null],
-        ['Gouda', 'NL'],
-      ],
-    );
+    const found = (await services.cheeses.listAfter(0, 10)).map(({ body }) => JSON.parse(body));
+    assert.deepEqual(found.map(({ name, origin }) => [name, origin]).sort(), [
+      ['Brie', null],
+      ['Gouda', 'NL'],
+    ]);
   });
 
   test('whose first element has no name reports which members it has', async (t) => {

@@ -67,7 +67,7 @@ const emptied = [
   'background_job',
   'oauth_object',
   'admin_approval',
-  'idempotent_answer',
+  'stored_response',
 ];
 const lastIdBefore = 5;
 

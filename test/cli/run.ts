@@ -12,7 +12,6 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Services } from '../../src/app/services.ts';
 import type { Scope } from '../../src/auth/access.ts';
-import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import { buildCommandTree } from '../../src/cli/command-tree.ts';
 import { commands } from '../../src/cli/commands.ts';
@@ -268,10 +267,9 @@ export async function createStock(
 
 /** The first thousand cheeses of a shop in order of creation. */
 export function cheesesIn(environment: Environment): Promise<Cheese[]> {
-  return inShop(environment, async ({ listing }) => {
-    const page = await listing.list({ sort: 'createdAt', limit: 1000 }, { withTotal: false });
-    return JSON.parse(`[${(page as CheesePage).items}]`);
-  });
+  return inShop(environment, async ({ cheeses }) =>
+    (await cheeses.listAfter(0, 1000)).map(({ body }) => JSON.parse(body)),
+  );
 }
 
 export interface RunningServer {

@@ -213,7 +213,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const { code, stderr } = await server.stop();
     assert.match(
       stderr,
-      /^\{"level":"warn",.*"msg":"CURD_PUBLIK_URL is not a setting of Curd\. Check the spelling\."\}\n$/,
+      /^\{"level":"warn",.*"msg":"CURD_PUBLIK_URL is not a setting of Curd\. Did you mean CURD_PUBLIC_URL\?"\}\n$/,
     );
     assert.equal(code, 0);
     assert.deepEqual(await countsIn(shop), { accounts: 0, files: 0, images: 0, events: 0 });

@@ -72,8 +72,11 @@ suite('curd webhooks', () => {
     await run('rotate-secret', ['1'], { overlap: '1h' });
     const [endpoint] = await endpointsOf(shop);
     assert.deepEqual([endpoint.status, endpoint.waiting, endpoint.secrets.length], ['enabled', 2, 2]);
+    await run('retry', ['1']);
+    await run('deliver', ['1']);
+    assert.equal((await endpointsOf(shop))[0].waiting, 2, 'what waits is not queued again');
     await assertEachRefused(t, [
-      ['a delivery that waits', () => run('retry', ['1']), /waits or is being sent/],
+      ['an unknown endpoint', () => run('deliver', ['9']), /no such webhook endpoint/],
       ['a second overlap', () => run('rotate-secret', ['1'], { overlap: '1h' }), /overlaps until/],
       ['an id that is none', () => run('enable', ['one']), /not the id of a webhook endpoint/],
       ['an unknown endpoint', () => run('delete', ['9']), /no such webhook endpoint/],

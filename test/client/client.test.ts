@@ -69,7 +69,7 @@ suite('The client', () => {
       orders.map(({ id }) => id),
       [order.id],
     );
-    assert.equal((await server.orders.getCustomer(order.id)).id, customer.id);
+    assert.equal((await server.orders.getCustomer(order.id))?.id, customer.id);
     const alone = new Curd({ baseUrl: shop().url, session });
     assert.equal((await alone.customers.get('ada')).id, customer.id);
     await alone.customers.logoutSafely();
@@ -101,8 +101,8 @@ suite('The client', () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const missing = await rejection(curd.cheeses.get(4711));
     assert.equal(missing.name, 'NotFound');
-    assert.match(missing.message, /^There is no cheese with the id 4711\. \[[\w-]+\]$/);
-    assert.ok(missing.message.endsWith(`[${missing.requestId}]`));
+    assert.match(missing.message, /^There is no cheese with the id 4711\.$/);
+    assert.match(missing.requestId ?? '', /^[\w-]{20,}$/);
     const invalid = await rejection(curd.cheeses.create({ name: '', pricePerKg: -1 }));
     assert.equal(invalid.name, 'ValidationFailed');
     assert.deepEqual(
@@ -169,7 +169,7 @@ suite('The client', () => {
     const error = await rejection(new Curd({ baseUrl: proxy.url, apiKey: shop().reader }).cheeses.get(1));
     assert.match(
       error.message,
-      /^There is nothing at this path\..* The server may be older than this client\. \[/,
+      /^There is nothing at this path\..* The server may be older than this client\.$/,
     );
   });
 

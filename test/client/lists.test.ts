@@ -131,6 +131,31 @@ suite('A list', () => {
     await curd.cheeses.delete(added);
   });
 
+  for (const [title, pattern, replacement] of [
+    ['without a position', /"nextCursor":"[^"]*"/, '"nextCursor":null'],
+    ['with the same cursor again', /"nextCursor":"[^"]*"/, '"nextCursor":"same"'],
+  ] as const) {
+    test(`ends with an error when the server says that there are more items, ${title}`, async (t) => {
+      const edit = (text: string) => text.replace(pattern, replacement);
+      const page = await (
+        await fetch(`${shop().url}/v2/cheeses?limit=1`, { headers: { 'X-API-Key': shop().reader } })
+      ).text();
+      const body = edit(page);
+      const proxy = await openProxy(t, shop().url, () => ({
+        refuse: { status: 200, headers: { 'Content-Type': 'application/json' }, body },
+      }));
+      const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
+      const seen: string[] = [];
+      await assert.rejects(async () => {
+        for await (const { name } of curd.cheeses.list()) {
+          seen.push(name);
+          assert.ok(seen.length < 5);
+        }
+      }, /has more items, but the server sent no new position/);
+      assert.ok(proxy.requests.length <= 2);
+    });
+  }
+
   test('reports an error to the loop', async () => {
     const curd = new Curd({ baseUrl: shop().url });
     await assert.rejects(Array.fromAsync(curd.cheeses.list()), { name: 'Unauthorized' });

@@ -34,6 +34,14 @@ curd.cheeses.update(7, { status: 'eaten' });
 (await curd.cheeses.get(7)).pricePerKg.toFixed(2);
 // @ts-expect-error the category may be absent
 (await curd.cheeses.get(7)).category.name;
+// @ts-expect-error facets were not requested
+(await curd.cheeses.list()).facets;
+// @ts-expect-error a deleted cheese has no name
+for await (const change of curd.cheeses.listChanges()) if (change.deleted) change.cheese.name;
+// @ts-expect-error the effects are no order
+(await curd.orders.place({ items: [], shippingAddress: bern }, { dryRun: 'effects' })).total;
+// @ts-expect-error a login cannot be tried
+curd.customers.login({ username: 'ada', password: 'secret' }, { dryRun: true });
 // @ts-expect-error a page is no array
 (await curd.cheeses.list()).map(String);
 // @ts-expect-error the shipping address is missing
@@ -69,6 +77,10 @@ for await (const event of curd.events.stream({ types: ['order.*'] })) {
   if (event.type === 'order.eaten') {
   }
 }
+// @ts-expect-error a type that does not exist
+curd.events.stream({ types: ['order.eaten'] });
+// @ts-expect-error a kind that does not exist
+curd.events.stream({ types: ['butter.*'] });
 const event = await verify(new Request('https://shop.example/hook'), 'whsec_');
 if (event.type === 'customer.deleted') {
   // @ts-expect-error the data has the id only

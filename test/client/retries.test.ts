@@ -78,7 +78,7 @@ suite('The client', { concurrency: true }, () => {
     const error = await errorOf(new Curd({ baseUrl: proxy.url }).inventory.get());
     assert.equal(proxy.requests.length, 1);
     assert.equal(error.name, 'Unavailable');
-    assert.equal(error.message, 'The disk is full. [r1]');
+    assert.equal(error.message, 'The disk is full.');
     const { status, type, requestId, retryAfterSeconds, attempts, method, path, errors } = error;
     assert.deepEqual(
       { status, type, requestId, retryAfterSeconds, attempts, method, path, errors },

@@ -68,6 +68,34 @@ suite('npm run build', () => {
     assert.ok(sizes.all.js <= 340_000 && sizes.all.css <= 45_000, text);
   });
 
+  test('writes into the page what is seen first: colors for light and dark, and the frame', () => {
+    const [files] = opened();
+    const page = String(files.get('index.html'));
+    const [, style = ''] = /<style nonce="\{\{nonce\}\}">([^<]*)<\/style>/.exec(page) ?? [];
+    for (const text of ['#fffdf8', '#17140f', 'prefers-color-scheme:dark', '.environment{', '.shell{']) {
+      assert.ok(style.includes(text), text);
+    }
+    assert.ok(gzipSync(page).length < 2500, String(gzipSync(page).length));
+    // Nothing before the first paint waits for another file.
+    const [before = '', after = ''] = page.split('<noscript>');
+    assert.doesNotMatch(before, /rel="stylesheet"|<script/);
+    assert.match(before, /<section class="environment" aria-label="Environment">\{\{environment\}\}/);
+    assert.match(after, /rel="stylesheet".*<div id="root">.*<script type="module"/s);
+    // The server fills in these.
+    const places = new Set([...page.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name));
+    assert.deepEqual([...places].sort(), ['environment', 'nonce', 'shop', 'title', 'version']);
+  });
+
+  test('names in the page every file that its script imports', () => {
+    const [files] = opened();
+    const page = String(files.get('index.html'));
+    const [, entry = ''] = /<script type="module" src="\/console\/assets\/([^"]+)"/.exec(page) ?? [];
+    const imported = String(files.get(join('assets', entry))).matchAll(/(?:from|import)"\.\/([^"]+)"/g);
+    for (const [, name = ''] of imported) {
+      assert.ok(page.includes(`<link rel="modulepreload" href="/console/assets/${name}">`), name);
+    }
+  });
+
   test('writes the styles of every widget in use', async () => {
     const [files] = opened();
     const textOf = (ending: string) =>

@@ -162,6 +162,34 @@ suite('GET /console', () => {
     assert.equal(((await open('text/html')) as { status: number }).status, 200);
   });
 
+  test('is the page at every path without a dot', async () => {
+    const { shop } = opened();
+    const built = (await shop.request('GET', '/console')).status;
+    for (const path of [
+      '/console/',
+      '/console/orders',
+      '/console/orders/31',
+      '/console/some/deep/path/',
+      '/console/assets',
+    ]) {
+      const { status, headers } = await shop.request('GET', path);
+      assert.equal(status, built, path);
+      assert.equal((await shop.request('HEAD', path)).status, built, path);
+      assert.equal(headers['cache-control'], 'no-store');
+      const posted = await shop.request('POST', path, { body: {} });
+      assert.equal(posted.status, 405, path);
+      assert.equal(posted.headers.allow, 'GET, HEAD, OPTIONS');
+    }
+    for (const path of [
+      '/console/orders.json',
+      '/console/some/deep/path.js',
+      '/console/a%2Eb',
+      '/consoles/a',
+    ]) {
+      assertError(await shop.request('GET', path), 404, 'not_found');
+    }
+  });
+
   test('has its files for a year, and 404 for others', async () => {
     const { shop } = opened();
     for (const path of [

@@ -1,12 +1,11 @@
 /** Copies of values that the two engines might treat differently, in both directions. */
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { copyTables } from '../../src/database/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { type Engine, sql, type Value } from '../../src/database/sql.ts';
-import { cleanUp, engines } from '../context.ts';
+import type { Engine, Value } from '../../src/database/sql.ts';
+import { engines } from '../context.ts';
 import { contentsOf } from './contents.ts';
 import { freshConfig, open } from './notes.ts';
 
@@ -55,54 +54,13 @@ suite('Values of every column', () => {
       const contents = await contentsOf(source);
       const empty = Object.entries(contents).flatMap(([table, rows]) => (rows.length === 0 ? [table] : []));
       assert.deepEqual(empty, [], 'tables without rows');
-      await copyTables(source, from, target, () => {});
+      const copied = await target.exclusiveTransaction((tx) => copyTables(source, tx, () => {}));
       assert.deepEqual(await contentsOf(target), contents);
-      // Nothing is written twice, and what was changed in the target is put right.
-      await target.run(sql`update orders set notes = 'x' where id = 11`);
-      await target.run(sql`update customer set phone = null where phone = 'é'`);
-      await target.run(sql`delete from term where name = '🧀'`);
-      // Sorted by its bytes, and not by its UTF-16, it comes before the cheese.
-      await target.run(sql`delete from login_failure where id = ${'\uFFFD'}`);
-      const again = await copyTables(source, from, target, () => {});
-      const written = again
-        .filter((one) => one.written > 0)
-        .map(({ name, written: rows }) => `${name} ${rows}`);
-      assert.deepEqual(written.sort(), ['customer 1', 'login_failure 1', 'orders 1', 'term 1']);
-      assert.deepEqual(await contentsOf(target), contents);
+      for (const { name, rows } of copied) {
+        assert.equal(rows, contents[name]?.length ?? rows, name);
+      }
     });
   }
-
-  test('that somebody changes in the target meanwhile are noticed, and put right by the next copy', async (t) => {
-    const source = await open(t, await freshConfig(t, 'postgres'));
-    await migrate(source);
-    await fill(source);
-    for (const change of [
-      "delete from term where name = 'é'",
-      'update orders set total_cents = 5 where id = 11',
-      "insert into login_failure (id, failures, ends_at) values ('somebody', 1, '')",
-    ]) {
-      // What a copy has written to is compared afterwards: here, all of it.
-      const config = await freshConfig(t, 'sqlite');
-      const target = await open(t, config);
-      await migrate(target);
-      const other = new DatabaseSync((config.database as { file: string }).file, { timeout: 5000 });
-      cleanUp(t, () => other.close());
-      let changes = 0;
-      const copying = copyTables(source, 'postgres', target, (_done, _total, note) => {
-        if (note === 'comparing account') {
-          other.exec(change);
-          changes += 1;
-        }
-      });
-      await assert.rejects(
-        copying,
-        /^Error: Rows of \w+ differ after the copy \(1\)\. Another process may be writing/,
-      );
-      assert.equal(changes, 1);
-      await copyTables(source, 'postgres', target, () => {});
-      assert.deepEqual(await contentsOf(target), await contentsOf(source));
-    }
-  });
 });
 
 /** Odd values in every column of text, nulls where they may be, and numbers as large as they come. */
@@ -140,34 +98,32 @@ async function fill(database: Database): Promise<void> {
       nothing === null ? null : number,
     ],
   );
-  await insert(
-    'cheese',
-    'id name name_key category_id status search version body',
-    ({ id, text, other, number }) => [id, other, text, id, 'sold', text, number, other],
-  );
-  await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
-  await insert('cheese_term', 'term_id cheese_id name status', ({ id, text, other }) => [
-    id,
+  await insert('cheese', 'id name_key category_id status version body', ({ id, text, other, number }) => [
     id,
     text,
+    id,
+    'sold',
+    number,
     other,
   ]);
-  await insert('term_count', 'term_id status cheeses', ({ text, number }) => [11, text, number]);
+  await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
   await insert(
     'event',
     'id type subject actor request_id trace_id data created_at',
     ({ id, text, other, nothing }) => [id, text, other, text, nothing, nothing, other, text],
   );
   await insert(
-    'idempotent_answer',
-    'id request owner fingerprint method path request_id sealed created_at expires_at',
+    'stored_response',
+    'id request owner fingerprint method path request_id response created_at expires_at',
     ({ id, text, other }) => [id, text, other, text, other, text, other, text, other, text],
   );
   await insert(
     'customer',
-    'id username username_key email email_key first_name last_name phone password tier delivered_cents favourite_id favourite_name created_at',
+    'id username username_key email email_key first_name last_name last_first first_last phone password tier delivered_cents favourite_id favourite_name created_at',
     ({ id, text, other, nothing, number }) => [
       id,
+      other,
+      text,
       other,
       text,
       other,

@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import postgres from 'postgres';
 import { ConstraintError, type Sql } from '../../src/database/database.ts';
-import { openPostgres } from '../../src/database/postgres.ts';
-import { runTransaction } from '../../src/database/postgres-transaction.ts';
+import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
-import { cleanUp, createDatabase, onBothEngines, postgresUrl, until } from '../context.ts';
+import { cleanUp, createDatabase, onBothEngines, postgresUrl } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {
@@ -314,7 +312,7 @@ test('PostgreSQL with ?prepare=false gets no named statement, which a pooler cou
     cleanUp(t, () => database.close());
     await database.all(sql`select id from cheese where id = ${1}`);
     await database.transaction(async (tx) => {
-      await tx.insert('term', ['kind', 'name', 'folded'], [['tag', parameters, parameters]]);
+      await tx.insert('term', ['kind', 'name'], [['tag', parameters]]);
     });
     const named = await database.all(
       sql`select name from pg_prepared_statements where statement like ${'%cheese where id%'}`,
@@ -339,22 +337,6 @@ test('PostgreSQL reserves a connection for a transaction, however many statement
     await Promise.all(results);
   }
   assert.equal((await idleInTransaction(database)).length, 0);
-});
-
-test('PostgreSQL loses no statement on a connection that could not be reserved for a transaction', async (t) => {
-  const url = await createDatabase(t);
-  const pool = postgres(url, { max: 2, fetch_types: false, ...({ max_pipeline: 1 } as object) });
-  await Promise.all([1, 2].map(() => pool.unsafe('select pg_sleep(0.05)')));
-  const reads = [1, 2].map(() => pool.unsafe('select 1').execute());
-  const work = runTransaction(pool as never, '', (connection) => connection.unsafe('select 1'));
-  await assert.rejects(work, { code: 'CONNECTION_CLOSED' });
-  for (const read of await Promise.allSettled(reads)) {
-    assert.ok(read.status === 'fulfilled' || read.reason.code === 'CONNECTION_DESTROYED', String(read));
-  }
-  await assert.rejects(pool.unsafe('select 1'), { code: 'CONNECTION_ENDED' });
-  const database = openPostgres(url);
-  cleanUp(t, () => database.close());
-  await until(async () => (await idleInTransaction(database)).length === 0);
 });
 
 function idleInTransaction(database: Sql): Promise<unknown[]> {

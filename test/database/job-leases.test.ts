@@ -1,15 +1,17 @@
 /** Jobs under leases: lanes in turn, limits, and results that come too late. The kind is only for these tests. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { createLeaseWorker, type LeaseHandler } from '../../src/jobs/lease-worker.ts';
+import { watchLeases } from '../../src/jobs/lease-watch.ts';
+import { createLeaseWorker, type LeasedWork, type LeaseHandler } from '../../src/jobs/lease-worker.ts';
 import {
   addMissingJobs,
   deleteJobsOfLane,
+  endAllLeases,
   endLeasedJob,
   type LeasedJob,
   leaseJobs,
@@ -46,10 +48,11 @@ async function end(database: Database, job: LeasedJob): Promise<void> {
   await database.transaction((tx) => endLeasedJob(tx, kind, job));
 }
 
+const workOf = (jobs: readonly LeasedJob[]): LeasedWork[] => jobs.map((job) => ({ job }));
 const keysOf = (jobs: readonly LeasedJob[]) => jobs.map(({ key }) => key).sort();
 
 onBothEngines('Jobs under leases', (engine) => {
-  test('are leased once, up to the limit of their lane, and again after the lease', async (t) => {
+  test('are leased once, up to the limit of their lane, and again when the lease was ended', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'a', 10);
@@ -65,7 +68,9 @@ onBothEngines('Jobs under leases', (engine) => {
       true,
     );
     assert.equal((await lease(database, clock, 'a')).length, 2, 'two of the lane have ended');
-    clock.advance(leaseMs);
+    clock.advance(leaseMs * 2);
+    assert.deepEqual(await lease(database, clock, 'a'), [], 'a clock ends no lease');
+    await endAllLeases(database, kind, clock.now());
     const again = await lease(database, clock, 'a');
     assert.equal(again.length, 8);
     const late = first.find(({ key }) => again.some((job) => job.key === key && job.attempts === 2));
@@ -93,7 +98,7 @@ onBothEngines('Jobs under leases', (engine) => {
       sql`select last_error from background_job where key = ${job.key}`,
     );
     assert.equal(stored?.last_error.length, 200);
-    await database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now()));
+    await database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), 1));
     assert.deepEqual(await lanes(), ['a', 'b', 'c']);
     await database.transaction((tx) => deleteJobsOfLane(tx, { kind, lane: 'b' }, 100));
     assert.deepEqual(await lanes(), ['a', 'c']);
@@ -106,12 +111,12 @@ onBothEngines('Jobs under leases', (engine) => {
     const done: string[] = [];
     let running = 0;
     let runningMost = 0;
-    const handler: LeaseHandler<LeasedJob, void> = {
+    const handler: LeaseHandler<LeasedWork, void> = {
       kind,
       laneMax,
       leaseMs,
-      claim: (lane, max) => lease(database, clock, lane, max),
-      async run(job) {
+      claim: async (lane, max) => workOf(await lease(database, clock, lane, max)),
+      async run({ job }) {
         running += 1;
         runningMost = Math.max(runningMost, running);
         await sleep(1);
@@ -124,18 +129,18 @@ onBothEngines('Jobs under leases', (engine) => {
           throw new Error('a failure of the handler');
         }
       },
-      store: (job) => end(database, job),
+      store: ({ job }) => end(database, job),
     };
     const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
     await worker.run();
     assert.equal(done.length, 201);
     assert.equal(runningMost <= laneMax + 1, true, `${runningMost} ran at once`);
     assert.ok(done.indexOf('other:000') < 40, 'the other lane had to wait');
-    // The job whose handler failed is run again after its lease.
-    clock.advance(leaseMs);
+    // The job whose handler failed is run again when its lease was ended.
+    await endAllLeases(database, kind, clock.now());
     await worker.run();
     assert.deepEqual(done.slice(201), ['busy:001']);
-    clock.advance(leaseMs);
+    await endAllLeases(database, kind, clock.now());
     assert.deepEqual(keysOf(await lease(database, clock, 'busy')), ['busy:001']);
     await worker.stop();
   });
@@ -148,28 +153,28 @@ onBothEngines('Jobs under leases', (engine) => {
     const { promise: secondClaim, resolve: startSecondClaim } = Promise.withResolvers<void>();
     const { promise: firstEnd, resolve: endFirst } = Promise.withResolvers<void>();
     let claims = 0;
-    const handler: LeaseHandler<LeasedJob, void> = {
+    const handler: LeaseHandler<LeasedWork, void> = {
       kind,
       laneMax,
       leaseMs,
       async claim(lane) {
         claims += 1;
         if (claims !== 2) {
-          return lease(database, clock, lane, 1);
+          return workOf(await lease(database, clock, lane, 1));
         }
         startSecondClaim();
         await firstEnd;
         await sleep(20);
         return [];
       },
-      async run(job) {
+      async run({ job }) {
         if (done.length === 0) {
           worker.wake('lane');
           await secondClaim;
         }
         done.push(job.key);
       },
-      async store(job) {
+      async store({ job }) {
         await end(database, job);
         endFirst();
       },
@@ -190,16 +195,16 @@ onBothEngines('Jobs under leases', (engine) => {
     const running: string[] = [];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let done = 0;
-    const handler: LeaseHandler<LeasedJob, void> = {
+    const handler: LeaseHandler<LeasedWork, void> = {
       kind,
       laneMax,
       leaseMs,
-      claim: (lane, max) => lease(database, clock, lane, max),
-      async run(job) {
+      claim: async (lane, max) => workOf(await lease(database, clock, lane, max)),
+      async run({ job }) {
         running.push(job.key);
         await released;
       },
-      async store(job) {
+      async store({ job }) {
         await end(database, job);
         done += 1;
       },
@@ -228,18 +233,18 @@ onBothEngines('Jobs under leases', (engine) => {
       return value;
     };
     const done: string[] = [];
-    const handler: LeaseHandler<LeasedJob, void> = {
+    const handler: LeaseHandler<LeasedWork, void> = {
       kind,
       laneMax,
       leaseMs,
       async claim(lane, max, onLease) {
         onLease(clock.now());
-        return lose('claim', await lease(database, clock, lane, max));
+        return lose('claim', workOf(await lease(database, clock, lane, max)));
       },
-      async run({ key }) {
+      async run({ job: { key } }) {
         done.push(key);
       },
-      async store(job) {
+      async store({ job }) {
         const isStored = await database.transaction((tx) =>
           postponeLeasedJob(tx, kind, job, clock.now() + 1000, 'no'),
         );
@@ -255,5 +260,113 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.deepEqual(done.slice(0, 3), ['a:000', 'a:000 true', 'a:000 false']);
     assert.equal(done.filter((one) => one === 'a:000 true').length, 1);
     await worker.stop();
+  });
+
+  test('are run by another worker when nothing renews their leases, and by no other while their worker lives', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'dead', 2);
+    const [first] = (await lease(database, clock, 'dead')) as [LeasedJob];
+    await add(database, clock, 'slow', 1);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const warnings: unknown[] = [];
+    const log = { ...createLog('silent'), warn: (...parts: unknown[]) => warnings.push(parts[0]) };
+    const workerNamed = (name: string) => {
+      const handler: LeaseHandler<LeasedWork, void> = {
+        kind,
+        laneMax,
+        leaseMs: 500,
+        claim: async (lane, max) => workOf(await lease(database, clock, lane, max)),
+        async run({ job: { key } }) {
+          if (key === 'slow:000') {
+            done.push(`${name} begins ${key}`);
+            await released;
+          }
+        },
+        async store({ job }) {
+          const isStored = await database.transaction((tx) => endLeasedJob(tx, kind, job));
+          done.push(`${isStored ? '' : 'not '}${job.key}`);
+        },
+      };
+      return createLeaseWorker({ database, clock, log, handler });
+    };
+    const workers = [workerNamed('one'), workerNamed('two')];
+    for (const worker of workers) {
+      worker.start();
+    }
+    await until(async () => done.length === 1);
+    clock.advance(86_400_000);
+    await until(async () => done.length === 3);
+    clock.advance(-86_400_000 * 2);
+    await sleep(1500);
+    assert.deepEqual(done.slice(1).sort(), ['dead:000', 'dead:001']);
+    const ended = warnings.map((one) => (one as { jobs: number }).jobs);
+    assert.equal(
+      ended.reduce((sum, jobs) => sum + jobs, 0),
+      2,
+      'each lease was ended once',
+    );
+    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, first)), false);
+    release();
+    await Promise.all(workers.map((worker) => worker.stop()));
+    assert.deepEqual(done.slice(3), ['slow:000']);
+  });
+
+  test('run early in the order of their keys as numbers, and so often at most', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    const keys = ['9', '10', '100', '99'];
+    await database.transaction((tx) => addMissingJobs(tx, { kind, lane: 'a' }, keys, clock.now()));
+    const makeDue = (earlyMax: number) =>
+      database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), earlyMax));
+    const leaseInTurn = async () => {
+      const jobs: LeasedJob[] = [];
+      for (const _ of keys) {
+        jobs.push(...(await lease(database, clock, 'a', 1)));
+      }
+      return jobs;
+    };
+    const postpone = (jobs: readonly LeasedJob[]) =>
+      Promise.all(
+        jobs.map((job) =>
+          database.transaction((tx) => postponeLeasedJob(tx, kind, job, clock.now() + 60_000, 'no')),
+        ),
+      );
+    await postpone(await leaseInTurn());
+    assert.equal(await makeDue(2), 4);
+    assert.equal(await makeDue(2), 0, 'they are due already');
+    const early = await leaseInTurn();
+    assert.deepEqual(
+      early.map(({ key, attempts, early_attempts }) => [key, attempts, early_attempts]),
+      ['9', '10', '99', '100'].map((key) => [key, 2, 1]),
+    );
+    assert.equal(await makeDue(2), 0, 'they run');
+    await postpone(early);
+    assert.equal(await makeDue(2), 4);
+    await postpone(await leaseInTurn());
+    assert.equal(await makeDue(2), 0);
+  });
+});
+
+suite('A watch over leases', () => {
+  const lease = { key: '1', lane: 'a', attempts: 1, leased_until: '2026-06-01T12:00:10.000Z' };
+
+  test('finds those that stay the same, but not after a time without a look', (t) => {
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const find = watchLeases(10_000);
+    const look = (afterMs: number, ...leases: (typeof lease)[]) => {
+      now += afterMs;
+      return find(leases).length;
+    };
+    assert.deepEqual([look(0, lease), look(4000, lease), look(4000, lease), look(1999, lease)], [0, 0, 0, 0]);
+    assert.equal(look(1, lease), 1);
+    assert.equal(look(2000, { ...lease, leased_until: '2026-06-01T12:00:20.000Z' }), 0, 'it was renewed');
+    assert.equal(look(2000, lease), 0);
+    assert.equal(look(5001, lease), 0, 'this process was stopped');
+    assert.deepEqual([look(5000, lease), look(4999, lease), look(1, lease)], [0, 0, 1]);
+    assert.equal(look(1, { ...lease, attempts: 2 }), 0);
+    assert.equal(look(1), 0);
   });
 });

@@ -1,7 +1,10 @@
 /** Migrations: once, in order, together or one by one, and beside newer versions. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Database } from '../../src/database/database.ts';
 import {
   findNewerSchema,
@@ -12,7 +15,8 @@ import {
 } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
-import { engines, onBothEngines } from '../context.ts';
+import { cleanUp, engines, onBothEngines, until } from '../context.ts';
+import { futureMigrations } from '../upgrade/newer-schema.ts';
 import { freshConfig, open } from './notes.ts';
 
 const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);
@@ -76,6 +80,18 @@ async function indexesOf(database: Database): Promise<string[]> {
   return comparable(rows);
 }
 
+/** Whether another process runs a migration: SQLite refuses a writer then, and PostgreSQL shows the statement. */
+async function isMigrating(database: Database): Promise<boolean> {
+  if (database.engine === 'postgres') {
+    const running = sql`select 1 from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()`;
+    return (await database.get(running)) !== undefined;
+  }
+  return database.run(sql`update shop set id = 1`).then(
+    () => false,
+    () => true,
+  );
+}
+
 onBothEngines('migrate', (engine) => {
   const all = listMigrations(engine);
 
@@ -96,8 +112,10 @@ onBothEngines('migrate', (engine) => {
   test('applies each migration once when several processes start concurrently', async (t) => {
     const config = await freshConfig(t, engine);
     const starters = await Promise.all(Array.from({ length: 4 }, () => open(t, config)));
-    const applied = await Promise.all(starters.map((database) => migrate(database)));
-    assert.deepEqual(applied.flat(), namesOf(all));
+    for (const migrations of [all, futureMigrations(engine)]) {
+      const applied = await Promise.all(starters.map((database) => migrate(database, migrations)));
+      assert.deepEqual(applied.flat(), namesOf(migrations === all ? all : migrations.slice(-1)));
+    }
   });
 
   test('uses a newer schema, unless it has a breaking migration, and changes nothing in it', async (t) => {
@@ -129,35 +147,31 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await migrate(database, breaking.slice(0, -1)), [], 'knows the breaking migration');
   });
 
-  test('takes the migrations of version 0.1, which has no column for it, as compatible', async (t) => {
+  test('refuses a database of before 1.0, and changes nothing in it', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     await database.exclusiveTransaction(async (tx, runScript) => {
       await runScript('create table migration (number integer primary key, name text not null)');
-      await tx.run(sql`insert into migration (number, name) values (1, 'one')`);
+      await tx.run(sql`insert into migration (number, name) values (1, 'catalogue-and-keys'), (2, 'orders')`);
     });
-    const one = [{ number: 1, name: 'one', script: '' }];
-    assert.deepEqual(await migrate(database, []), []);
-    assert.deepEqual(await migrate(database, [...one, { number: 2, name: 'two', script: '-- breaking\n' }]), [
-      'two',
-    ]);
-    const rows = await database.all<{ number: number; breaking: number }>(
-      sql`select number, breaking from migration order by number`,
-    );
-    assert.deepEqual(
-      rows.map(({ number, breaking }) => [number, breaking]),
-      [
-        [1, 0],
-        [2, 1],
-      ],
-    );
+    const schema = await schemaOf(database);
+    await assert.rejects(migrate(database), (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(
+        error.message,
+        /before 1\.0, .*"curd export cheeses shop\.ndjson" with the old version, then "curd import cheeses/,
+      );
+      return true;
+    });
+    assert.deepEqual(await schemaOf(database), schema);
   });
 
   test('leads to the same schema one by one as all at once', async (t) => {
+    const future = futureMigrations(engine);
     const atOnce = await open(t, await freshConfig(t, engine));
-    await migrate(atOnce);
+    assert.deepEqual(await migrate(atOnce, future), namesOf(future));
     const oneByOne = await open(t, await freshConfig(t, engine));
-    for (const [index, { name }] of all.entries()) {
-      assert.deepEqual(await migrate(oneByOne, all.slice(0, index + 1)), [name]);
+    for (const [index, { name }] of future.entries()) {
+      assert.deepEqual(await migrate(oneByOne, future.slice(0, index + 1)), [name]);
     }
     assert.deepEqual(await schemaOf(oneByOne), await schemaOf(atOnce));
   });
@@ -175,25 +189,30 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual([row?.x, row?.y], [7, '7!']);
   });
 
-  test('turns the approvals that the table job contained into background jobs', async (t) => {
-    const database = await open(t, await freshConfig(t, engine));
-    const number = all.find(({ name }) => name === 'background-jobs')?.number ?? 0;
-    await migrate(database, all.slice(0, number - 1));
-    const dueAt = '2026-06-01T12:00:00.000Z';
-    await database.run(sql`
-      insert into job (order_id, due_at, attempts) values (11, ${dueAt}, 0), (9007199254740991, ${dueAt}, 3)`);
+  test('applies a migration whose process was killed in the middle at the next start, and keeps all rows', async (t) => {
+    const config = await freshConfig(t, engine);
+    const database = await open(t, config);
     await migrate(database);
-    const rows = await database.all<Record<string, unknown>>(sql`select * from background_job order by key`);
-    const job = { kind: 'order.approval', lane: '', payload: '{}', due_at: dueAt };
-    const rest = { last_error: null, leased_until: null, parked_at: null };
-    assert.deepEqual(
-      rows.map((row) => ({ ...row })),
-      [
-        { ...job, key: '11', attempts: 0, ...rest },
-        { ...job, key: '9007199254740991', attempts: 3, ...rest },
-      ],
+    await database.run(sql`insert into account (id, name, plan, created_at) values (7, 'kept', 'free', '')`);
+    const schema = await schemaOf(database);
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('./long-migration.ts', import.meta.url)), JSON.stringify(config.database)],
+      { stdio: 'inherit' },
     );
-    assert.ok(!(await schemaOf(database)).some((line) => /\bjob\b/.test(line)));
+    const ended = once(child, 'exit');
+    cleanUp(t, () => child.kill('SIGKILL'));
+    await until(() => isMigrating(database), 'the process does not migrate');
+    child.kill('SIGKILL');
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+    const next = await open(t, config);
+    assert.deepEqual(await migrate(next), []);
+    assert.deepEqual(await schemaOf(next), schema);
+    assert.deepEqual(await migrate(next, futureMigrations(engine)), ['of-the-future']);
+    assert.equal(
+      (await next.get<{ name: string }>(sql`select name from account where id = 7`))?.name,
+      'kept',
+    );
   });
 
   test('rolls back all migrations of a run when one fails', async (t) => {
@@ -238,7 +257,7 @@ suite('The migrations', () => {
       assert.deepEqual(await columnsOf(postgres), await columnsOf(sqlite), name);
       assert.deepEqual(await indexesOf(postgres), await indexesOf(sqlite), name);
     }
-    assert.ok((await columnsOf(sqlite)).includes('cheese.name not null'));
+    assert.ok((await columnsOf(sqlite)).includes('cheese.name_key not null'));
     assert.ok((await indexesOf(sqlite)).some((line) => line.includes('unique cheese_name_in_category')));
   });
 });

@@ -1,7 +1,7 @@
 /** The servers of a database URL. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { hostsIn, urlsIn } from '../../src/database/postgres-hosts.ts';
+import { hostsIn, urlsIn } from '../../src/database/postgres/hosts.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
 
 suite('The URL of PostgreSQL', () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startMaintenance } from '../../src/app/maintenance.ts';
@@ -111,4 +113,22 @@ onBothEngines('A purge', (engine) => {
     const between = order.slice(order.indexOf('slice') + 1, order.lastIndexOf('slice'));
     assert.ok(between.includes('other'), order.join());
   });
+});
+
+test('A purge keeps the write-ahead log of SQLite short', async (t) => {
+  const { app } = await openShop(t, { clock: testClock() });
+  const { database: location } = app.services.config;
+  const file = location.engine === 'sqlite' ? location.file : assert.fail();
+  const payload = 'x'.repeat(4000);
+  const names = Array.from({ length: 4000 }, (_, index) => `long ${index}`);
+  await app.services.database.insert(
+    'oauth_object',
+    ['id', 'model', 'payload', 'expires_at'],
+    names.map((name) => [name, 'Code', payload, past]),
+  );
+  const connection = new DatabaseSync(file);
+  connection.exec('pragma wal_checkpoint(truncate)');
+  connection.close();
+  await app.maintenance.run();
+  assert.ok(statSync(`${file}-wal`).size < 4 * 2 ** 20, `${statSync(`${file}-wal`).size} bytes`);
 });

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
-import { openPostgres } from '../../src/database/postgres.ts';
+import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
 import { createNumbering } from '../../src/events/numbering.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
-import { openPostgres } from '../../src/database/postgres.ts';
+import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { createEventHub } from '../../src/events/hub.ts';
 import { createNumbering, type Numbering } from '../../src/events/numbering.ts';

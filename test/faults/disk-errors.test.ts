@@ -53,7 +53,7 @@ suite('A disk that reports errors', () => {
       runScript(`
         create function fail() returns trigger language plpgsql as $$
         begin
-          if new.name like 'E%' then raise exception 'disk' using errcode = substr(new.name, 2); end if;
+          if new.name_key ~* '^e[0-9]{5}' then raise exception 'disk' using errcode = substr(new.name_key, 2); end if;
           return new;
         end $$;
         create trigger fail before insert on cheese for each row execute function fail();`),

@@ -9,7 +9,7 @@ import { read } from './sources.ts';
 /** Operations that only repeat another path, for older clients. */
 const aliases = /^\/v2\/(oauth\/|openapi\.json$)/;
 /** Methods that combine operations. */
-const helpers: readonly string[] = ['orders.wait'];
+const helpers: readonly string[] = ['orders.quote', 'orders.wait'];
 
 const { paths } = JSON.parse(read('openapi.json')) as {
   readonly paths: Record<

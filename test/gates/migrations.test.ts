@@ -1,17 +1,20 @@
 /** Migrations: instances of the version before keep working beside newer ones, unless a migration says otherwise. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { isBreaking, listMigrations } from '../../src/database/migrate.ts';
-import { engines } from '../context.ts';
-import { breakingChanges, splitStatements, uniqueIndexesOf } from './migrations.ts';
+import { engines, temporaryFolder } from '../context.ts';
+import { breakingChanges, changedSinceRelease, splitStatements, uniqueIndexesOf } from './migrations.ts';
 
-/** Versions that know no more than this one refuse every newer schema. */
-const lastOfOldVersions = 22;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 suite('Migrations', () => {
   for (const engine of engines) {
     const migrations = listMigrations(engine);
-    for (const migration of migrations.filter(({ number }) => number > lastOfOldVersions)) {
+    for (const migration of migrations.slice(1)) {
       const earlier = migrations.filter(({ number }) => number < migration.number);
       const uniqueIndexes = new Set(earlier.flatMap(({ script }) => uniqueIndexesOf(script)));
       test(`let older programs work: ${migration.name} (${engine})`, () => {
@@ -23,6 +26,14 @@ suite('Migrations', () => {
       });
     }
   }
+
+  test('are those of the newest release, and new ones', () => {
+    assert.deepEqual(
+      changedSinceRelease(root),
+      [],
+      'Databases have these migrations. Restore the files, and write a new pair of migrations for the change',
+    );
+  });
 
   test('are breaking on both engines or on none', () => {
     const [sqlite, postgres] = engines.map((engine) =>
@@ -110,5 +121,34 @@ suite('The gate for migrations', () => {
         );
       }
     }
+  });
+
+  test('lets the baseline change until v1.0.0, and then refuses a change of any released migration', async (t) => {
+    const repository = await temporaryFolder(t);
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@x', ...args], { cwd: repository });
+    const write = (number: number, text: string) =>
+      writeFileSync(join(repository, 'migrations', `000${number}-a.sqlite.sql`), text);
+    const release = (tag: string) => {
+      git('add', '-A');
+      git('commit', '-q', '-m', tag);
+      git('tag', tag);
+    };
+    mkdirSync(join(repository, 'migrations'));
+    git('init', '-q');
+    write(1, 'one');
+    release('v0.9.0');
+    write(1, 'one, edited');
+    assert.deepEqual(changedSinceRelease(repository), []);
+    release('v1.0.0');
+    write(2, 'two');
+    assert.deepEqual(changedSinceRelease(repository), []);
+    release('v1.10.0');
+    git('tag', 'v1.9.0', 'v1.0.0');
+    write(2, 'two, edited');
+    assert.deepEqual(changedSinceRelease(repository), ['migrations/0002-a.sqlite.sql']);
+    git('rm', '-q', '--cached', 'migrations/0001-a.sqlite.sql');
+    git('clean', '-q', '-f');
+    assert.equal(changedSinceRelease(repository).length, 2);
   });
 });

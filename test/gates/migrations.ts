@@ -1,4 +1,33 @@
 /** Reads the SQL of a migration and finds what an older version of the program could not use. */
+import { execFileSync } from 'node:child_process';
+
+/** The newest release tag from v1.0.0 on; null where the repository has none. */
+export function newestRelease(repository: string): string | null {
+  try {
+    const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-version:refname'], {
+      cwd: repository,
+      stdio: 'pipe',
+    });
+    return /^v[1-9]\d*\.\d+\.\d+$/m.exec(tags.toString())?.[0] ?? null;
+  } catch {
+    // Not a repository, or without git.
+    return null;
+  }
+}
+
+/** Migrations that differ from those of the newest release. Until v1.0.0 the baseline changes. */
+export function changedSinceRelease(repository: string): string[] {
+  const release = newestRelease(repository);
+  if (release === null) {
+    return [];
+  }
+  const changed = ['diff', '--name-only', '--no-renames', '--diff-filter=a', release, '--', 'migrations'];
+  const files = execFileSync('git', changed, { cwd: repository });
+  return files
+    .toString()
+    .split('\n')
+    .filter((file) => file !== '');
+}
 
 /**
  * What a program of the version before the migration cannot use, one line for each; empty when it can use everything.

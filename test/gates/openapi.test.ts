@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { eventTypes } from '../../src/events/types.ts';
 import { curd } from '../cli/run.ts';
+import { operationsOf } from '../fuzz/openapi.ts';
 import { filesIn, read } from './sources.ts';
 
 interface Operation {
   readonly operationId?: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
@@ -42,13 +44,11 @@ interface Document {
 
 const current = await curd({}, 'openapi');
 const document = JSON.parse(current.stdout) as Document;
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    name: `${method.toUpperCase()} ${path}`,
-    path,
-    operation,
-  })),
-);
+const operations = operationsOf(document).map(({ method, path, ...operation }) => ({
+  name: `${method} ${path}`,
+  path,
+  operation: operation as Operation,
+}));
 
 /** All values of members named `$ref`. */
 function referencesIn(value: unknown): string[] {
@@ -86,11 +86,22 @@ suite('The OpenAPI document', () => {
     );
   });
 
-  test('has a name, a summary, a tag and responses for every operation', () => {
+  test('says a repeated response once', () => {
+    const texts = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ responses = {} }) => Object.values(responses))
+      .filter((response) => !('$ref' in response))
+      .map((response) => JSON.stringify(response));
+    assert.ok(texts.length > 50);
+    assert.equal(new Set(texts).size, texts.length);
+  });
+
+  test('has a name, a summary, a description, a tag and responses for every operation', () => {
     assert.ok(operations.length > 5);
     for (const { name, operation } of operations) {
       assert.match(operation.operationId ?? '', /^[a-z]\w+$/i, name);
       assert.match(operation.summary ?? '', /^[A-Z].{5,}/, name);
+      assert.match(operation.description ?? '', /^\S.{5,}\.$/s, name);
       assert.equal(operation.tags?.filter((tag) => tag !== '').length, 1, name);
       const responses = Object.entries(operation.responses ?? {});
       assert.ok(
@@ -102,7 +113,8 @@ suite('The OpenAPI document', () => {
         assert.ok(description.length > 3, `${name} ${status} has no description`);
       }
     }
-    const ids = operations.map(({ operation }) => operation.operationId);
+    const received = Object.values(document.webhooks).map(({ post }) => post);
+    const ids = [...operations.map(({ operation }) => operation), ...received].map((one) => one.operationId);
     assert.equal(new Set(ids).size, ids.length, 'each operationId is unique');
   });
 
@@ -113,6 +125,8 @@ suite('The OpenAPI document', () => {
     assert.equal(Event?.discriminator?.propertyName, 'type');
     for (const [type, { post }] of Object.entries(document.webhooks)) {
       const { $ref } = post.requestBody.content['application/json'].schema;
+      assert.match(post.operationId ?? '', /^on[A-Z]\w+$/);
+      assert.deepEqual(post.security, [], `${type} has the credentials of the API`);
       const schema = document.components.schemas[$ref.split('/').at(-1) ?? ''];
       assert.equal(schema?.properties?.type?.const, type);
       assert.equal(Event.discriminator.mapping[type], $ref);

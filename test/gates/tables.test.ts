@@ -1,50 +1,25 @@
-/** Tables: each belongs to one folder, and only the statements of that folder name it. */
+/** Tables: each belongs to one folder of `src`, and only the statements of that folder name it. */
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { suite, test } from 'node:test';
+import type { Engine } from '../../src/database/sql.ts';
 import { filesIn, read } from './sources.ts';
 
-const owners: Readonly<Record<string, string>> = {
-  account: 'auth/keys',
-  api_key: 'auth/keys',
-  session: 'auth/sessions',
-  oauth_client: 'auth/oauth',
-  oauth_object: 'auth/oauth',
-  admin_approval: 'auth/oauth',
-  catalogue: 'cheeses',
-  cheese: 'cheeses',
-  term: 'cheeses',
-  cheese_term: 'cheeses',
-  cheese_tombstone: 'cheeses',
-  term_count: 'cheeses',
-  stock: 'stock',
-  stock_count: 'stock',
-  image_file: 'images',
-  cheese_image: 'images',
-  orders: 'orders',
-  open_order_cheese: 'orders',
-  order_count: 'orders',
-  order_count_change: 'orders',
-  customer: 'customers',
-  login_failure: 'customers',
-  password_reset: 'customers',
-  login_network: 'customers',
-  event: 'events',
-  event_log: 'events',
-  event_epoch: 'events',
-  background_job: 'jobs',
-  statistic: 'statistics',
-  statistic_cheese: 'statistics',
-  statistic_position: 'statistics',
-  instance: 'administration',
-  doctor_run: 'administration',
-  webhook_endpoint: 'webhooks',
-  webhook_delivery: 'webhooks',
-  webhook_attempt: 'webhooks',
-  quota: 'limits',
-  idempotent_answer: 'idempotency',
-  migration: 'database',
-  shop: 'database',
-};
+/** The migrations name the folder of `src` before its tables. The migrations create the last one themselves. */
+const owners: Readonly<Record<string, string>> = { ...ownersIn('sqlite'), migration: 'database' };
+
+function ownersIn(engine: Engine): Record<string, string> {
+  const found: Record<string, string> = {};
+  let folder = '';
+  const scripts = filesIn(`migrations/*.${engine}.sql`).sort().map(read).join('\n');
+  for (const [, section, created] of scripts.matchAll(/^(?:-- src\/(\S+)$|create table (\w+))/gm)) {
+    folder = section ?? folder;
+    if (created !== undefined) {
+      found[created] = folder;
+    }
+  }
+  return found;
+}
 
 /** Files that name tables of other folders, with the reason. This list may only shrink. */
 const exceptions: Readonly<Record<string, { readonly tables: readonly string[]; readonly reason: string }>> =
@@ -76,22 +51,6 @@ const exceptions: Readonly<Record<string, { readonly tables: readonly string[]; 
     'src/cli/reset.ts': { tables: ['catalogue', 'image_file'], reason: 'it empties the tables of a shop' },
   };
 
-/** Tables after all migrations. */
-function existingTables(): string[] {
-  const scripts = filesIn('migrations/*.sqlite.sql').map(read).join('\n');
-  const changes = scripts.matchAll(/^(create|drop|alter) table (\w+)(?: rename to (\w+))?/gm);
-  const tables = new Set(['migration']);
-  for (const [, verb, name = '', newName] of changes) {
-    if (verb === 'create') {
-      tables.add(name);
-    } else if (verb === 'drop' || newName !== undefined) {
-      tables.delete(name);
-      tables.add(newName ?? 'migration');
-    }
-  }
-  return [...tables].sort();
-}
-
 /** Tables that the SQL of a file names. */
 function tablesIn(path: string): Set<string> {
   const source = read(path).replace(/^\s*\/?\*.*$/gm, '');
@@ -113,8 +72,14 @@ function mayName(path: string, table: string): boolean {
 }
 
 suite('Tables', () => {
-  test('have an owner each', () => {
-    assert.deepEqual(Object.keys(owners).sort(), existingTables());
+  test('have an owner each, the same on both engines', () => {
+    assert.deepEqual(ownersIn('postgres'), ownersIn('sqlite'));
+    const folders = new Set(files.map((path) => dirname(path).slice('src/'.length)));
+    assert.deepEqual(
+      Object.entries(owners).filter(([, folder]) => !folders.has(folder)),
+      [],
+      'write "-- src/<folder>" before the table in the migration',
+    );
   });
 
   test('are named by the queries and the consistency check of their folder', () => {

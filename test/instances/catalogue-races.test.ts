@@ -1,6 +1,7 @@
 /** Several instances change the same cheese at the same time: the changes are serialized. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Services } from '../../src/app/services.ts';
 import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { sql } from '../../src/database/sql.ts';
 import { nameOf, shown, testImage, upload } from '../files/images.ts';
@@ -349,50 +350,24 @@ suite('Catalogue changes that share a transaction', () => {
   });
 });
 
-suite('Terms of catalogue changes', () => {
-  const termIds = async (name: string) =>
-    (
-      await instances().all[0].app.services.database.all<{ id: number }>(
-        sql`select id from term where kind = 'tag' and name = ${name}`,
-      )
-    ).map(({ id }) => id);
-
-  test('that a refused change has made are used by the next one', async () => {
+suite('A tag that several instances use first at the same time', () => {
+  test('has one id, and none where all changes are refused', async () => {
     const shops = instances();
     const as = shops.writer;
-    const [name, tag] = [newName('Twice'), newName('refused')];
-    await newCheese(shops, { name });
-    const body = { name, tags: [{ name: tag }] };
-    assertError(await shops.call('POST', '/v2/cheeses', { as, body }), 409, 'conflict');
-    const made = await termIds(tag);
-    assert.equal(made.length, 1);
-    const { json } = await shops.call('POST', '/v2/cheeses', { as, body: { ...body, name: newName() } });
-    assert.deepEqual(json.tags, [{ id: made[0], name: tag }]);
-    assert.deepEqual(await termIds(tag), made);
-  });
-
-  test('are found again in a database that has lost some of them', async () => {
-    const shops = instances();
-    const as = shops.writer;
-    const [shop] = shops.all;
-    const { database } = shop.app.services;
-    const [name, tag] = [newName('Lost'), newName('lost')];
-    await newCheese(shops, { name });
-    const body = { name, tags: [{ name: tag }] };
-    assertError(await shop.request('POST', '/v2/cheeses', { as, body }), 409, 'conflict');
-    // As after a failover: the shop has an epoch that began after the loss. The next name has the same words, so that
-    // all of its terms are cached.
-    await database.run(sql`delete from term where kind = 'tag' and name = ${tag}`);
-    await database.run(sql`
-      insert into event_epoch (name, first_sequence, cause, began_at)
-      values ('lost', 1000000, 'restored', '2026-01-01T00:00:00.000Z')`);
-    const { status, json } = await shop.request('POST', '/v2/cheeses', {
-      as,
-      body: { ...body, name: name.split(' ').reverse().join(' ') },
-    });
-    assert.equal(status, 201);
-    assert.deepEqual(await termIds(tag), [json.tags[0].id]);
-    assert.deepEqual(await checkCatalogue(database), []);
+    const [{ database }] = shops.all.map((shop) => shop.app.services) as [Services];
+    const idsOf = async (name: string) =>
+      (await database.all<{ id: number }>(sql`select id from term where name = ${name}`)).map(({ id }) => id);
+    const [used, refused, taken] = [newName('used'), newName('refused'), newName('Taken')];
+    const made = await shops.atOnce(6, (shop) =>
+      shop.request('POST', '/v2/cheeses', { as, body: { name: newName(), tags: [{ name: used }] } }),
+    );
+    const ids = made.map(({ json }) => json.tags[0].id);
+    assert.deepEqual(await idsOf(used), [...new Set(ids)]);
+    await newCheese(shops, { name: taken });
+    const body = { name: taken, tags: [{ name: refused }] };
+    const conflicts = await shops.atOnce(6, (shop) => shop.request('POST', '/v2/cheeses', { as, body }));
+    assert.equal(tally(conflicts), '6 x 409');
+    assert.deepEqual(await idsOf(refused), []);
   });
 });
 

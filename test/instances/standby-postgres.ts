@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, chown, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import { type Scope, temporaryFolder, until } from '../context.ts';
 import { freePort } from '../global-setup.ts';
+import { onConnection } from '../postgres-client.ts';
 import { type OwnPostgres, serverIn } from './own-postgres.ts';
 
 /** The name by which a primary knows it, for synchronous_standby_names. */
@@ -32,9 +32,8 @@ export async function standbyOf(t: Scope, primary: OwnPostgres, port?: number): 
 /** A copy of the files of a running server, from which a standby can start. */
 async function copyRunning({ url, data: source }: OwnPostgres, target: string): Promise<void> {
   // Start and stop of a backup belong to one session.
-  const session = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    await session`select pg_backup_start('standby', true)`;
+  await onConnection(url, async (query) => {
+    await query(`select pg_backup_start('standby', true)`);
     execFileSync('cp', ['-R', '-p', source, target]);
     for (const name of ['postmaster.pid', 'postmaster.opts', 'standby.signal']) {
       await rm(join(target, name), { force: true });
@@ -44,11 +43,9 @@ async function copyRunning({ url, data: source }: OwnPostgres, target: string): 
         await rm(join(target, 'pg_wal', entry.name));
       }
     }
-    const [stopped] = await session`select labelfile from pg_backup_stop(false)`;
+    const [stopped] = await query('select labelfile from pg_backup_stop(false)');
     await writeAs(target, 'backup_label', stopped?.labelfile);
-  } finally {
-    await session.end();
-  }
+  });
 }
 
 /** PostgreSQL reads and deletes these files, so they belong to its user. */

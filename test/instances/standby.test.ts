@@ -67,8 +67,19 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
       await orders.more(10);
       await orders.stop();
       const lost = await newestPosition(shop);
+      const namesOf = async () => {
+        const { status, json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
+        return status === 200 ? json.items.map(({ name }: { name: string }) => name) : null;
+      };
+      await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Lost' } });
+      assert.deepEqual(await namesOf(), ['Comté', 'Lost']);
       await kill(pair, sender);
       await promote(pair);
+      await until(async () => (await namesOf()) !== null, 'lists do not come back');
+      assert.deepEqual(await namesOf(), ['Comté']);
+      // The new primary gives the same version of the catalogue again.
+      await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'New' } });
+      assert.deepEqual(await namesOf(), ['Comté', 'New']);
 
       // No change follows yet, so no event gets a number.
       const list = (since: string) => shop.request('GET', `/v2/events?since=${since}`, { as: shop.admin });

@@ -1,6 +1,6 @@
 /**
  * The newest release beside this version on one database, as during an upgrade without downtime. It is skipped where
- * the repository has no release tag. CURD_TEST_UPGRADE_SECONDS=60 sets how long the load lasts, and
+ * the repository has no tag of a release from 1.0.0 on. CURD_TEST_UPGRADE_SECONDS=60 sets how long the load lasts, and
  * CURD_TEST_UPGRADE_FROM=<commit> takes another commit than that of the newest tag.
  */
 import assert from 'node:assert/strict';
@@ -20,21 +20,13 @@ import {
   serve,
 } from '../cli/run.ts';
 import { createDatabase, secret, temporaryFolder, until } from '../context.ts';
+import { newestRelease } from '../gates/migrations.ts';
 import { startLoad } from './steady-load.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const loadMs = 1000 * Number(process.env.CURD_TEST_UPGRADE_SECONDS ?? 6);
-const release = process.env.CURD_TEST_UPGRADE_FROM ?? newestRelease();
-const skip = release === null && 'the repository has no release tag (v*)';
-
-function newestRelease(): string | null {
-  try {
-    const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-version:refname'], { cwd: root });
-    return tags.toString().split('\n')[0] || null;
-  } catch {
-    return null;
-  }
-}
+const release = process.env.CURD_TEST_UPGRADE_FROM ?? newestRelease(root);
+const skip = release === null && 'the repository has no release tag (v1.0.0 or later)';
 
 /** Checks the release out. @returns what `serve` puts before its arguments to run that version */
 async function checkOut(t: TestContext): Promise<string[]> {

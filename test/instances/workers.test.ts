@@ -9,7 +9,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireSupport } from '../../src/cli/workers.ts';
 import { systemClock } from '../../src/clock.ts';
-import { withShareOfConnections } from '../../src/database/postgres-url.ts';
+import { withShareOfConnections } from '../../src/database/postgres/url.ts';
 import { sql } from '../../src/database/sql.ts';
 import { limitConnections } from '../../src/http/connection-age.ts';
 import { mergeMetrics } from '../../src/http/merged-metrics.ts';

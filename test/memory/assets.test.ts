@@ -9,11 +9,11 @@ import { cleanUp, openListeningShop, shared, until } from '../helper.ts';
 const shop = shared((t) => openListeningShop(t));
 
 async function scriptPath(): Promise<string> {
-  const { text } = await shop().request('GET', '/docs');
+  const { text } = await shop().request('GET', '/docs/interactive');
   return /<script src="([^"]+)"/.exec(text)?.[1] ?? assert.fail('the page names no script');
 }
 
-test('The script of the reference page can be cached for a year under the URL with its version', async () => {
+test('The script of the interactive reference can be cached for a year under the URL with its version', async () => {
   const path = await scriptPath();
   const { status, headers, text } = await shop().request('GET', path);
   assert.equal(status, 200);
@@ -32,7 +32,14 @@ test('The script of the reference page can be cached for a year under the URL wi
 });
 
 test('Static content is the same with and without compression', async () => {
-  for (const path of ['/', '/docs', '/openapi.json', '/oauth/style.css', await scriptPath()]) {
+  for (const path of [
+    '/',
+    '/docs',
+    '/docs/interactive',
+    '/openapi.json',
+    '/oauth/style.css',
+    await scriptPath(),
+  ]) {
     const plain = await fetch(`${shop().url}${path}`, { headers: { 'accept-encoding': 'identity' } });
     const { headers, rawPayload } = await shop().app.server.inject({
       url: path,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
-import type { CheeseReader } from '../../src/cheeses/listing.ts';
+import type { CheeseLists } from '../../src/cheeses/listing/cheese-lists.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { cleanUp, onBothEngines, openListeningShop, type Scope, shared, until } from '../helper.ts';
 import { countTurns } from '../turns.ts';
@@ -31,21 +31,21 @@ async function openWithLongCheeses(t: Scope, engine: Engine) {
 }
 
 /** The lengths of the pages that are read while `work` runs, and the turn of the event loop in which each was. */
-async function pagesRead(listing: CheeseReader, work: () => Promise<unknown>) {
+async function pagesRead(lists: CheeseLists, work: () => Promise<unknown>) {
   const pages: { bytes: number; turn: number }[] = [];
-  const { list } = listing;
+  const list = lists.list.bind(lists);
   using turns = countTurns();
-  const counting: CheeseReader['list'] = async (request, options) => {
+  const counting: CheeseLists['list'] = async (request, options) => {
     const { turn } = turns;
     const page = await list(request, options);
     pages.push({ bytes: 'items' in page ? page.items.length : 0, turn });
     return page;
   };
-  Object.assign(listing, { list: counting });
+  Object.assign(lists, { list: counting });
   try {
     await work();
   } finally {
-    Object.assign(listing, { list });
+    Object.assign(lists, { list });
   }
   return pages;
 }
@@ -55,9 +55,9 @@ onBothEngines('A long response', (engine) => {
 
   test('is read in parts of bounded size, each in a separate turn of the event loop', async () => {
     const shop = opened();
-    const { listing } = shop.app.services;
+    const { cheeseLists } = shop.app.services;
     let text = '';
-    const pages = await pagesRead(listing, async () => {
+    const pages = await pagesRead(cheeseLists, async () => {
       ({ text } = await shop.request('GET', url, { as: shop.writer }));
     });
     assert.deepEqual(
@@ -79,7 +79,7 @@ onBothEngines('A long response', (engine) => {
   test('is not produced for HEAD', async () => {
     const shop = opened();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
-      const pages = await pagesRead(shop.app.services.listing, async () => {
+      const pages = await pagesRead(shop.app.services.cheeseLists, async () => {
         const { status, text } = await shop.request('HEAD', url, { as: shop.writer, headers });
         assert.deepEqual([status, text], [200, '']);
         await sleep(300);

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdapters } from '../../src/auth/oauth/adapter.ts';
 import { createGrants } from '../../src/auth/oauth/grants.ts';
+import { createRotations } from '../../src/auth/oauth/rotation.ts';
 import { systemClock } from '../../src/clock.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { onBothEngines } from '../context.ts';
+import { onBothEngines, secret } from '../context.ts';
 import { freshConfig, open } from '../database/notes.ts';
 
 class AlreadyUsed extends Error {}
@@ -25,6 +26,7 @@ onBothEngines('A token', (engine) => {
         database,
         clock,
         alreadyUsed: () => new AlreadyUsed(),
+        rotations: createRotations(clock, secret, () => new AlreadyUsed()),
         consoleClient: null,
         issuer: 'http://127.0.0.1',
       });

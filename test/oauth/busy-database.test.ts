@@ -1,7 +1,7 @@
 /** A database that another transaction locks: OAuth requests are 503 like all others, and the log has no line for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPostgres } from '../../src/database/postgres.ts';
+import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret } from '../context.ts';
 import { basic } from './flow.ts';

@@ -234,7 +234,7 @@ test('A form is refused when it is too large, has another media type, or repeats
   const urlEncoded = form['content-type'];
   for (const type of [
     ...['application/json', 'text/plain', 'multipart/form-data', `${urlEncoded}x`],
-    `${urlEncoded}; charset=utf-16`,
+    ...[`${urlEncoded}; charset=utf-16`, `${urlEncoded}; charset=utf-8; charset=utf-8`],
   ]) {
     assertPage(await send('POST', action, { origin, 'content-type': type }, body), 415, failed);
   }

@@ -98,7 +98,7 @@ onBothEngines('A link for a new password', (engine) => {
     const stored = JSON.stringify([
       await database.all(sql`select * from password_reset`),
       await database.all(sql`select * from event`),
-      await database.all(sql`select * from idempotent_answer`),
+      await database.all(sql`select * from stored_response`),
     ]);
     assert.ok(!stored.includes(secret));
   });

@@ -4,10 +4,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import postgres from 'postgres';
 import { sql } from '../../src/database/sql.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { bern, createDatabase, onBothEngines, type Shop, secret } from '../helper.ts';
+import { onConnection } from '../postgres-client.ts';
 import {
   type Application,
   assertRefused,
@@ -33,15 +33,17 @@ async function dump(database: string | undefined, dataDir: string): Promise<stri
     assert.ok(files.length > 0);
     return (await Promise.all(files.map((name) => readFile(join(dataDir, name), 'latin1')))).join('\n');
   }
-  const server = postgres(database, { max: 1, onnotice: () => {} });
-  const tables = await server`select table_name from information_schema.tables where table_schema = 'public'`;
-  const texts: string[] = [];
-  for (const { table_name: name } of tables) {
-    const rows = await server`select row_to_json(t)::text as text from ${server(name)} t`;
-    texts.push(name, ...rows.map(({ text }) => text));
-  }
-  await server.end();
-  return texts.join('\n');
+  return onConnection(database, async (query) => {
+    const tables = await query(
+      `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      const rows = await query(`select row_to_json(t)::text as text from "${name}" t`);
+      texts.push(name, ...rows.map(({ text }) => text));
+    }
+    return texts.join('\n');
+  });
 }
 
 const refresh = ({ url }: ListeningShop, app: Application, refresh_token: string) =>

@@ -31,7 +31,7 @@ const statusOf = async (shop: ListeningShop, token: string) =>
   (await withToken(shop, token, 'GET', '/v2/cheeses')).status;
 
 onBothEngines('A refresh token', (engine) => {
-  test('is good once: the second use ends the family, for public applications as well (RFC 6749, 10.4; RFC 9700, 4.14.2)', async (t) => {
+  test('is good once: a use after that of its successor ends the family, for public applications as well (RFC 6749, 10.4; RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const browser = openBrowser(shop.url, 'ada');
@@ -51,7 +51,7 @@ onBothEngines('A refresh token', (engine) => {
     }
   });
 
-  test('gives tokens to one at most of three who come at once (RFC 9700, 4.14.2)', async (t) => {
+  test('gives tokens to two at most of three who come at once, with one successor (RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop, { isPublic: true });
@@ -59,7 +59,9 @@ onBothEngines('A refresh token', (engine) => {
       const { refresh_token } = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
       const responses = await Promise.all([1, 2, 3].map(() => refresh(shop, app, refresh_token)));
       const refused = responses.filter(({ status }) => status !== 200);
-      assert.ok(refused.length >= 2, responses.map(({ status }) => status).join(' '));
+      assert.ok(refused.length >= 1, responses.map(({ status }) => status).join(' '));
+      const successors = responses.flatMap(({ json }) => json.refresh_token ?? []);
+      assert.ok(new Set(successors).size <= 1);
       for (const response of refused) {
         assertRefused(response, 400, 'invalid_grant');
       }
@@ -172,6 +174,12 @@ suite('Introspection', () => {
     const asPublic = await introspect(publicApp, own.access_token);
     assert.ok(asPublic.status === 401 || asPublic.json.active === false, JSON.stringify(asPublic.json));
     await refresh(shop, app, tokens.refresh_token);
+    assert.deepEqual(
+      (await introspect(app, tokens.refresh_token)).json,
+      { active: false },
+      'also in the leeway',
+    );
+    clock.advance(31_000);
     await refresh(shop, app, tokens.refresh_token);
     assert.deepEqual((await introspect(app, tokens.access_token)).json, { active: false });
   });

@@ -215,6 +215,12 @@ suite('An application', () => {
         'invalid_request',
       );
     }
+    const form = 'application/x-www-form-urlencoded';
+    for (const charset of ['utf-16', 'utf-8; charset=utf-16', 'utf-8; charset=utf-8']) {
+      const headers = { authorization, 'content-type': `${form}; charset=${charset}` };
+      const response = await fetch(token, { method: 'POST', headers, body: 'grant_type=client_credentials' });
+      assertRefused(await checkedResponse(response), 400, 'invalid_request');
+    }
     const inQuery = await fetch(`${token}?grant_type=client_credentials`, {
       method: 'POST',
       headers: { authorization },

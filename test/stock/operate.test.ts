@@ -180,6 +180,8 @@ onBothEngines('Stock', (engine) => {
       json.items.map(({ cheeseId }) => cheeseId);
     const low = await list('low=true');
     assert.deepEqual([idsOf(low), low.json.total], [[ids[0], ids[2]], 2]);
+    const sorted = await list('limit=2&sort=level');
+    assertError(await list(`sort=cheeseId&cursor=${sorted.json.nextCursor}`), 400, 'bad_request');
     const some = await list(`cheeseIds=${ids[4]},${ids[1]},9999999`);
     assert.deepEqual([idsOf(some), some.json.total], [[ids[1], ids[4]], 2]);
     assert.deepEqual(idsOf(await list(`low=true&cheeseIds=${ids.join(',')}`)), [ids[0], ids[2]]);
@@ -201,6 +203,39 @@ onBothEngines('Stock', (engine) => {
     });
     assert.equal((await list('')).json.total, 3);
     await assertConsistent(shop);
+  });
+
+  test('GET /stock?sort=level lists what is not available first, then what is low, over pages', async (t) => {
+    const shop = await openShop(t, { engine });
+    const enough = await trackedCheese(shop, 9);
+    const low = await trackedCheese(shop, 3, 3);
+    // Without a number lowAt, too.
+    const gone = [await trackedCheese(shop, 0), await trackedCheese(shop, 0, 5)];
+    const sold = await trackedCheese(shop, 4);
+    await placed(shop, [[sold, 4]]);
+    const expected = [...gone, sold, low, enough];
+    for (const [query, ids] of [
+      ['sort=level', expected],
+      ['sort=level&low=true', expected.slice(0, -1)],
+      ['low=true', [low, ...gone, sold]],
+      ['sort=cheeseId', [enough, low, ...gone, sold]],
+      [`sort=level&cheeseIds=${enough},${sold}`, [sold, enough]],
+    ] as const) {
+      const read: number[] = [];
+      for (let cursor = ''; ; ) {
+        const url = cursor === '' ? `${query}&limit=2` : `limit=2&cursor=${cursor}`;
+        const { status, json, text } = await shop.request('GET', `/v2/stock?${url}`, { as: shop.reader });
+        assert.equal(status, 200, text);
+        assert.equal(json.total, ids.length);
+        read.push(...json.items.map(({ cheeseId }: { cheeseId: number }) => cheeseId));
+        if (json.nextCursor === null) {
+          break;
+        }
+        cursor = json.nextCursor;
+      }
+      assert.deepEqual(read, ids, query);
+    }
+    assertError(await shop.request('GET', '/v2/stock?sort=name', { as: shop.reader }), 400, 'bad_request');
   });
 
   test('DELETE ends the reservations and keeps the orders', async () => {

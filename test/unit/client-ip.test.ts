@@ -8,7 +8,10 @@ suite('clientNetwork', () => {
   test('returns one text for an IPv4 address in any spelling', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (ip, port) => {
-        for (const text of [ip, `${ip}:${port}`, `::ffff:${ip}`, `::FFFF:${ip}`]) {
+        const [first = 0, second = 0, third = 0, fourth = 0] = ip.split('.').map(Number);
+        const groups = [first * 256 + second, third * 256 + fourth].map((group) => group.toString(16));
+        const mapped = [`::ffff:${ip}`, `::FFFF:${ip}`, `0:0:0::ffff:${ip}%1`, `::ffff:${groups.join(':')}`];
+        for (const text of [ip, `${ip}:${port}`, ...mapped, `[${mapped.at(-1)}]:${port}`]) {
           assert.equal(clientNetwork(text), ip);
         }
       }),

@@ -115,6 +115,13 @@ suite('readQuery', () => {
     ]);
   });
 
+  test('refuses control characters in texts and in elements of lists, also without a rule', () => {
+    for (const text of ['%00', 'a%00', '%0A', '%C2%85']) {
+      const message = 'must not contain control characters';
+      assert.deepEqual(errorsOf(`q=${text}&tags=b,${text}`), [`tags ${message}`, `q ${message}`], text);
+    }
+  });
+
   test('counts Unicode characters', () => {
     assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(5))}`), []);
     assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(6))}`), [

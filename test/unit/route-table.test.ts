@@ -67,6 +67,34 @@ suite('methodsOf', () => {
   });
 });
 
+suite('methodsOf, with a path that ends with *', () => {
+  const open = createRouteTable([
+    { method: 'GET', path: '/console' },
+    { method: 'GET', path: '/console/*' },
+    { method: 'POST', path: '/console/assets/:file' },
+  ]);
+
+  test('matches one or more segments, after paths with parameters', () => {
+    for (const path of [
+      '/console/a',
+      '/console/a/',
+      '/console/a/b/c/d/e',
+      '/console/assets',
+      '/console/%zz',
+    ]) {
+      assert.deepEqual(open.methodsOf(path), ['GET', 'OPTIONS'], path);
+    }
+    assert.deepEqual(open.methodsOf(`/console${'/a'.repeat(8000)}`), ['GET', 'OPTIONS']);
+    assert.deepEqual(open.methodsOf('/console/assets/x'), ['OPTIONS', 'POST']);
+    assert.deepEqual(open.methodsOf('/console/assets/x/y'), ['GET', 'OPTIONS']);
+    assert.deepEqual(open.methodsOf('/consoles/a/b/c'), []);
+  });
+
+  test('is no parameter of the paths above it', () => {
+    assert.deepEqual(open.shadowed(), []);
+  });
+});
+
 suite('shadowed', () => {
   test('returns each method that a parameter has and a literal path has not', () => {
     assert.deepEqual(table.shadowed(), [

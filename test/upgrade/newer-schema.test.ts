@@ -80,7 +80,6 @@ suite('On a newer schema', () => {
         () =>
           runInProcess(other, 'copy', [], {
             to: `sqlite:${environment.CURD_DATA_DIR}/curd.sqlite`,
-            overwrite: true,
           }),
         advice,
       ],

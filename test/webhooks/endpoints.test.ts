@@ -46,13 +46,19 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
     assert.deepEqual(Object.keys(created), [
       ...['id', 'account', 'url', 'types', 'description', 'status', 'disabledReason', 'position', 'waiting'],
-      ...['failingSince', 'createdAt', 'updatedAt', 'secrets', 'secret'],
+      ...['waitingFor', 'dueAt', 'failingSince', 'createdAt', 'updatedAt', 'secrets', 'secret'],
     ]);
     assert.equal(endpoint.url, url);
     assert.deepEqual(endpoint.types, ['order.*', 'cheese.created']);
     assert.deepEqual(
-      [endpoint.status, endpoint.disabledReason, endpoint.waiting, endpoint.failingSince],
-      ['enabled', null, 0, null],
+      [
+        endpoint.status,
+        endpoint.disabledReason,
+        endpoint.waiting,
+        endpoint.waitingFor,
+        endpoint.failingSince,
+      ],
+      ['enabled', null, 0, null, null],
     );
     assert.deepEqual(endpoint.secrets, [
       { last4: secret.slice(-5, -1), createdAt: endpoint.secrets[0].createdAt, endsAt: null },
@@ -79,7 +85,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.deepEqual(again.json, first);
     // Neither the endpoint nor the stored response has the secret in plain text.
     const { database } = shop.app.services;
-    for (const table of ['webhook_endpoint', 'idempotent_answer', 'event']) {
+    for (const table of ['webhook_endpoint', 'stored_response', 'event']) {
       const rows = await database.all(sql`select * from ${rawSql(table)}`);
       assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(first.secret.slice(6)), table);
     }

@@ -1,36 +1,14 @@
 /** What webhook endpoints refuse: targets in private networks, bodies that are not valid, and unknown ids. */
 import assert from 'node:assert/strict';
-import dns from 'node:dns';
-import { syncBuiltinESMExports } from 'node:module';
-import { suite, type TestContext, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { shared } from '../context.ts';
 import { assertError, assertFields, openShop, type Shop, secret } from '../helper.ts';
+import { openNameServer } from './name-server.ts';
 
 const path = '/v2/webhook-endpoints';
 
 function create(shop: Shop, body: object) {
   return shop.request('POST', path, { as: shop.admin, body });
-}
-
-/** Lets names resolve to these IP addresses, as the resolver of the operating system could. */
-function resolveTo(t: TestContext, addresses: Readonly<Record<string, readonly string[]>>): void {
-  const lookup = (name: string, _: unknown, done: (error: Error | null, found?: object[]) => void) => {
-    const found = addresses[name];
-    setImmediate(() =>
-      found === undefined
-        ? done(new Error(`getaddrinfo ENOTFOUND ${name}`))
-        : done(
-            null,
-            found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-          ),
-    );
-  };
-  t.mock.method(dns, 'lookup', lookup);
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
 }
 
 suite('Targets of webhook endpoints', () => {
@@ -40,12 +18,11 @@ suite('Targets of webhook endpoints', () => {
 
   test('must be https at public IP addresses in sandbox', async (t) => {
     const shop = sandbox();
-    resolveTo(t, {
+    await openNameServer(t, {
       'public.example': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
       'private.example': ['10.0.0.1'],
       'both.example': ['93.184.215.14', '10.0.0.1'],
       'metadata.example': ['169.254.169.254'],
-      localhost: ['127.0.0.1', '::1'],
       'empty.example': [],
     });
     const refused = [
@@ -56,6 +33,7 @@ suite('Targets of webhook endpoints', () => {
         'https://2130706433/',
         'https://0x7f.1/',
         'https://localhost/',
+        'https://shop.localhost/',
       ],
       ...['https://private.example/', 'https://both.example/', 'https://metadata.example/'],
       ...['https://empty.example/', 'https://unknown.example/', 'https://168.63.129.16/'],
@@ -143,6 +121,7 @@ suite('Webhook endpoints', () => {
         ['POST', '', {}],
         ['POST', '/rotate-secret'],
         ['POST', '/test'],
+        ['POST', '/deliver'],
         ['POST', '/enable'],
         ['POST', '/disable'],
         ['POST', '/replay', { since: 'earliest' }],

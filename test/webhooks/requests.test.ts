@@ -1,5 +1,6 @@
 /** Webhook requests: signatures, the schedule of attempts, and targets that lead into private networks. */
 import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,10 +12,12 @@ import { suite, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
+import { parseHosts } from '../../src/webhooks/host-lookup.ts';
 import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/schedule.ts';
 import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/sender.ts';
 import { sign } from '../../src/webhooks/signature.ts';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
+import { openNameServer } from './name-server.ts';
 
 suite('Signatures', () => {
   test('are accepted by the reference library, with the old secret and with the new one', () => {
@@ -148,6 +151,74 @@ suite('Targets in sandbox and production', () => {
     const result = await sender.send({ url: 'https://localhost/', headers: {}, body: '{}' });
     assert.equal(result.status, null);
     assert.match(result.error ?? '', /the IP address is not public/);
+  });
+});
+
+suite('Hosts', () => {
+  test('are looked up without a thread, so that a dead name server keeps nothing else from connecting', async (t) => {
+    const url = new URL(await receiver(t, (_, response) => response.writeHead(204).end()));
+    const requestsOf = await openNameServer(t, null);
+    let threads = 0;
+    const hook = createHook({
+      init(_, type) {
+        threads += type === 'GETADDRINFOREQWRAP' ? 1 : 0;
+      },
+    }).enable();
+    cleanUp(t, () => hook.disable());
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    const send = (host: string) =>
+      sender.send({ url: `http://${host}:${url.port}/`, headers: {}, body: '{}' });
+    const startedAt = performance.now();
+    const dead = Array.from({ length: 4 }, (_, index) => send(`dead-${index}.example`));
+    assert.equal((await send('localhost')).status, 204);
+    assert.equal((await send('shop.localhost')).status, 204);
+    for (const { status, error } of await Promise.all(dead)) {
+      assert.equal(status, null);
+      assert.equal(error, 'the host name could not be looked up: no name server responded');
+    }
+    assert.ok(performance.now() - startedAt < 10_000);
+    assert.ok(requestsOf() >= 16, 'IPv4 and IPv6 are asked for, and again where a packet was lost');
+    assert.equal(threads, 0);
+  });
+
+  test('have the addresses that the name server names, or a reason why not', async (t) => {
+    const url = new URL(await receiver(t, (_, response) => response.writeHead(204).end()));
+    await openNameServer(t, {
+      'both.example': ['127.0.0.1', '::1'],
+      'six.example': ['::1'],
+      'public.example': ['93.184.215.14', '10.0.0.1'],
+      'empty.example': [],
+    });
+    const errorOf = async (targets: 'any' | 'public', host: string) => {
+      const sender = createWebhookSender(targets, Date.now);
+      cleanUp(t, () => sender.close());
+      const scheme = targets === 'any' ? 'http' : 'https';
+      const result = await sender.send({
+        url: `${scheme}://${host}:${url.port}/`,
+        headers: {},
+        body: '{}',
+      });
+      return result.error ?? result.status;
+    };
+    assert.equal(await errorOf('any', 'both.example'), 204);
+    assert.match(String(await errorOf('any', 'six.example')), /refused|cannot be reached|EADDRNOTAVAIL/);
+    assert.equal(await errorOf('any', 'empty.example'), 'the host name was not found');
+    assert.equal(await errorOf('any', 'unknown.example'), 'the host name was not found');
+    assert.equal(await errorOf('public', 'public.example'), 'the IP address is not public');
+    assert.equal(await errorOf('public', 'both.example'), 'the IP address is not public');
+  });
+
+  test('may be in /etc/hosts', () => {
+    const text = '# 10.0.0.1 one\n127.0.0.1 localhost One one.example # two\n::1\tone\n\nnonsense two\n';
+    assert.deepEqual(
+      [...parseHosts(text)],
+      [
+        ['localhost', ['127.0.0.1']],
+        ['one', ['127.0.0.1', '::1']],
+        ['one.example', ['127.0.0.1']],
+      ],
+    );
   });
 });
 

@@ -1,6 +1,8 @@
 /** A shop with webhook endpoints, for tests. */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
+import { endAllLeases } from '../../src/jobs/leases.ts';
+import { deliveryKind } from '../../src/webhooks/lines.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/queries.ts';
 import { until } from '../context.ts';
 import type { Shop } from '../helper.ts';
@@ -51,6 +53,11 @@ export async function numbered(shop: Shop): Promise<void> {
 export async function deliver(shop: Shop): Promise<void> {
   await numbered(shop);
   await shop.app.webhookWorker.run();
+}
+
+/** As if the servers that send had been killed, and others had noticed it. */
+export function loseServers({ app, clock }: Shop): Promise<void> {
+  return endAllLeases(app.services.database, deliveryKind, clock.now());
 }
 
 export async function findEndpoint(shop: Shop, id: number): Promise<EndpointRow> {

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Query, Result } from '../types.ts';
 import { Area } from './area.ts';
@@ -16,7 +16,11 @@ export class ApiKeys extends Area {
   }
 
   /** Gives a key another name, or none. */
-  rename(keyId: number, name: Body<'renameApiKey'>, options?: CallOptions): Promise<Result<'renameApiKey'>> {
+  rename<Options extends WriteOptions>(
+    keyId: number,
+    name: Body<'renameApiKey'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'renameApiKey'>>> {
     return this.api.post('/v2/api-keys/{keyId}', { path: { keyId }, body: name }, options);
   }
 
@@ -30,7 +34,7 @@ export class ApiKeys extends Area {
   }
 
   /** Ends a key at once. */
-  revoke(keyId: number, options?: CallOptions): Promise<void> {
+  revoke<Options extends WriteOptions>(keyId: number, options?: Options): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/api-keys/{keyId}', { path: { keyId } }, options);
   }
 }

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Query, Result } from '../types.ts';
 import { Area } from './area.ts';
@@ -11,16 +11,19 @@ export class Accounts extends Area {
   }
 
   /** Creates an account. */
-  create(account: Body<'createAccount'>, options?: CallOptions): Promise<Result<'createAccount'>> {
+  create<Options extends WriteOptions>(
+    account: Body<'createAccount'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'createAccount'>>> {
     return this.api.post('/v2/accounts', { body: account }, options);
   }
 
   /** Moves an account to another plan. */
-  changePlan(
+  changePlan<Options extends WriteOptions>(
     accountId: number,
     plan: Body<'changeAccountPlan'>,
-    options?: CallOptions,
-  ): Promise<Result<'changeAccountPlan'>> {
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'changeAccountPlan'>>> {
     return this.api.post('/v2/accounts/{accountId}/plan', { path: { accountId }, body: plan }, options);
   }
 }
@@ -38,7 +41,7 @@ export class OauthClients extends Area {
   }
 
   /** Deletes a client with all its tokens. */
-  delete(clientId: string, options?: CallOptions): Promise<void> {
+  delete<Options extends WriteOptions>(clientId: string, options?: Options): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/oauth-clients/{clientId}', { path: { clientId } }, options);
   }
 }
@@ -51,17 +54,26 @@ export class Approvals extends Area {
   }
 
   /** Approves a request. */
-  approve(approvalId: number, options?: CallOptions): Promise<Result<'approveApproval'>> {
+  approve<Options extends WriteOptions>(
+    approvalId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'approveApproval'>>> {
     return this.api.post('/v2/approvals/{approvalId}/approve', { path: { approvalId } }, options);
   }
 
   /** Denies a request. */
-  deny(approvalId: number, options?: CallOptions): Promise<Result<'denyApproval'>> {
+  deny<Options extends WriteOptions>(
+    approvalId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'denyApproval'>>> {
     return this.api.post('/v2/approvals/{approvalId}/deny', { path: { approvalId } }, options);
   }
 
   /** Ends an approval and its tokens. */
-  revoke(approvalId: number, options?: CallOptions): Promise<Result<'revokeApproval'>> {
+  revoke<Options extends WriteOptions>(
+    approvalId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'revokeApproval'>>> {
     return this.api.post('/v2/approvals/{approvalId}/revoke', { path: { approvalId } }, options);
   }
 }

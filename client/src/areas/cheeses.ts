@@ -1,14 +1,25 @@
-import type { CallOptions } from '../options.ts';
-import type { ListOf } from '../pages.ts';
-import type { Body, Cheese, Query, Result } from '../types.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
+import type { List, ListOf } from '../pages.ts';
+import type { Body, Cheese, CheeseChange, Query, Result, Schemas } from '../types.ts';
 import { type ImportOptions, importFile, type UploadOptions, uploadImage } from '../upload.ts';
 import { Area } from './area.ts';
+
+/** A page of the list of cheeses: with facets if the request asks for them. */
+export type CheesePage<Filters> = Filters extends { readonly facets: readonly unknown[] }
+  ? Schemas['CheeseListWithFacets']
+  : Schemas['CheeseList'];
+
+/** A page of changes of the catalogue. */
+export type CheeseChangePage = Omit<Result<'listCheeseChanges'>, 'items'> & { items: CheeseChange[] };
 
 /** The catalogue. */
 export class Cheeses extends Area {
   /** Lists cheeses. A cheese must match all filters. */
-  list(filters?: Query<'listCheeses'>, options?: CallOptions): ListOf<'listCheeses'> {
-    return this.api.list('/v2/cheeses', { query: filters }, options);
+  list<Filters extends Query<'listCheeses'>>(
+    filters?: Filters,
+    options?: CallOptions,
+  ): List<Cheese, CheesePage<Filters>> {
+    return this.api.list('/v2/cheeses', { query: filters }, options) as List<Cheese, CheesePage<Filters>>;
   }
 
   /** Returns a cheese. */
@@ -17,29 +28,48 @@ export class Cheeses extends Area {
   }
 
   /** Adds a cheese. */
-  create(cheese: Body<'createCheese'>, options?: CallOptions): Promise<Cheese> {
+  create<Options extends WriteOptions>(
+    cheese: Body<'createCheese'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Cheese>> {
     return this.api.post('/v2/cheeses', { body: cheese }, options);
   }
 
   /** Replaces a cheese. Optional fields that are absent get their defaults. */
-  replace(cheese: Body<'replaceCheese'>, options?: CallOptions): Promise<Cheese> {
+  replace<Options extends WriteOptions>(
+    cheese: Body<'replaceCheese'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Cheese>> {
     return this.api.put('/v2/cheeses', { body: cheese }, options);
   }
 
   /** Changes the given fields of a cheese. Null removes an optional field. */
-  patch(cheeseId: number, changes: Body<'patchCheese'>, options?: CallOptions): Promise<Cheese> {
+  patch<Options extends WriteOptions>(
+    cheeseId: number,
+    changes: Body<'patchCheese'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Cheese>> {
     return this.api.patch('/v2/cheeses/{cheeseId}', { path: { cheeseId }, body: changes }, options);
   }
 
   /** Changes the name or the status of a cheese. */
-  update(cheeseId: number, changes: Body<'updateCheese'>, options?: CallOptions): Promise<Cheese> {
+  update<Options extends WriteOptions>(
+    cheeseId: number,
+    changes: Body<'updateCheese'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Cheese>> {
     return this.api.post('/v2/cheeses/{cheeseId}', { path: { cheeseId }, body: changes }, options);
   }
 
   /** Deletes a cheese, and sends the confirmation that the API requires. */
-  delete(cheeseId: number, options?: CallOptions): Promise<void> {
+  delete<Options extends WriteOptions>(cheeseId: number, options?: Options): Promise<Outcome<Options, void>> {
     const headers = { 'X-Confirm-Delete': 'true', ...options?.headers };
-    return this.api.delete('/v2/cheeses/{cheeseId}', { path: { cheeseId } }, { ...options, headers });
+    const path = '/v2/cheeses/{cheeseId}';
+    return this.api.delete<typeof path, Options>(
+      path,
+      { path: { cheeseId } },
+      { ...(options as Options), headers },
+    );
   }
 
   /** Lists all cheeses with one of these statuses, or a part of them with `limit`. */
@@ -59,8 +89,14 @@ export class Cheeses extends Area {
    * Lists cheeses in the order of their last change, each in its newest state, and deleted ones without `cheese`. Save
    * `token` after each item, and continue with it as `since`.
    */
-  listChanges(filters?: Query<'listCheeseChanges'>, options?: CallOptions): ListOf<'listCheeseChanges'> {
-    return this.api.list('/v2/cheeses/changes', { query: filters }, options);
+  listChanges(
+    filters?: Query<'listCheeseChanges'>,
+    options?: CallOptions,
+  ): List<CheeseChange, CheeseChangePage> {
+    return this.api.list('/v2/cheeses/changes', { query: filters }, options) as List<
+      CheeseChange,
+      CheeseChangePage
+    >;
   }
 
   /** Uploads a JPEG, PNG or WebP image of at most 10 MiB. */

@@ -1,24 +1,30 @@
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Customer, Order, Query, Result } from '../types.ts';
 import { Area } from './area.ts';
 
 /** Customers: registration, login, profiles, and their own orders. */
 export class Customers extends Area {
-  /** Registers a customer. */
-  register(customer: Body<'registerCustomer'>, options?: CallOptions): Promise<Customer> {
+  /** Registers a customer. A server gives the IP address of its visitor as `clientIp`. */
+  register<Options extends WriteOptions>(
+    customer: Body<'registerCustomer'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Customer>> {
     return this.api.post('/v2/customer', { body: customer }, options);
   }
 
   /** Registers up to 100 customers. The result lists those that were refused. */
-  registerAll(
+  registerAll<Options extends WriteOptions>(
     customers: Body<'registerCustomers'>,
-    options?: CallOptions,
-  ): Promise<Result<'registerCustomers'>> {
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'registerCustomers'>>> {
     return this.api.post('/v2/customer/createMultiple', { body: customers }, options);
   }
 
-  /** Logs a customer in. The token is the `session` of another client. */
+  /**
+   * Logs a customer in. The token is the `session` of another client. A server gives the IP address of its visitor as
+   * `clientIp`: without it, wrong passwords of one visitor stop the logins of all.
+   */
   login(login: Body<'loginCustomer'>, options?: CallOptions): Promise<Result<'loginCustomer'>> {
     return this.api.post('/v2/customer/login', { body: login }, options);
   }
@@ -39,12 +45,16 @@ export class Customers extends Area {
   }
 
   /** Replaces a profile. */
-  replace(username: string, customer: Body<'replaceCustomer'>, options?: CallOptions): Promise<Customer> {
+  replace<Options extends WriteOptions>(
+    username: string,
+    customer: Body<'replaceCustomer'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Customer>> {
     return this.api.put('/v2/customer/{username}', { path: { username }, body: customer }, options);
   }
 
   /** Deletes a customer. */
-  delete(username: string, options?: CallOptions): Promise<void> {
+  delete<Options extends WriteOptions>(username: string, options?: Options): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/customer/{username}', { path: { username } }, options);
   }
 
@@ -59,16 +69,19 @@ export class Customers extends Area {
   }
 
   /** Makes a customer staff, or customer again. */
-  changeRole(
+  changeRole<Options extends WriteOptions>(
     customerId: number,
     role: Body<'changeCustomerRole'>,
-    options?: CallOptions,
-  ): Promise<Result<'changeCustomerRole'>> {
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'changeCustomerRole'>>> {
     return this.api.post('/v2/customers/{customerId}/role', { path: { customerId }, body: role }, options);
   }
 
   /** Ends all sessions of a customer. */
-  endSessions(customerId: number, options?: CallOptions): Promise<void> {
+  endSessions<Options extends WriteOptions>(
+    customerId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/customers/{customerId}/sessions', { path: { customerId } }, options);
   }
 
@@ -92,7 +105,11 @@ export class Customers extends Area {
   }
 
   /** Cancels an order of a customer. */
-  cancelOrder(username: string, orderId: number, options?: CallOptions): Promise<void> {
+  cancelOrder<Options extends WriteOptions>(
+    username: string,
+    orderId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, void>> {
     return this.api.delete(
       '/v2/customer/{username}/orders/{orderId}',
       { path: { username, orderId } },

@@ -16,6 +16,11 @@ export class Events extends Area {
     return this.api.get('/v2/events/{eventId}', { path: { eventId } }, options);
   }
 
+  /** Lists the names of actors and subjects: `{ of: ['key:2', 'customer:5'] }`. What does not exist is left out. */
+  listNames(query: Query<'listNames'>, options?: CallOptions): ListOf<'listNames'> {
+    return this.api.listAll('/v2/names', { query }, options);
+  }
+
   /** All events from `since` on, without an end. Reconnects by itself, and misses no event. */
   stream(options: StreamOptions = {}): AsyncGenerator<CurdEvent, never, undefined> {
     return streamEvents(this.api, options);

@@ -1,7 +1,7 @@
 import { bodyOf, textOf } from '../api.ts';
 import { Conflict } from '../errors.ts';
-import { etagOf } from '../etag.ts';
-import type { CallOptions } from '../options.ts';
+import { etagOf } from '../metadata.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Customer, Order, Query, Result } from '../types.ts';
 import { Area } from './area.ts';
@@ -26,12 +26,20 @@ export class Orders extends Area {
   }
 
   /** Places an order. */
-  place(order: Body<'placeOrder'>, options?: CallOptions): Promise<Order> {
+  place<Options extends WriteOptions>(
+    order: Body<'placeOrder'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Order>> {
     return this.api.post('/v2/store/order', { body: order }, options);
   }
 
+  /** Returns the order that would be placed, with current names, prices and total. Nothing is placed or reserved. */
+  quote(order: Body<'placeOrder'>, options?: CallOptions): Promise<Order> {
+    return this.place(order, { ...options, dryRun: true });
+  }
+
   /** Cancels an order. */
-  cancel(orderId: number, options?: CallOptions): Promise<void> {
+  cancel<Options extends WriteOptions>(orderId: number, options?: Options): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/store/order/{orderId}', { path: { orderId } }, options);
   }
 
@@ -40,23 +48,29 @@ export class Orders extends Area {
     return this.api.get('/v2/store/order/{orderId}/timeline', { path: { orderId } }, options);
   }
 
-  /** Returns the customer who placed an order. */
-  getCustomer(orderId: number, options?: CallOptions): Promise<Customer> {
+  /** Returns the customer who placed an order; undefined where a key placed it, or the customer was deleted. */
+  getCustomer(orderId: number, options?: CallOptions): Promise<Customer | undefined> {
     return this.api.get('/v2/store/order/{orderId}/customer', { path: { orderId } }, options);
   }
 
   /** Approves an order. */
-  approve(orderId: number, options?: CallOptions): Promise<Order> {
+  approve<Options extends WriteOptions>(
+    orderId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Order>> {
     return this.api.post('/v2/store/order/{orderId}/approve', { path: { orderId } }, options);
   }
 
   /** Marks an order as shipped. */
-  ship(orderId: number, options?: CallOptions): Promise<Order> {
+  ship<Options extends WriteOptions>(orderId: number, options?: Options): Promise<Outcome<Options, Order>> {
     return this.api.post('/v2/store/order/{orderId}/ship', { path: { orderId } }, options);
   }
 
   /** Marks an order as delivered. */
-  deliver(orderId: number, options?: CallOptions): Promise<Order> {
+  deliver<Options extends WriteOptions>(
+    orderId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Order>> {
     return this.api.post('/v2/store/order/{orderId}/deliver', { path: { orderId } }, options);
   }
 
@@ -76,6 +90,7 @@ export class Orders extends Area {
           requestId: undefined,
           retryAfterSeconds: undefined,
           attempts: 1,
+          idempotencyKey: undefined,
           method: 'GET',
           path: `/v2/store/order/${orderId}`,
           errors: [],

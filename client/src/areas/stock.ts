@@ -1,4 +1,4 @@
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Query, Stock as StockOfOne } from '../types.ts';
 import { Area } from './area.ts';
@@ -16,21 +16,25 @@ export class Stock extends Area {
   }
 
   /** Sets the counted stock of a cheese, or begins to track it. */
-  replace(cheeseId: number, stock: Body<'replaceCheeseStock'>, options?: CallOptions): Promise<StockOfOne> {
+  replace<Options extends WriteOptions>(
+    cheeseId: number,
+    stock: Body<'replaceCheeseStock'>,
+    options?: Options,
+  ): Promise<Outcome<Options, StockOfOne>> {
     return this.api.put('/v2/cheeses/{cheeseId}/stock', { path: { cheeseId }, body: stock }, options);
   }
 
   /** Stops tracking the stock of a cheese, which is sold without limit from then on. */
-  delete(cheeseId: number, options?: CallOptions): Promise<void> {
+  delete<Options extends WriteOptions>(cheeseId: number, options?: Options): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/cheeses/{cheeseId}/stock', { path: { cheeseId } }, options);
   }
 
   /** Adds to the stock of a cheese, or subtracts from it. */
-  adjust(
+  adjust<Options extends WriteOptions>(
     cheeseId: number,
     adjustment: Body<'adjustCheeseStock'>,
-    options?: CallOptions,
-  ): Promise<StockOfOne> {
+    options?: Options,
+  ): Promise<Outcome<Options, StockOfOne>> {
     const path = { cheeseId };
     return this.api.post('/v2/cheeses/{cheeseId}/stock/adjustments', { path, body: adjustment }, options);
   }

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Query, Result, WebhookDelivery, WebhookEndpoint } from '../types.ts';
 import { Area } from './area.ts';
@@ -24,17 +24,20 @@ export class WebhookEndpoints extends Area {
   }
 
   /** Changes the URL, the types or the description. */
-  update(
+  update<Options extends WriteOptions>(
     endpointId: number,
     changes: Body<'updateWebhookEndpoint'>,
-    options?: CallOptions,
-  ): Promise<WebhookEndpoint> {
+    options?: Options,
+  ): Promise<Outcome<Options, WebhookEndpoint>> {
     const path = { endpointId };
     return this.api.post('/v2/webhook-endpoints/{endpointId}', { path, body: changes }, options);
   }
 
   /** Deletes an endpoint and its deliveries. */
-  delete(endpointId: number, options?: CallOptions): Promise<void> {
+  delete<Options extends WriteOptions>(
+    endpointId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, void>> {
     return this.api.delete('/v2/webhook-endpoints/{endpointId}', { path: { endpointId } }, options);
   }
 
@@ -58,26 +61,37 @@ export class WebhookEndpoints extends Area {
   }
 
   /** Sends events again, from where the endpoint was disabled; with `skip` from now on. */
-  enable(
+  enable<Options extends WriteOptions>(
     endpointId: number,
     enabling?: Body<'enableWebhookEndpoint'>,
-    options?: CallOptions,
-  ): Promise<WebhookEndpoint> {
+    options?: Options,
+  ): Promise<Outcome<Options, WebhookEndpoint>> {
     const path = { endpointId };
     return this.api.post('/v2/webhook-endpoints/{endpointId}/enable', { path, body: enabling }, options);
   }
 
+  /** Makes due what waits for its next attempt, and ends a pause. Returns how many deliveries wait. */
+  deliver<Options extends WriteOptions>(
+    endpointId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'deliverWebhookEndpoint'>>> {
+    return this.api.post('/v2/webhook-endpoints/{endpointId}/deliver', { path: { endpointId } }, options);
+  }
+
   /** Sends nothing more until the endpoint is enabled. */
-  disable(endpointId: number, options?: CallOptions): Promise<WebhookEndpoint> {
+  disable<Options extends WriteOptions>(
+    endpointId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, WebhookEndpoint>> {
     return this.api.post('/v2/webhook-endpoints/{endpointId}/disable', { path: { endpointId } }, options);
   }
 
   /** Sends the events of a range again. */
-  replay(
+  replay<Options extends WriteOptions>(
     endpointId: number,
     range: Body<'replayWebhookEndpoint'>,
-    options?: CallOptions,
-  ): Promise<Result<'replayWebhookEndpoint'>> {
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'replayWebhookEndpoint'>>> {
     const path = { endpointId };
     return this.api.post('/v2/webhook-endpoints/{endpointId}/replay', { path, body: range }, options);
   }
@@ -100,8 +114,11 @@ export class WebhookDeliveries extends Area {
     return this.api.get('/v2/webhook-deliveries/{deliveryId}', { path: { deliveryId } }, options);
   }
 
-  /** Sends the event of a delivery again. */
-  retry(deliveryId: number, options?: CallOptions): Promise<Result<'retryWebhookDelivery'>> {
+  /** Sends the event of a delivery again. One that waits is due at once instead. */
+  retry<Options extends WriteOptions>(
+    deliveryId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'retryWebhookDelivery'>>> {
     return this.api.post('/v2/webhook-deliveries/{deliveryId}/retry', { path: { deliveryId } }, options);
   }
 }

@@ -1,7 +1,8 @@
 /** One action on many objects: eight requests at once, with progress, and a summary of what failed. */
-import { Alert, Button, List, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, List, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { messageOf, onRefused } from '../session.ts';
+import { Dialog } from './dialog.tsx';
 
 const atOnce = 8;
 
@@ -49,7 +50,7 @@ export function Bulk<Item>({ title, items, nameOf, run, onClose }: Props<Item>) 
 
   const isOver = done === items.length;
   return (
-    <Modal opened onClose={isOver ? onClose : () => {}} withCloseButton={isOver} title={title}>
+    <Dialog onClose={isOver ? onClose : () => {}} withCloseButton={isOver} title={title}>
       <Stack gap="sm">
         <Progress value={(done / Math.max(1, items.length)) * 100} aria-label={title} />
         <Text size="sm" role="status">
@@ -70,6 +71,6 @@ export function Bulk<Item>({ title, items, nameOf, run, onClose }: Props<Item>) 
         )}
         {isOver ? <Button onClick={onClose}>Close</Button> : null}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

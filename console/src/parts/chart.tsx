@@ -1,14 +1,20 @@
-/** A chart of time series, with a caption that sums it up and its numbers as a table, for those who cannot see it. */
+/**
+ * Time series, one panel below the other, each with an axis and a unit of its own. A caption sums them up, and their
+ * numbers are a table, for those who cannot see the chart.
+ */
 import 'uplot/dist/uPlot.min.css';
 import { Button, Group, Table, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import { showDay } from './format.ts';
+import { showDay, showMonthDay } from './format.ts';
 
 interface Series {
+  /** What is measured, with its unit: "Value in US dollars". */
   readonly label: string;
   readonly values: readonly number[];
   readonly show: (value: number) => string;
+  /** As short as an axis needs. */
+  readonly showTick: (value: number) => string;
 }
 
 interface Props {
@@ -16,112 +22,202 @@ interface Props {
   /** The beginnings of the steps, ISO 8601. */
   readonly times: readonly string[];
   readonly series: readonly Series[];
-  readonly height?: number;
 }
 
+export const panelHeight = 104;
+const axisHeight = 28;
+/** Of an axis with dates. */
+const dateWidth = 72;
+/** Of a digit in the font of axes. */
+const digitWidth = 7.5;
+
 const colors = { light: ['#8a5200', '#2f6f4f'], dark: ['#f2b544', '#7fcba4'] } as const;
+/** Steps between ticks, the smallest first. There is no half order. */
+const wholeSteps = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+);
 
-export function Chart({ caption, times, series, height = 180 }: Props) {
+interface Panel extends Series {
+  readonly seconds: readonly number[];
+  readonly times: readonly string[];
+  readonly index: number;
+  readonly hasDates: boolean;
+  /** The same in all panels, so that their days are one below the other. */
+  readonly axisWidth: number;
+  readonly scheme: 'light' | 'dark';
+  readonly onHover: (step: number | null) => void;
+}
+
+function optionsOf(panel: Panel, width: number): UPlot.Options {
+  const { times, seconds, index, hasDates, axisWidth, scheme, onHover, showTick } = panel;
+  const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
+  const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
+  const color = colors[scheme][index] ?? text;
+  const every = Math.max(
+    1,
+    Math.ceil(times.length / Math.max(1, Math.floor((width - axisWidth) / dateWidth))),
+  );
+  const half = ((seconds[1] ?? 0) - (seconds[0] ?? 0)) / 2;
+  return {
+    width,
+    height: panelHeight + (hasDates ? axisHeight : 0),
+    padding: [8, 26, hasDates ? 0 : 6, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, y: false, sync: { key: 'curd' } },
+    hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
+    scales: {
+      x: { range: (_, from, to) => [from - half, to + half] },
+      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
+    axes: [
+      {
+        stroke: text,
+        grid: { show: false },
+        ticks: { show: hasDates, stroke: grid.stroke },
+        size: hasDates ? axisHeight : 0,
+        // From the last day backwards: today has a label.
+        splits: () => seconds.filter((_, step) => (seconds.length - 1 - step) % every === 0),
+        values: (_, splits) =>
+          splits.map((at) => (hasDates ? showMonthDay(new Date(at * 1000).toISOString()) : '')),
+      },
+      {
+        stroke: text,
+        grid,
+        ticks: { show: false },
+        size: axisWidth,
+        space: 32,
+        incrs: wholeSteps,
+        values: (_, splits) => splits.map(showTick),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: color,
+        fill: color,
+        points: { show: false },
+        ...(UPlot.paths.bars === undefined ? {} : { paths: UPlot.paths.bars({ size: [0.6, 32] }) }),
+      },
+    ],
+  };
+}
+
+function PanelPlot(panel: Panel) {
+  const { label, values, seconds } = panel;
   const box = useRef<HTMLDivElement>(null);
-  const [isTable, setTable] = useState(false);
-  const scheme = useComputedColorScheme('light');
-
+  const latest = useRef(panel);
+  latest.current = panel;
+  const { scheme, axisWidth } = panel;
   useEffect(() => {
     const element = box.current;
-    if (element === null || isTable) {
+    if (element === null) {
       return;
     }
-    const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
-    const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
-    // At rest, the legend has the values of the last step.
-    const showLast = (plot: UPlot) => plot.setLegend({ idx: times.length - 1 });
-    const plot = new UPlot(
-      {
-        width: element.clientWidth,
-        height,
-        legend: { show: true },
-        hooks: {
-          ready: [showLast],
-          setCursor: [(current) => (current.cursor.idx == null ? showLast(current) : undefined)],
-        },
-        cursor: { drag: { x: false, y: false } },
-        axes: [
-          { stroke: text, grid },
-          ...series.map((_, index) => ({
-            scale: `y${index}`,
-            stroke: text,
-            grid: index === 0 ? grid : { show: false },
-            side: index === 0 ? 3 : 1,
-            size: 56,
-          })),
-        ],
-        series: [
-          {
-            label: 'Day',
-            value: (_: UPlot, value: number | null) =>
-              value === null ? '' : showDay(new Date(value * 1000).toISOString()),
-          },
-          ...series.map(({ label, show }, index) => ({
-            label,
-            scale: `y${index}`,
-            stroke: colors[scheme][index] ?? text,
-            width: 2,
-            points: { show: false },
-            value: (_: UPlot, value: number | null) => (value === null ? '' : show(value)),
-          })),
-        ],
-      },
-      [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => [...values])],
-      element,
-    );
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    let plot: UPlot | undefined;
+    const draw = () => {
+      plot?.destroy();
+      plot = new UPlot(
+        optionsOf({ ...latest.current, scheme, axisWidth }, element.clientWidth),
+        [[...seconds], [...values]],
+        element,
+      );
+    };
+    // It also draws the first time. How many dates fit depends on the width.
+    const observer = new ResizeObserver(draw);
     observer.observe(element);
     return () => {
       observer.disconnect();
-      plot.destroy();
+      plot?.destroy();
     };
-  }, [times, series, height, scheme, isTable]);
+  }, [values, seconds, scheme, axisWidth]);
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <div
+        ref={box}
+        style={{ height: panelHeight + (panel.hasDates ? axisHeight : 0), overflow: 'hidden' }}
+      />
+    </>
+  );
+}
+
+export function Chart({ caption, times, series }: Props) {
+  const [isTable, setTable] = useState(false);
+  const [step, setStep] = useState<number | null>(null);
+  const scheme = useComputedColorScheme('light');
+  const [seconds, setSeconds] = useState<{
+    readonly of: readonly string[];
+    readonly all: readonly number[];
+  }>();
+  if (seconds?.of !== times) {
+    setSeconds({ of: times, all: times.map((time) => Date.parse(time) / 1000) });
+  }
+  const widths = series.map(({ values, showTick }) => showTick(Math.max(0, ...values)).length);
+  const axisWidth = Math.max(3, ...widths) * digitWidth + 24;
+  const hovered = step === null ? undefined : times[step];
 
   return (
     <figure style={{ margin: 0 }}>
-      <Group justify="space-between" mb={4}>
-        <Text component="figcaption" size="sm">
-          {caption}
+      <Group justify="space-between" mb={4} wrap="nowrap" align="start">
+        <Text component="figcaption" size="sm" className="figure">
+          {hovered === undefined
+            ? caption
+            : `${showDay(hovered)}: ${series.map(({ values, show }) => show(values[step ?? 0] ?? 0)).join(', ')}`}
         </Text>
         <Button size="compact-xs" variant="subtle" onClick={() => setTable(!isTable)}>
           {isTable ? 'Chart' : 'Table'}
         </Button>
       </Group>
       {isTable ? (
-        <Table.ScrollContainer minWidth={300} mah={height + 60}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Time</Table.Th>
-                {series.map(({ label }) => (
-                  <Table.Th key={label} ta="right">
-                    {label}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {times.map((time, row) => (
-                <Table.Tr key={time}>
-                  <Table.Td>{showDay(time)}</Table.Td>
-                  {series.map(({ label, values, show }) => (
-                    <Table.Td key={label} ta="right" className="figure">
-                      {show(values[row] ?? 0)}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <Numbers times={times} series={series} />
       ) : (
-        <div ref={box} />
+        series.map((one, index) => (
+          <PanelPlot
+            key={one.label}
+            {...one}
+            times={times}
+            seconds={seconds?.all ?? []}
+            index={index}
+            hasDates={index === series.length - 1}
+            axisWidth={axisWidth}
+            scheme={scheme}
+            onHover={setStep}
+          />
+        ))
       )}
     </figure>
+  );
+}
+
+function Numbers({ times, series }: Pick<Props, 'times' | 'series'>) {
+  return (
+    <Table.ScrollContainer minWidth={260} mah={2 * panelHeight + axisHeight}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Day</Table.Th>
+            {series.map(({ label }) => (
+              <Table.Th key={label} ta="right">
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {times.map((time, row) => (
+            <Table.Tr key={time}>
+              <Table.Td>{showDay(time)}</Table.Td>
+              {series.map(({ label, values, show }) => (
+                <Table.Td key={label} ta="right" className="figure">
+                  {show(values[row] ?? 0)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   );
 }

@@ -40,7 +40,7 @@ interface Props<Row> {
 /** The first column names the rows, and is always shown. */
 export function ColumnsButton<Row>({ columns, shown, onToggle }: Props<Row>) {
   return (
-    <Popover position="bottom-end" shadow="md" trapFocus>
+    <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
         <Button size="compact-xs" variant="subtle" color="gray" visibleFrom="sm">
           Columns

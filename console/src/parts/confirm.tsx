@@ -2,10 +2,11 @@
  * Asks before a change that is hard to take back, and shows what it would do: a dry run lists the effects. Deletions ask
  * for the name.
  */
-import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { messageOf, onRefused } from '../session.ts';
+import { Dialog } from './dialog.tsx';
 import { locale, showNumber } from './format.ts';
 
 /** An entry of the response to a dry run. */
@@ -27,6 +28,8 @@ interface Props {
   readonly action: string;
   /** Reads the effects by a dry run; absent for operations without one. */
   readonly readEffects?: (() => Promise<Effects>) | undefined;
+  /** Of a change that deletes or ends nothing, whose button has the focus. */
+  readonly isHarmless?: boolean;
   /** What must be typed. */
   readonly typed?: string | undefined;
   readonly text?: string | undefined;
@@ -43,6 +46,7 @@ const verbs: Readonly<Record<string, string>> = {
   deleted: 'deletes',
   cancelled: 'cancels',
   detached: 'removes',
+  anonymized: 'removes personal data from',
   ended: 'ends',
   unreferenced: 'no longer shows',
 };
@@ -66,7 +70,8 @@ function describeEffects(effects: readonly Effect[]): string[] {
 }
 
 export function Confirm(props: Props) {
-  const { title, action, readEffects, typed, text, dismiss = 'Cancel', onConfirm, onClose } = props;
+  const { title, action, readEffects, isHarmless = false, typed, text, dismiss = 'Cancel' } = props;
+  const { onConfirm, onClose } = props;
   const [written, setWritten] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -92,7 +97,7 @@ export function Confirm(props: Props) {
 
   const isRefused = effects.isError;
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <Stack gap="sm">
         {text === undefined ? null : <Text size="sm">{text}</Text>}
         {isRefused ? <Alert color="red">{messageOf(effects.error)}</Alert> : null}
@@ -124,8 +129,9 @@ export function Confirm(props: Props) {
           </Button>
           {isRefused ? null : (
             <Button
-              color="red"
-              loading={isRunning || effects.isPending}
+              color={isHarmless ? 'rind' : 'red'}
+              data-autofocus={isHarmless || undefined}
+              loading={isRunning || (readEffects !== undefined && effects.isPending)}
               disabled={typed !== undefined && written !== typed}
               onClick={() => void run()}
             >
@@ -134,6 +140,6 @@ export function Confirm(props: Props) {
           )}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

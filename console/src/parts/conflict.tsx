@@ -1,6 +1,7 @@
 /** Another person changed the same fields: both versions side by side, and for each field the choice between them. */
-import { Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from './dialog.tsx';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,7 @@ export function Conflict(props: Props) {
     { label: 'Theirs', isMine: false, values: theirs },
   ];
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
+    <Dialog onClose={onClose} title={title} size="lg">
       <Stack>
         <Text size="sm">
           Another person changed this while you did. {hasChoice ? 'Choose a version of each field.' : ''}
@@ -93,6 +94,6 @@ export function Conflict(props: Props) {
           {hasChoice ? <Button onClick={() => onResolve(kept)}>Save this choice</Button> : null}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-/** A list of objects: a table on wide screens, cards on phones. j and k move, Enter opens, Space selects. */
+/** A list of objects: a table where it fits, else cards. j and k move, Enter opens, Space selects. */
 import { Box, Checkbox, Table } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useMediaQuery } from '@mantine/hooks';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../shortcuts.ts';
 import { follow, type Position } from './follow.ts';
 import { keepSelectedRow, selectedRow } from './place.ts';
@@ -45,6 +46,39 @@ function visibleRows(rows: HTMLCollection): readonly [first: number, last: numbe
   return [Math.min(first, Math.max(0, last)), Math.max(0, last)];
 }
 
+/**
+ * Whether rows are cards: on phones, and where the table would be cut.
+ * @param titles a table with other columns is measured again
+ */
+function useCards(box: RefObject<HTMLElement | null>, titles: string): boolean {
+  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const [isCut, setCut] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns need another width.
+  useLayoutEffect(() => {
+    const element = box.current;
+    const table = element?.querySelector('table');
+    if (element === null || table == null || isPhone) {
+      return;
+    }
+    let needed = 0;
+    setCut(false);
+    const measure = () => {
+      if (needed === 0 && table.scrollWidth > element.clientWidth + 1) {
+        needed = table.scrollWidth;
+        setCut(true);
+      } else if (needed > 0 && element.clientWidth >= needed) {
+        needed = 0;
+        setCut(false);
+      }
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    observer.observe(table);
+    return () => observer.disconnect();
+  }, [titles, isPhone]);
+  return isPhone || isCut;
+}
+
 export function DataTable<Row>(props: Props<Row>) {
   const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, keys, onVisible } = props;
   const rowKeys = rows.map(keyOf);
@@ -57,6 +91,8 @@ export function DataTable<Row>(props: Props<Row>) {
     setKnown(position);
   }
   const body = useRef<HTMLTableSectionElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const isCards = useCards(box, columns.map(({ title }) => title).join());
 
   function select(row: number): void {
     const key = rowKeys[row];
@@ -125,7 +161,7 @@ export function DataTable<Row>(props: Props<Row>) {
   actions.current = latest;
   const isAllSelected = rows.length > 0 && rowKeys.every((key) => selected?.has(key));
   return (
-    <Box className="data-table">
+    <Box className="data-table" ref={box} data-cards={isCards || undefined}>
       <Table highlightOnHover verticalSpacing={6} horizontalSpacing={8} aria-label={label}>
         <Table.Thead>
           <Table.Tr>

@@ -1,8 +1,9 @@
 /** A dialog with a form: its button, its progress and its error. Fields show their own messages. */
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { messageOf, onRefused } from '../session.ts';
 import { fieldErrors } from './action.ts';
+import { Dialog } from './dialog.tsx';
 
 interface Props {
   readonly title: string;
@@ -50,7 +51,7 @@ export function FormDialog({
   }
 
   return (
-    <Modal opened onClose={onClose} title={title} size={size}>
+    <Dialog onClose={onClose} title={title} size={size}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack gap="sm">
           {children}
@@ -69,6 +70,6 @@ export function FormDialog({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -12,17 +12,28 @@ function usableLocale(): string {
 export const locale = usableLocale();
 
 const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+const shortMoney = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  maximumSignificantDigits: 3,
+});
+const shortNumber = new Intl.NumberFormat(locale, { notation: 'compact' });
 const number = new Intl.NumberFormat(locale);
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const minute = { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
 const shortTime = new Intl.DateTimeFormat(locale, minute);
 const shortTimeOfYear = new Intl.DateTimeFormat(locale, { ...minute, year: 'numeric' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const monthDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' });
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' });
 
 /** US dollars. */
 export const showMoney = (amount: number): string => money.format(amount);
+/** As short as an axis needs: "$200K". */
+export const showShortMoney = (amount: number): string => shortMoney.format(amount);
+export const showShortNumber = (value: number): string => shortNumber.format(value);
 export const showNumber = (value: number): string => number.format(value);
 export const showTime = (time: string): string => dateTime.format(new Date(time));
 /** Without seconds, and without the year if it is this one. */
@@ -31,19 +42,25 @@ export function showShortTime(time: string, now = new Date()): string {
   return (date.getFullYear() === now.getFullYear() ? shortTime : shortTimeOfYear).format(date);
 }
 export const showDay = (time: string): string => day.format(new Date(time));
+/** For the axis of a chart: "Nov 12". */
+export const showMonthDay = (time: string): string => monthDay.format(new Date(time));
 export const showClock = (time: string): string => clock.format(new Date(time));
 export const showKilograms = (value: number): string => `${number.format(value)} kg`;
+
+/** A long id by its ends: "mob_8FqK2x…YcD1". */
+export function shorten(id: string, lengthMax = 20): string {
+  return id.length <= lengthMax ? id : `${id.slice(0, lengthMax - 6)}…${id.slice(-4)}`;
+}
 
 const units = [
   ['day', 86_400],
   ['hour', 3600],
   ['minute', 60],
-  ['second', 1],
 ] as const;
 
-/** How long ago, in the largest unit, as short as the language allows: "2d ago". */
+/** How long ago, in the largest unit, as short as the language allows: "2d ago". Less than a minute is "now". */
 export function showAge(time: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
-  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 60];
   return relative.format(Math.trunc(seconds / size), unit);
 }

@@ -1,6 +1,8 @@
 /** Notices in the corner of the page: what was done, and what was refused and why. */
-import { Notification, Stack } from '@mantine/core';
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { Button, Group, Notification, Stack } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useShortcuts } from '../shortcuts.ts';
+import { type Opener, returnFocus } from './return-focus.ts';
 
 interface Notice {
   readonly message: ReactNode;
@@ -8,6 +10,8 @@ interface Notice {
   readonly color?: 'red' | 'yellow';
   /** How long it is shown, in milliseconds. */
   readonly autoClose?: number;
+  /** A button. The key `u` presses that of the newest notice. */
+  readonly action?: { readonly label: string; readonly run: () => unknown };
 }
 
 type Shown = Notice & { readonly id: number };
@@ -26,14 +30,30 @@ function set(next: readonly Shown[]): void {
   }
 }
 
+const hide = (id: number) => set(all.filter((notice) => notice.id !== id));
+
 export const notifications = {
-  show(notice: Notice): void {
+  /** @returns hides it */
+  show(notice: Notice): () => void {
     lastId += 1;
-    set([...all, { ...notice, id: lastId }].slice(-shownMax));
+    const id = lastId;
+    set([...all, { ...notice, id }].slice(-shownMax));
+    return () => hide(id);
   },
 };
 
-const hide = (id: number) => set(all.filter((notice) => notice.id !== id));
+/** How long a change can be undone. */
+export const undoMs = 10_000;
+
+/** Says what was done, with a button that undoes it. */
+export function showUndo(message: ReactNode, undo: () => unknown): () => void {
+  return notifications.show({ message, autoClose: undoMs, action: { label: 'Undo', run: undo } });
+}
+
+function act({ id, action }: Shown): void {
+  hide(id);
+  void action?.run();
+}
 
 /** The place of the notices. */
 export function Notifications() {
@@ -44,6 +64,14 @@ export function Notifications() {
     },
     () => all,
   );
+  useShortcuts({
+    u: () => {
+      const newest = shown.findLast(({ action }) => action !== undefined);
+      if (newest !== undefined) {
+        act(newest);
+      }
+    },
+  });
   return (
     <Stack className="notifications no-print" gap="xs">
       {shown.map((notice) => (
@@ -53,7 +81,18 @@ export function Notifications() {
   );
 }
 
-function Item({ notice: { id, title, message, color, autoClose = shownMs } }: { readonly notice: Shown }) {
+function Item({ notice }: { readonly notice: Shown }) {
+  const { id, title, message, color, action, autoClose = shownMs } = notice;
+  const opener = useRef<Opener | null>(null);
+  useEffect(
+    () => () => {
+      const { current } = opener;
+      if (current !== null) {
+        window.setTimeout(returnFocus, 0, current);
+      }
+    },
+    [],
+  );
   useEffect(() => {
     const timer = window.setTimeout(hide, autoClose, id);
     return () => window.clearTimeout(timer);
@@ -66,8 +105,20 @@ function Item({ notice: { id, title, message, color, autoClose = shownMs } }: { 
       {...(color === undefined ? {} : { color })}
       closeButtonProps={{ 'aria-label': 'Close the notice' }}
       onClose={() => hide(id)}
+      onFocus={({ relatedTarget, currentTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) {
+          opener.current = { element: relatedTarget, before: null };
+        }
+      }}
     >
-      {message}
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <span className="notice-text">{message}</span>
+        {action === undefined ? null : (
+          <Button size="compact-sm" variant="default" flex="none" onClick={() => act(notice)}>
+            {action.label}
+          </Button>
+        )}
+      </Group>
     </Notification>
   );
 }

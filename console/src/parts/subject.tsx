@@ -1,6 +1,8 @@
 /** What an event happened to, as a link to the screen that shows it. */
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
+import { describeSubject, mentionOfSubject } from './mentions.ts';
+import { useNames } from './names.ts';
 
 const screens: Readonly<Record<string, string>> = {
   order: 'orders',
@@ -13,7 +15,7 @@ const screens: Readonly<Record<string, string>> = {
 };
 
 /** The path of the screen; null where a subject has none. */
-export function pathOfSubject(subject: string): string | null {
+function pathOfSubject(subject: string): string | null {
   const [kind = '', id = ''] = subject.split(':');
   if (['api_key', 'oauth_client'].includes(kind)) {
     return '/access';
@@ -22,18 +24,22 @@ export function pathOfSubject(subject: string): string | null {
   return screen === undefined ? null : `/${screen}/${id}`;
 }
 
-/** "order 31" */
-export function nameSubject(subject: string): string {
-  return subject.replace(':', ' ').replaceAll('_', ' ');
+interface Props {
+  readonly subject: string;
+  /** It was deleted, so no screen shows it. */
+  readonly isGone?: boolean;
 }
 
-export function Subject({ subject }: { readonly subject: string }) {
-  const path = pathOfSubject(subject);
+export function Subject({ subject, isGone = false }: Props) {
+  const mention = mentionOfSubject(subject);
+  const [name = null] = useNames(mention === null ? [] : [mention]);
+  const path = isGone ? null : pathOfSubject(subject);
+  const text = describeSubject(subject, name);
   return path === null ? (
-    nameSubject(subject)
+    <span title={subject}>{text}</span>
   ) : (
-    <Anchor component={Link} href={path} size="sm">
-      {nameSubject(subject)}
+    <Anchor component={Link} href={path} size="sm" title={subject} underline="always">
+      {text}
     </Anchor>
   );
 }

@@ -1,6 +1,33 @@
-/** A time in the local zone; UTC on hover. */
-import { useEffect, useState } from 'react';
+/** A time in the local zone; UTC on hover. All ages of the page change at the same moment. */
+import { useSyncExternalStore } from 'react';
 import { showAge, showShortTime, showTime } from './format.ts';
+
+const tickMs = 15_000;
+
+let now = Date.now();
+let timer: number | undefined;
+const listeners = new Set<() => void>();
+
+function tick(): void {
+  now = Date.now();
+  for (const listener of listeners) {
+    listener();
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    now = Date.now();
+    timer = window.setInterval(tick, tickMs);
+  }
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      window.clearInterval(timer);
+    }
+  };
+}
 
 interface Props {
   /** ISO 8601. */
@@ -12,17 +39,14 @@ interface Props {
 }
 
 export function Time({ at, isRelative = false, isExact = false }: Props) {
-  const [, setTick] = useState(0);
-  useEffect(() => {
-    if (!isRelative) {
-      return;
-    }
-    const timer = window.setInterval(() => setTick((tick) => tick + 1), 30_000);
-    return () => window.clearInterval(timer);
-  }, [isRelative]);
   return (
     <time dateTime={at} className="time" title={`${showTime(at)} (${at})`}>
-      {isRelative ? showAge(at) : isExact ? showTime(at) : showShortTime(at)}
+      {isRelative ? <Age at={at} /> : isExact ? showTime(at) : showShortTime(at)}
     </time>
   );
+}
+
+/** "2min ago", kept current. Only a text that changes is rendered again. */
+export function Age({ at }: { readonly at: string }) {
+  return useSyncExternalStore(subscribe, () => showAge(at, now));
 }

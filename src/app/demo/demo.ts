@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { findSameCheeses } from '../../cheeses/import-comparison.ts';
+import { lockCatalogue, lockCheese } from '../../cheeses/locks.ts';
 import type { Cheese, CheeseInput } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
@@ -78,7 +79,13 @@ export async function removeDemoCheeses(
   }
   const removed: string[] = [];
   const kept: string[] = [];
-  for (const { id, body } of await findSameCheeses(tx, inputs)) {
+  const found = (await findSameCheeses(tx, inputs)).toSorted((a, b) => a.id - b.id);
+  // All before the first deletion, which locks customers and orders.
+  await lockCatalogue(tx);
+  for (const { id } of found) {
+    await lockCheese(tx, id);
+  }
+  for (const { id, body } of found) {
     const { name, photoUrls } = JSON.parse(body) as Cheese;
     if (photoUrls.every((url) => drawings.has(url.slice(url.lastIndexOf('/') + 1)))) {
       try {

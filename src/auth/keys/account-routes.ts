@@ -5,7 +5,6 @@ import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import { int64, timestampSchema } from '../../schema/parts.ts';
 import { anyOf, oauth } from '../access.ts';
-import { requireOperator } from '../operator.ts';
 import { Quota, quotaOf } from '../quota.ts';
 import { type AccountDetails, accountNameRule } from './accounts.ts';
 import type { KeyService } from './service.ts';
@@ -91,10 +90,10 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
       operationId: 'listAccounts',
       tag,
       summary: 'List the accounts, which own API keys and OAuth clients',
+      description: 'With the plan, the quota and the number of active keys of each.',
       access,
       responses: { 200: { description: 'All accounts', schema: AccountList } },
-      handle: async ({ principal }) => {
-        requireOperator(principal);
+      handle: async () => {
         const items = await Promise.all((await keys.listAccountDetails()).map(shown));
         return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
       },
@@ -105,23 +104,23 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
       operationId: 'createAccount',
       tag,
       summary: 'Create an account',
+      description: 'An account owns API keys and OAuth clients. Its plan decides its quota.',
       access,
       body: AccountInput,
+      storesPlainResponse: true,
       responses: {
         201: { description: 'The new account', schema: Account },
         ...conflictResponse('An account with this name exists'),
         ...unprocessableResponse,
       },
-      handle: async ({ principal, body, withIdempotency }) => {
-        requireOperator(principal);
-        return withIdempotency(
+      handle: ({ body, withIdempotency }) =>
+        withIdempotency(
           (context) => keys.createAccount(context, body.name, body.plan),
           (account) => ({
             status: 201,
             body: { ...account, quota: quotaOf(rateLimits.unused(account.plan)) },
           }),
-        );
-      },
+        ),
     }),
     route({
       method: 'POST',
@@ -132,13 +131,13 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
       description: 'The limits of the plan apply from the next request on.',
       access,
       body: PlanInput,
+      storesPlainResponse: true,
       responses: {
         200: { description: 'The account', schema: Account },
         ...notFoundResponse('There is no such account'),
         ...unprocessableResponse,
       },
-      handle: async ({ principal, params, body, withIdempotency }) => {
-        requireOperator(principal);
+      handle: async ({ params, body, withIdempotency }) => {
         const id = parsePathId(params.accountId, 'There is no such account.');
         const quota = quotaOf(await rateLimits.read(id, body.plan));
         return withIdempotency(

@@ -28,9 +28,14 @@ export function makeKey(type: KeyType, clock: Clock): string {
   return body + checksum(body);
 }
 
-/** null when the key is malformed. */
+const form = /^sk_(live|test)_[0-9A-Za-z]{36}$/;
+
+/** Whether a text looks like a key; its checksum can be wrong. */
+export const hasKeyForm = (text: string): boolean => form.test(text);
+
+/** null when the key is malformed, or its checksum is wrong. */
 export function typeOfKey(text: string): KeyType | null {
-  const type = /^sk_(live|test)_[0-9A-Za-z]{36}$/.exec(text)?.[1];
+  const type = form.exec(text)?.[1];
   const isIntact = type !== undefined && text.endsWith(checksum(text.slice(0, -checksumLength)));
   return isIntact ? (type as KeyType) : null;
 }

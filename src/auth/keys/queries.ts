@@ -1,7 +1,7 @@
 /** Statements on accounts and their API keys. */
 import { queriesOn } from '../../database/database.ts';
 import { newId } from '../../database/dry-run.ts';
-import { forUpdate, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
+import { forUpdate, rowsFromJson, type Statement, sql, valueList } from '../../database/sql.ts';
 import type { KeyType } from './format.ts';
 
 export interface AccountRow {
@@ -112,6 +112,12 @@ export const keyQueries = queriesOn((tx) => ({
   listActive: (accountId: number, now: string) =>
     tx.all<KeyRow>(sql`
       select ${keyColumns} from api_key where account_id = ${accountId} and ${isActive(now)} order by id`),
+
+  /** Revoked keys, too. */
+  listNames: (ids: readonly number[]) =>
+    tx.all<{ id: number; name: string }>(sql`
+      select k.id, coalesce(k.name, a.name || ' …' || k.last4) as name
+      from api_key k join account a on a.id = k.account_id where k.id in (${valueList(ids)})`),
 
   find: (id: number) => tx.get<KeyRow>(sql`select ${keyColumns} from api_key where id = ${id}`),
 

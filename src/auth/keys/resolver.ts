@@ -5,7 +5,7 @@ import { createLookup } from '../../database/lookup.ts';
 import { chain } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
-import { hashKey, type KeyType, typeOfKey } from './format.ts';
+import { hashKey, hasKeyForm, type KeyType, typeOfKey } from './format.ts';
 import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
 import { acceptsKeys } from './service.ts';
 
@@ -16,12 +16,22 @@ interface ParsedKey {
 }
 
 const parsedKeysMax = 1000;
-const damagedKey =
+const malformedKey =
   'The API key is malformed: 36 letters and digits must follow sk_live_ or sk_test_. Copy the whole key again.';
+const damagedKey =
+  'The checksum of the API key is wrong, so at least one of its characters is. Copy the whole key again.';
 const notAKey =
   'X-API-Key must contain an API key, which starts with sk_live_ or sk_test_. Send a token or session as Authorization: Bearer <token>.';
 
 const isKeyLike = (text: string) => /^sk_(live|test)_/.test(text);
+
+/** Why a text is no key. */
+function reasonOf(text: string): string {
+  if (!isKeyLike(text)) {
+    return notAKey;
+  }
+  return hasKeyForm(text) ? damagedKey : malformedKey;
+}
 
 export interface KeyResolver {
   readonly resolve: Resolver;
@@ -103,7 +113,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       }
       const key = parse(text);
       if (key === null) {
-        return { rejected: isKeyLike(text) ? damagedKey : notAKey, isPublic: true };
+        return { rejected: reasonOf(text), isPublic: true };
       }
       if (!acceptsKeys(environment, key.type)) {
         const other = key.type === 'live' ? 'test' : 'live';

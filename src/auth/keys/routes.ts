@@ -37,6 +37,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       operationId: 'listApiKeys',
       tag,
       summary: 'List the active API keys of an account',
+      description: 'Keys that were revoked, replaced or have expired are left out.',
       access,
       query: { account },
       responses: {
@@ -85,6 +86,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       examples: { keyId: 2 },
       tag,
       summary: 'Rename an API key',
+      description: 'The name is for operators. The key, its scopes and its quota stay as they are.',
       access,
       body: ApiKeyNameInput,
       responses: {

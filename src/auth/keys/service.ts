@@ -45,6 +45,8 @@ export interface KeyService extends AccountService {
   /** @throws AppError conflict when three keys are active already */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
   list(accountId: number): Promise<KeyDetails[]>;
+  /** Of revoked keys, too. A key without a name is named by its account and its last characters. */
+  listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** null: without a name. @throws AppError notFound, conflict when the key has ended */
   rename(context: Context, keyId: number, name: string | null): Promise<KeyDetails>;
   /** Creates a key with the same scopes. The old one ends after `overlapMs`. @throws AppError notFound, conflict */
@@ -136,6 +138,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         await record(tx, context, keyEvents.created.of(`api_key:${created.id}`, withoutSecret(created)));
         return created;
       }),
+
+    listNames: (ids) => keyQueries(database).listNames(ids),
 
     async list(accountId) {
       const rows = await keyQueries(database).listActive(accountId, timestamp(clock.now()));

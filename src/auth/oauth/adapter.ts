@@ -9,6 +9,7 @@ import type { Database } from '../../database/database.ts';
 import { consoleClientId, isClientId } from './clients.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from './queries.ts';
+import type { Rotations } from './rotation.ts';
 
 /** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */
 const usedCodeMs = 24 * 60 * 60 * 1000;
@@ -22,6 +23,7 @@ interface Dependencies {
   readonly clock: Clock;
   /** The error when a code or refresh token was used already, or its grant was revoked. */
   readonly alreadyUsed: () => Error;
+  readonly rotations: Rotations;
   /** null where this server has no console. */
   readonly consoleClient: ConsoleClient | null;
   readonly issuer: string;
@@ -32,6 +34,7 @@ export function createAdapters({
   database,
   clock,
   alreadyUsed,
+  rotations,
   consoleClient,
   issuer,
 }: Dependencies): (model: string) => Adapter {
@@ -76,13 +79,22 @@ export function createAdapters({
         await queries.upsertObject(object);
         return;
       }
+      const refresh = model === 'RefreshToken' ? rotations.current() : undefined;
+      const presented = refresh?.presented ?? null;
       // The grant may be deleted while a token is issued, when its code is used twice or the password changes.
-      await database.transaction(async (tx) => {
+      const earlier = await database.transaction(async (tx) => {
         if ((await oauthQueries(tx).lockGrantForShare(hash('sha256', grantId))) === undefined) {
           throw alreadyUsed();
         }
+        if (presented !== null) {
+          return rotations.replace(tx, presented, object, id);
+        }
         await oauthQueries(tx).upsertObject(object);
+        return null;
       });
+      if (refresh !== undefined) {
+        refresh.successor = earlier;
+      }
     },
 
     async find(id) {
@@ -98,7 +110,12 @@ export function createAdapters({
         const client = isClientId(id) ? await queries.findClient(id) : undefined;
         return client === undefined ? undefined : metadataOf(client);
       }
-      return toPayload(await queries.findObject(model, hash('sha256', id)), id);
+      const row = await queries.findObject(model, hash('sha256', id));
+      const isRefresh = model === 'RefreshToken' && rotations.current() !== undefined;
+      if (isRefresh && row?.consumed_at && (await rotations.isWithinLeeway(database, id))) {
+        return toPayload({ ...row, consumed_at: null }, id);
+      }
+      return toPayload(row, id);
     },
 
     findByUid: async (uid) => toPayload(await queries.findObjectByUid(model, uid)),
@@ -107,6 +124,12 @@ export function createAdapters({
     findByUserCode: async () => undefined,
 
     async consume(id) {
+      const refresh = model === 'RefreshToken' ? rotations.current() : undefined;
+      if (refresh !== undefined) {
+        // In the transaction that stores its successor, which the library saves next.
+        refresh.presented = id;
+        return;
+      }
       if ((await queries.updateConsumed(model, hash('sha256', id), timestamp(clock.now()))) === 0) {
         throw alreadyUsed();
       }

@@ -59,6 +59,7 @@ export interface ClientService {
   /** @throws AppError validation */
   create(context: Context, request: ClientRequest): Promise<CreatedClient>;
   list(): Promise<Client[]>;
+  listNames(ids: readonly string[]): Promise<readonly { readonly id: string; readonly name: string }[]>;
   /** With all its tokens and approvals. @throws AppError notFound, conflict for the client of the console */
   delete(context: Context, clientId: string): Promise<void>;
 }
@@ -100,6 +101,8 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         return { clientId, clientSecret, createdAt, grants: unique };
       });
     },
+
+    listNames: (ids) => oauthQueries(database).listClientNames(ids),
 
     async list() {
       const rows = await oauthQueries(database).listClients();

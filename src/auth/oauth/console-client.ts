@@ -1,15 +1,18 @@
 /**
- * The OAuth client of the operator's console. It is built in: public, with PKCE, all scopes, and one redirect URI on this
+ * The OAuth client of the operator's console. It is built in: public, with PKCE, the scopes of its screens, and one redirect URI on this
  * server. The first sign-in creates it, with an account that cannot have API keys.
  */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { scopes } from '../access.ts';
+import type { Scope } from '../access.ts';
 import { consoleAccount, type KeyService } from '../keys/service.ts';
 import { consoleClientId } from './clients.ts';
 import { type ClientRow, oauthQueries } from './queries.ts';
+
+/** What the screens of staff need, and what operators need. Nothing that a person does as a customer. */
+const consoleScopes: readonly Scope[] = ['read:cheeses', 'write:cheeses', 'admin'];
 
 export interface ConsoleClient {
   /** The client; created where it does not exist yet. */
@@ -45,7 +48,7 @@ export function createConsoleClient({ database, clock, keys, context }: Dependen
       // The adapter of the authorization server adds the redirect URI, which depends on the public URL.
       redirect_uris: '[]',
       grants: 'authorization_code refresh_token',
-      scopes: scopes.join(' '),
+      scopes: consoleScopes.join(' '),
       is_native: 0,
       created_at: timestamp(clock.now()),
     };

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
@@ -97,7 +98,7 @@ export function createConsoleLinks({ database, clock, approvals, client }: Depen
         if (used === 0) {
           throw new AppError(
             'unauthorized',
-            'This link is not known, was used before, or has expired. Run "npx curd console" for another one.',
+            `This link is not known, was used before, or has expired. Run "${commandName} console" for another one.`,
           );
         }
         const accessToken = random();

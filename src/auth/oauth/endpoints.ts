@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
+import { isUtf8 } from '../../http/body.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { documentedText } from '../../http/error-responses.ts';
 import { revalidated } from '../../http/etag.ts';
@@ -99,6 +100,13 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     if (isRepeated(request.rawHeaders, 'authorization')) {
       throw new AppError('badRequest', 'Authorization is repeated. Send the credentials of the client once.');
     }
+    // The library reads every form as UTF-8.
+    if (!isUtf8(request.headers['content-type'])) {
+      throw new AppError(
+        'badRequest',
+        'Content-Type declares another charset than UTF-8, or several. Send UTF-8.',
+      );
+    }
   }
 
   /** An endpoint for programs, with an alias under /v2. */
@@ -184,6 +192,7 @@ export function styleRoute(): Route {
     operationId: 'getStyle',
     tag: 'OAuth',
     summary: 'The stylesheet of the pages for login and consent',
+    description: 'For the HTML pages of this server.',
     access: 'operational',
     mediaType: 'text/css; charset=utf-8',
     responses: { 200: documentedText('The stylesheet', 'text/css') },
@@ -199,6 +208,7 @@ export function metadataRoute(issuer: () => string): Route {
     operationId: 'getAuthorizationServer',
     tag: 'OAuth',
     summary: 'Endpoints and features of the authorization server',
+    description: 'Programs find the endpoints of OAuth here (RFC 8414).',
     access: 'operational',
     responses: {
       200: {

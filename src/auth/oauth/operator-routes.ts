@@ -9,7 +9,6 @@ import { parsePathId } from '../../http/path-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { anyOf, oauth } from '../access.ts';
 import type { KeyService } from '../keys/service.ts';
-import { requireOperator } from '../operator.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { Client, ClientService } from './clients.ts';
 import {
@@ -39,10 +38,10 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
       operationId: 'listOauthClients',
       tag,
       summary: 'List the OAuth clients',
+      description: 'All clients of all accounts, in the order of their registration.',
       access,
       responses: { 200: { description: 'All clients, without their secrets', schema: OauthClientList } },
-      handle: async ({ principal }) => {
-        requireOperator(principal);
+      handle: async () => {
         const items = (await clients.list()).map(shownClient);
         return { status: 200, headers: uncached, body: { items } };
       },
@@ -63,8 +62,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
         ...notFoundResponse('There is no such account'),
         ...unprocessableResponse,
       },
-      handle: async ({ principal, body, withIdempotency }) => {
-        requireOperator(principal);
+      handle: async ({ body, withIdempotency }) => {
         const {
           native: isNative = false,
           public: isPublic = false,
@@ -110,8 +108,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
         ...notFoundResponse('There is no such client'),
         ...conflictResponse('The client is part of this server'),
       },
-      handle: async ({ principal, params, context }) => {
-        requireOperator(principal);
+      handle: async ({ params, context }) => {
         await clients.delete(context, params.clientId ?? '');
         return { status: 204 };
       },
@@ -122,14 +119,15 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
       operationId: 'listApprovals',
       tag,
       summary: 'List requests for the scope admin',
+      description:
+        'A customer or a client that asks for the scope `admin` waits here for the decision of an operator.',
       access,
       query: { status: { ...statusText, description: 'Only requests in this status' } },
       responses: {
         200: { description: 'The requests, oldest first', schema: ApprovalList },
         ...badRequestResponse('A parameter is not valid'),
       },
-      handle: async ({ principal, query }) => {
-        requireOperator(principal);
+      handle: async ({ query }) => {
         const items = (await approvals.list(query.status)).map((approval) => ({ ...approval }));
         return { status: 200, headers: uncached, body: { items } };
       },
@@ -161,7 +159,6 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
         ...conflictResponse('The status of the request does not permit this, or the request is your own'),
       },
       handle: ({ principal, params, withIdempotency }) => {
-        requireOperator(principal);
         const id = parsePathId(params.approvalId, 'There is no such request.');
         return withIdempotency(
           (context) => approvals[verb](context, id, principal),

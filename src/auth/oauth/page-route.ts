@@ -26,8 +26,9 @@ export function createPageRoute({ page, countClientIp }: Dependencies) {
     cors: 'sameOrigin' as const,
     handle: (raw: RawRequest) =>
       withErrorPage(page, raw, async () => {
-        await countClientIp(raw.clientIp, group);
-        return handle(raw);
+        const clientIp = (await raw.statedClientIp()) ?? raw.clientIp;
+        await countClientIp(clientIp, group);
+        return handle({ ...raw, clientIp });
       }),
   });
 }

@@ -34,6 +34,7 @@ export function createPageLayout(shopName: string): PageLayout {
   return (title, content) =>
     layout({
       title: `${title} - ${shopName}`,
+      description: `${title}: a page of ${shopName}.`,
       head: html`<link rel="stylesheet" href="/oauth/style.css">`,
       body: html`<p class="shop"><span class="mark" aria-hidden="true"><span></span><span></span><span></span></span> ${shopName}</p>
 ${content}`,

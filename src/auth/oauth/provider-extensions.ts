@@ -4,6 +4,7 @@ import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { AppError } from '../../errors.ts';
 import type { ApprovalService } from './approvals.ts';
 import { oauthErrorBody } from './error-body.ts';
+import type { Rotations } from './rotation.ts';
 
 type Module = typeof import('oidc-provider');
 
@@ -17,12 +18,18 @@ export const libraryErrorTexts = {
 } as const;
 
 /** Adds the implicit flow, client credentials that respect approvals, and errors in both formats. */
-export function extendProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
+export function extendProvider(
+  provider: Provider,
+  library: Module,
+  approvals: ApprovalService,
+  rotations: Rotations,
+): void {
   addImplicitFlow(provider);
   addClientCredentials(provider, library, approvals);
   provider.use(noteFailures);
   provider.use(keepCorsHeader);
   provider.use(addErrorBody);
+  provider.use(rotations.respond);
 }
 
 /**

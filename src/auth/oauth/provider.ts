@@ -16,6 +16,7 @@ import type { ConsoleClient } from './console-client.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
 import { oauthErrorPage, type PageLayout } from './pages.ts';
 import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
+import { createRotations } from './rotation.ts';
 import { permittedScopes } from './scopes.ts';
 
 const minute = 60;
@@ -53,9 +54,12 @@ export interface ProviderDependencies {
 
 /** Loads the library and creates the authorization server. */
 export async function createProvider(dependencies: ProviderDependencies): Promise<Provider> {
-  const { issuer, log, approvals } = dependencies;
+  const { issuer, log, approvals, clock, secret } = dependencies;
   const library = await loadQuietly(log);
-  const provider = new library.Provider(issuer, configure(dependencies, library));
+  const alreadyUsed = () => new library.errors.InvalidGrant('already used');
+  const rotations = createRotations(clock, secret, alreadyUsed);
+  const adapter = createAdapters({ ...dependencies, alreadyUsed, rotations });
+  const provider = new library.Provider(issuer, configure(dependencies, library, adapter));
   // The library trusts the X-Forwarded headers of each request: endpoints.ts sets them from the issuer.
   provider.proxy = true;
   provider.on('server_error', (ctx, error) => {
@@ -70,7 +74,7 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
     const sent = Buffer.from(hash('sha256', secret));
     return stored.length === sent.length && timingSafeEqual(stored, sent);
   };
-  extendProvider(provider, library, approvals);
+  extendProvider(provider, library, approvals, rotations);
   return provider;
 }
 
@@ -88,8 +92,9 @@ async function loadQuietly(log: Log): Promise<typeof import('oidc-provider')> {
 function configure(
   dependencies: ProviderDependencies,
   library: typeof import('oidc-provider'),
+  adapter: ReturnType<typeof createAdapters>,
 ): Configuration {
-  const { database, clock, directory, approvals, consoleClient, page, secret, issuer } = dependencies;
+  const { clock, directory, approvals, page, secret, issuer } = dependencies;
   const { errors, interactionPolicy } = library;
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
@@ -145,13 +150,7 @@ function configure(
   }
 
   return {
-    adapter: createAdapters({
-      database,
-      clock,
-      alreadyUsed: () => new errors.InvalidGrant('already used'),
-      consoleClient,
-      issuer,
-    }),
+    adapter,
     // The library needs a key, although no token is signed.
     jwks: {
       keys: [

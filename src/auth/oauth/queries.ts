@@ -8,6 +8,7 @@ import {
   rowsFromJson,
   type Statement,
   sql,
+  valueList,
 } from '../../database/sql.ts';
 import type { Role } from './customer-directory.ts';
 
@@ -111,6 +112,11 @@ export const oauthQueries = queriesOn((tx) => ({
   findClient: (id: string) =>
     tx.get<ClientRow>(sql`select ${clientColumns} from oauth_client where id = ${id}`),
 
+  listClientNames: (ids: readonly string[]) =>
+    tx.all<{ id: string; name: string }>(
+      sql`select id, name from oauth_client where id in (${valueList(ids)})`,
+    ),
+
   listClients: () =>
     tx.all<ClientRow & { account_name: string }>(sql`
       select c.id, c.account_id, c.name, c.secret_hash, c.redirect_uris, c.grants, c.scopes, c.is_native, c.created_at,
@@ -133,6 +139,10 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.get<ObjectRow>(
       sql`select payload, consumed_at from oauth_object where model = ${model} and id = ${id}`,
     ),
+
+  findValidObject: (model: string, id: string, now: string) =>
+    tx.get<ObjectRow>(sql`
+      select payload, consumed_at from oauth_object where model = ${model} and id = ${id} and expires_at > ${now}`),
 
   findObjectByUid: (model: string, uid: string) =>
     tx.get<ObjectRow>(

@@ -4,7 +4,9 @@ import { validate } from '../../schema/validate.ts';
 import { onHandSchema } from '../../stock/schemas.ts';
 import { CheeseInput } from '../schemas.ts';
 import { ImportError } from './import-error.ts';
+import { parsePrice } from './price-text.ts';
 import { parseRipening } from './ripening.ts';
+import { cut } from './row-changes.ts';
 
 /** Fields that a file may contain: all that the server does not supply. */
 export const importFields = [
@@ -197,6 +199,13 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese 
   return { input, givenFields: [...Object.keys(input), ...cleared], stockKg, remarks };
 }
 
+/** The name of a row, which may be refused: cut, and null where it has none. */
+export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
+  const names = (mapping.get('name') ?? []).map((column) => row[column]);
+  const name = names.find((value): value is string => typeof value === 'string' && value.trim() !== '');
+  return name === undefined ? null : cut(name.trim());
+}
+
 function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
   if (typeof value !== 'string') {
     return value;
@@ -208,7 +217,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'photoUrls':
       return value.split('\n', listMax).filter((url) => url !== '');
     case 'pricePerKg':
-      return /^\$?\s*\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
+      return parsePrice(text);
     case 'stockKg':
       return /^\d+$/.test(text) ? Number(text) : text;
     case 'ageMonths': {

@@ -12,10 +12,17 @@ import { uniqueKey } from '../drafts.ts';
 import { type ImportOutcome, refusedRow } from '../import-comparison.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
-import { type ImportedCheese, identityMapping, type Mapping, toCheeseInput } from './column-mapping.ts';
+import {
+  type ImportedCheese,
+  identityMapping,
+  type Mapping,
+  nameOfRow,
+  toCheeseInput,
+} from './column-mapping.ts';
 import type { Format } from './file-formats.ts';
 import type { ImportRow } from './import-row.ts';
 import { readMappedRows } from './mapped-rows.ts';
+import { changesOf, type RowChanges } from './row-changes.ts';
 
 const batchSize = 250;
 /** How many rows a report shows as they would be stored. */
@@ -35,8 +42,10 @@ export interface ImportOptions {
   readonly setStock?: boolean;
   /** Nothing is written. */
   readonly preview?: boolean;
-  /** How many refused rows and remarks the report lists. */
+  /** How many refused rows, changed cheeses and remarks the report lists. */
   readonly listedMax?: number;
+  /** Ends the import between two rows. */
+  readonly signal?: AbortSignal | undefined;
   /** Called after each batch. */
   readonly onProgress?: (bytesRead: number, report: ImportResult) => void;
 }
@@ -58,8 +67,15 @@ export interface ImportResult {
   created: number;
   updated: number;
   unchanged: number;
-  readonly refused: (Place & { readonly reason: string })[];
+  /** name: as far as the row has one. */
+  readonly refused: (Place & { readonly name: string | null; readonly reason: string })[];
   refusedCount: number;
+  /** The old and new values of updated cheeses. */
+  readonly changed: (Place & {
+    readonly cheeseId: number;
+    readonly name: string;
+    readonly changes: RowChanges;
+  })[];
   /** Values that were left out. */
   readonly remarks: (Place & { readonly remark: string })[];
   /** The first rows, and their cheeses as the import leaves them. */
@@ -72,8 +88,12 @@ interface Services {
   readonly clock: Clock;
 }
 
+/** An outcome, with the kilograms on hand where the row changes them. */
+type RowOutcome = ImportOutcome & { readonly stockKg?: RowChanges[string] };
+
 /** A row that was parsed. */
 interface ParsedRow extends Place {
+  readonly name: string | null;
   readonly imported: ImportedCheese | null;
   readonly outcome: ImportOutcome | null;
 }
@@ -98,6 +118,7 @@ export async function importCheeses(
     unchanged: 0,
     refused: [],
     refusedCount: 0,
+    changed: [],
     remarks: [],
     sample: [],
   };
@@ -107,7 +128,7 @@ export async function importCheeses(
   async function flush(): Promise<void> {
     const outcomes = await importBatch(services, context, batch, seen, { ...options, mode, preview });
     for (const [index, row] of batch.entries()) {
-      const outcome = outcomes[index] as ImportOutcome;
+      const outcome = outcomes[index] as RowOutcome;
       addRow(report, row, outcome, listedMax);
       if (outcome.outcome !== 'refused') {
         seen.add(preview ? keyOf(parseCheese(outcome.body)) : outcome.id);
@@ -142,12 +163,13 @@ function shownMapping(mapping: Mapping, columns: readonly string[]): Record<stri
 
 function parseRow({ row, reason = '', place, line }: ImportRow, mapping: Mapping): ParsedRow {
   if (row === null) {
-    return { place, line, imported: null, outcome: { outcome: 'refused', reason } };
+    return { place, line, name: null, imported: null, outcome: { outcome: 'refused', reason } };
   }
+  const name = nameOfRow(row, mapping);
   try {
-    return { place, line, imported: toCheeseInput(row, mapping), outcome: null };
+    return { place, line, name, imported: toCheeseInput(row, mapping), outcome: null };
   } catch (error) {
-    return { place, line, imported: null, outcome: refusedRow(error) };
+    return { place, line, name, imported: null, outcome: refusedRow(error) };
   }
 }
 
@@ -158,8 +180,8 @@ async function importBatch(
   batch: readonly ParsedRow[],
   seen: ReadonlySet<number | string>,
   { mode, preview, setStock }: ImportOptions,
-): Promise<(ImportOutcome | null)[]> {
-  const outcomes = batch.map(({ outcome }) => outcome);
+): Promise<(RowOutcome | null)[]> {
+  const outcomes: (RowOutcome | null)[] = batch.map(({ outcome }) => outcome);
   const rows = [...batch.entries()].flatMap(([index, { imported }]) =>
     imported === null ? [] : [{ index, imported }],
   );
@@ -195,8 +217,10 @@ async function importBatch(
     });
     const onHand = await stock.onHandOf(counted.map(({ outcome }) => outcome.id));
     for (const { index, outcome, stockKg } of counted) {
-      if (onHand.get(outcome.id) !== stockKg) {
-        outcomes[index] = { ...outcome, outcome: 'updated' };
+      const from = onHand.get(outcome.id) ?? null;
+      if (from !== stockKg) {
+        const before = outcome.outcome === 'updated' ? outcome.before : outcome.body;
+        outcomes[index] = { ...outcome, outcome: 'updated', before, stockKg: { from, to: stockKg } };
         if (!preview) {
           await stock.replace(context, outcome.id, { onHand: stockKg }).catch((error) => {
             outcomes[index] = refusedRow(error);
@@ -224,8 +248,8 @@ function keyOf({ category, name }: Cheese): string {
 
 function addRow(
   report: ImportResult,
-  { place, line, imported }: ParsedRow,
-  outcome: ImportOutcome,
+  { place, line, name, imported }: ParsedRow,
+  outcome: RowOutcome,
   listedMax: number,
 ): void {
   report.rows += 1;
@@ -238,12 +262,17 @@ function addRow(
     const shown = outcome.outcome === 'refused' ? {} : { cheese: parseCheese(outcome.body) };
     report.sample.push({ place, line, outcome: outcome.outcome, ...shown });
   }
+  if (outcome.outcome === 'updated' && report.changed.length < listedMax) {
+    const { id: cheeseId, stockKg } = outcome;
+    const changes = { ...changesOf(outcome), ...(stockKg === undefined ? {} : { stockKg }) };
+    report.changed.push({ place, line, cheeseId, name: name ?? '', changes });
+  }
   if (outcome.outcome !== 'refused') {
     report[outcome.outcome] += 1;
     return;
   }
   report.refusedCount += 1;
   if (report.refused.length < listedMax) {
-    report.refused.push({ place, line, reason: outcome.reason });
+    report.refused.push({ place, line, name, reason: outcome.reason });
   }
 }

@@ -12,6 +12,7 @@ interface MappedFile {
   readonly mapping?: Mapping | undefined;
   readonly format?: Format | undefined;
   readonly preview?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -31,16 +32,17 @@ export async function checkImportFile(file: string, options: MappedFile, rowsMax
 /**
  * The rows of a file whose first row has the mapped columns. Lets other requests run in between.
  * @param noteColumns called with the columns of the first row
- * @throws ImportError
+ * @throws ImportError, or the reason of the signal
  */
 export async function* readMappedRows(
   file: string,
-  { mapping = identityMapping, format = fileFormatOf(file), preview = false }: MappedFile,
+  { mapping = identityMapping, format = fileFormatOf(file), preview = false, signal }: MappedFile,
   noteColumns: (columns: readonly string[]) => void = () => {},
 ): AsyncGenerator<ImportRow> {
   const pause = createPause();
   let isFirst = true;
   for await (const read of readImportRows(file, format)) {
+    signal?.throwIfAborted();
     if (isFirst && read.row !== null) {
       const columns = Object.keys(read.row);
       requireColumns(mapping, columns, { isTable: format === 'csv', isNameOptional: preview });

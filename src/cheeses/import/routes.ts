@@ -43,19 +43,38 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-export function importRoutes(services: Dependencies): Route[] {
-  let isRunning = false;
+interface RunningImport {
+  /** Of a preview: its client has gone, and it ends soon. */
+  readonly abandoned: AbortSignal | undefined;
+  readonly ended: Promise<void>;
+}
 
-  /** @throws AppError unavailable while another import runs */
-  async function runAlone<T>(work: () => Promise<T>): Promise<T> {
-    if (isRunning) {
+export function importRoutes(services: Dependencies): Route[] {
+  let running: RunningImport | null = null;
+
+  /**
+   * @param abandoned ends the work between two rows
+   * @throws AppError unavailable while another import runs
+   */
+  async function runAlone<T>(abandoned: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    while (running?.abandoned?.aborted) {
+      await running.ended;
+    }
+    if (running !== null) {
       throw unavailable('Another import is running. Send yours again when it has finished.', retrySeconds);
     }
-    isRunning = true;
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    running = { abandoned, ended };
     try {
       return await work();
+    } catch (error) {
+      // For the log and the metrics.
+      throw abandoned?.aborted
+        ? new AppError('badRequest', 'The connection was closed before the preview ended.')
+        : error;
     } finally {
-      isRunning = false;
+      running = null;
+      end();
     }
   }
 
@@ -67,7 +86,7 @@ export function importRoutes(services: Dependencies): Route[] {
       tag: 'Cheeses',
       summary: 'Import a file of cheeses',
       description:
-        'Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503.',
+        'Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503. A preview ends when its connection closes.',
       replay: 'beforeWork',
       dryRun: 'none',
       access: anyOf(oauth('write:cheeses')),
@@ -97,28 +116,32 @@ export function importRoutes(services: Dependencies): Route[] {
           preview: { type: 'boolean', default: false, description: 'Writes nothing' },
         },
       },
+      storesPlainResponse: true,
       responses: {
         200: { description: 'What was imported, and what was not', schema: ImportReport },
         ...payloadTooLargeResponse('The file is larger than 10 MiB'),
         ...unsupportedMediaTypeResponse('The body is not a form, or the file is not CSV, JSON or NDJSON'),
         ...unprocessableResponse,
       },
-      handle: async ({ receive, context, withIdempotency }) => {
+      handle: async ({ receive, context, withIdempotency, openConnection }) => {
         const form = await receive();
         const format = form.file === null ? null : formatOf(form.file);
         const { file, fields } = form.validated();
         if (fields.setStock && fields.mode !== 'update') {
           throw validationError([{ field: 'setStock', message: 'needs the mode update' }]);
         }
+        // An import continues when the connection closes: the rest of the file would be missing.
+        const signal = fields.preview ? openConnection().closed : undefined;
         return withIdempotency(
           async ({ transaction }) => {
-            const report = await runAlone(() =>
+            const report = await runAlone(signal, () =>
               refuseAsValidation(async () => {
                 const options = {
                   ...fields,
                   format: format as Format,
                   mapping: mappingOf(fields.map),
                   listedMax: listedRowsMax,
+                  signal,
                 };
                 await checkImportFile(file.path, options, importRowsMax);
                 return importCheeses(services, context, file.path, options);
@@ -163,11 +186,12 @@ async function refuseAsValidation<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Lines are numbers here; `place` is for people who read the output of the command. */
-function shown({ refused, remarks, sample, ...rest }: ImportResult) {
+function shown({ refused, changed, remarks, sample, ...rest }: ImportResult) {
   const withoutPlace = <T extends { readonly place: string }>({ place: _, ...row }: T) => row;
   return {
     ...rest,
     refused: refused.map(withoutPlace),
+    changed: changed.map(withoutPlace),
     remarks: remarks.map(withoutPlace),
     sample: sample.map(withoutPlace),
   };

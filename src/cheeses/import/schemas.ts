@@ -1,7 +1,9 @@
 /** Schemas of imports over HTTP. */
+import { int64 } from '../../schema/parts.ts';
 import { Cheese } from '../schemas.ts';
 import { importFields } from './column-mapping.ts';
 import { importModes, sampleSize } from './import-cheeses.ts';
+import { shownTextMax } from './row-changes.ts';
 
 /** How many refused rows and remarks a response lists. */
 export const listedRowsMax = 100;
@@ -10,6 +12,12 @@ const count = (description: string) => ({ type: 'integer', minimum: 0, descripti
 const line = {
   type: 'integer',
   description: 'Line of the row in the file; in a JSON array, its position from 1',
+} as const;
+const shownValue = { type: ['string', 'number', 'boolean', 'null'] } as const;
+const change = {
+  type: 'object',
+  required: ['from', 'to'],
+  properties: { from: shownValue, to: shownValue },
 } as const;
 const columnNames = { type: 'array', items: { type: 'string' } } as const;
 
@@ -28,6 +36,7 @@ export const ImportReport = {
     'unchanged',
     'refused',
     'refusedCount',
+    'changed',
     'remarks',
     'sample',
   ],
@@ -49,11 +58,34 @@ export const ImportReport = {
       description: `The first ${listedRowsMax} rows that were not imported`,
       items: {
         type: 'object',
-        required: ['line', 'reason'],
-        properties: { line, reason: { type: 'string' } },
+        required: ['line', 'name', 'reason'],
+        properties: {
+          line,
+          name: { type: ['string', 'null'], description: 'As the row has it; null without a name' },
+          reason: { type: 'string' },
+        },
       },
     },
     refusedCount: count('All rows that were not imported'),
+    changed: {
+      type: 'array',
+      description: `The first ${listedRowsMax} changed cheeses; only in mode \`update\``,
+      items: {
+        type: 'object',
+        required: ['line', 'cheeseId', 'name', 'changes'],
+        properties: {
+          line,
+          cheeseId: int64,
+          name: { type: 'string' },
+          changes: {
+            type: 'object',
+            description: `The changed fields. Lists are text with commas; texts are cut after ${shownTextMax} characters`,
+            required: [],
+            properties: Object.fromEntries(importFields.map((field) => [field, change])),
+          },
+        },
+      },
+    },
     remarks: {
       type: 'array',
       description: `The first ${listedRowsMax} values that were left out of their cheese`,
@@ -87,8 +119,9 @@ export const ImportReport = {
       created: 1,
       updated: 0,
       unchanged: 0,
-      refused: [{ line: 3, reason: 'pricePerKg: must be at least 0' }],
+      refused: [{ line: 3, name: 'Brie', reason: 'pricePerKg: must be at least 0' }],
       refusedCount: 1,
+      changed: [],
       remarks: [],
       sample: [
         { line: 2, outcome: 'created', cheese: { ...Cheese.examples[0], id: -1 } },

@@ -1,14 +1,11 @@
 /** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
-import { createHash } from 'node:crypto';
 import { Asset } from '../asset.ts';
 import { documentedText } from '../error-responses.ts';
 import { revalidated } from '../etag.ts';
 import { qualityOf } from '../quality-values.ts';
 import { type RouteResponse, TextBody } from '../response.ts';
 import { type Route, route } from '../route.ts';
-import { Html, html } from './html.ts';
-import { layout } from './layout.ts';
-import { contentSecurityPolicy, pageHeaders } from './send-page.ts';
+import { plainPage, plainPageHeaders } from './plain-page.ts';
 
 const tag = 'Operation';
 const links = { docs: '/docs', openapi: '/openapi.json', health: '/healthz' };
@@ -80,6 +77,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       operationId: 'getIcon',
       tag,
       summary: 'The icon of the pages',
+      description: 'An SVG, for browsers that show the pages of this server.',
       access: 'operational',
       mediaType: 'image/svg+xml',
       responses: { 200: documentedText('The icon as SVG', 'image/svg+xml') },
@@ -91,6 +89,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       operationId: 'getRobots',
       tag,
       summary: 'Rules for crawlers: index nothing',
+      description: 'Asks crawlers to index nothing (RFC 9309).',
       access: 'operational',
       mediaType: 'text/plain; charset=utf-8',
       responses: { 200: documentedText('The rules (RFC 9309)', 'text/plain') },
@@ -106,45 +105,19 @@ export function acceptsHtml(accept = ''): boolean {
 
 const cachedForADay = { 'Cache-Control': 'public, max-age=86400' };
 
-const style = `
-:root { color-scheme: light dark; --paper: #f6f1e7; --ink: #2b2418; --quiet: #6a5f4d; }
-@media (prefers-color-scheme: dark) { :root { --paper: #17140f; --ink: #f3ecdf; --quiet: #b9ad99; } }
-body { margin: 0 auto; max-width: 36rem; padding: 3rem 1.5rem; background: var(--paper); color: var(--ink);
-  font: 1.0625rem/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
-img { width: 4rem; height: 4rem; }
-h1 { margin: 0.5rem 0 0; font-size: 1.75rem; line-height: 1.25; }
-p { margin: 0.5rem 0 1.5rem; color: var(--quiet); }
-ul { margin: 0; padding: 0; list-style: none; }
-a { display: block; padding: 0.6rem 0; color: inherit; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
-`;
-
-/** The page has one inline style, one icon and no form. */
-const landingHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': contentSecurityPolicy({
-    style: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    formAction: "'none'",
-  }),
-  ...pageHeaders,
-};
-
 function landingPage({ name, text, version, environment, console }: Dependencies): RouteResponse {
-  const operatorLink = console === null ? null : html`<li><a href="${console}">Console</a></li>\n`;
-  const page = layout({
+  const page = plainPage({
     title: `${name} (${environment})`,
-    head: html`<link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<style>${new Html(style)}</style>`,
-    body: html`<img src="/favicon.ico" alt="">
-<h1>${name}</h1>
-<p>${text} Version ${version}, environment ${environment}.</p>
-<ul>
-${operatorLink}<li><a href="${links.docs}">API reference</a></li>
-<li><a href="${links.openapi}">OpenAPI document</a></li>
-<li><a href="${links.health}">Health</a></li>
-</ul>`,
+    heading: name,
+    text: `${text} Version ${version}, environment ${environment}.`,
+    links: [
+      ...(console === null ? [] : [{ path: console, text: 'Console' }]),
+      { path: links.docs, text: 'API reference' },
+      { path: links.openapi, text: 'OpenAPI document' },
+      { path: links.health, text: 'Health' },
+    ],
   });
-  return revalidated(new Asset(page), landingHeaders);
+  return revalidated(new Asset(page), plainPageHeaders);
 }
 
 /** The policy counts when the icon is opened as a page: it runs no script and loads no file. */

@@ -6,6 +6,7 @@ import type { ApiKey } from '../../../../client/src/index.ts';
 import { invalidate, readEffects, useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { showUndo } from '../../parts/notifications.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -44,21 +45,23 @@ function Plan({ account }: { readonly account: Account }) {
   const curd = useCurd();
   const plans = usePlans();
   const { run, isRunning } = useAction();
+  const changePlan = (plan: string) =>
+    run(null, () => curd.accounts.changePlan(account.id, { plan }), 'access');
   return (
     <Group className="card" align="end">
       <Select
         label="Plan"
         data={[...new Set([...plans, account.plan])]}
         value={account.plan}
-        disabled={isRunning}
+        readOnly={isRunning}
         allowDeselect={false}
         onChange={(plan) => {
           if (plan !== null && plan !== account.plan) {
-            void run(
-              `${account.name} has the plan ${plan}.`,
-              () => curd.accounts.changePlan(account.id, { plan }),
-              'access',
-            );
+            void changePlan(plan).then((isDone) => {
+              if (isDone) {
+                showUndo(`${account.name} has the plan ${plan}.`, () => changePlan(account.plan));
+              }
+            });
           }
         }}
       />

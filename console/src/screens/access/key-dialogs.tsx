@@ -10,7 +10,7 @@ type NewKeyScope = NonNullable<Body<'createApiKey'>['scopes']>[number];
 
 /** Scopes that change what a key can do. */
 const scopes: readonly (readonly [NewKeyScope, string])[] = [
-  ['read:cheeses', 'List cheeses by status and by tags in the older way'],
+  ['read:cheeses', 'Read the two older lists, findByStatus and findByTags (others need no scope)'],
   ['write:cheeses', 'Change cheeses, images and stock'],
   ['write:orders', 'Place and cancel orders for customers'],
 ];
@@ -24,15 +24,17 @@ const lifetimes = [
 
 interface NewKeyProps {
   readonly account: string;
+  /** Chosen when the dialog opens. */
+  readonly chosen?: readonly NewKeyScope[];
   readonly onCreated: (key: Result<'createApiKey'>) => void;
   readonly onClose: () => void;
 }
 
-export function NewKey({ account, onCreated, onClose }: NewKeyProps) {
+export function NewKey({ account, chosen: preset = [], onCreated, onClose }: NewKeyProps) {
   const curd = useCurd();
   const [name, setName] = useState('');
   const [kind, setKind] = useState('usual');
-  const [chosen, setChosen] = useState<string[]>([]);
+  const [chosen, setChosen] = useState<string[]>([...preset]);
   const [expiresIn, setExpiresIn] = useState('');
   const [errors, setErrors] = useState<Record<string, string>>({});
   const isAdmin = kind === 'admin';

@@ -1,5 +1,5 @@
 /** The dialog that registers an OAuth client. */
-import { Checkbox, MultiSelect, Select, Text, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, InputBase, MultiSelect, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Body, Result } from '../../../../client/src/index.ts';
 import { invalidate } from '../../parts/action.ts';
@@ -80,11 +80,12 @@ export function NewClient({ onCreated, onClose }: Props) {
         error={errors.scopes}
         onChange={setChosen}
       />
-      <Textarea
+      <InputBase
+        component="textarea"
+        multiline
+        rows={3}
         label="Redirect URIs"
-        description="One in each line. Without one, the client acts for itself"
-        autosize
-        minRows={2}
+        description="One in each line. Without one, no person signs in: the client gets tokens for itself"
         value={redirects}
         error={redirectError}
         onChange={({ currentTarget }) => setRedirects(currentTarget.value)}
@@ -95,7 +96,7 @@ export function NewClient({ onCreated, onClose }: Props) {
         onChange={({ currentTarget }) => setPublic(currentTarget.checked)}
       />
       <Checkbox
-        label="It runs on a device: loopback redirects on any port"
+        label="It is a native app: loopback redirects on any port"
         checked={isNative}
         onChange={({ currentTarget }) => setNative(currentTarget.checked)}
       />

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { invalidate, readEffects } from '../../parts/action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
@@ -13,7 +14,7 @@ import { NewClient } from './new-client.tsx';
 type Client = Result<'listOauthClients'>['items'][number];
 
 const kindsOf = ({ builtIn, public: isPublic, native: isNative }: Client) =>
-  [builtIn ? 'built in' : null, isPublic ? 'public' : null, isNative ? 'on a device' : null].filter(
+  [builtIn ? 'built in' : null, isPublic ? 'public' : null, isNative ? 'native app' : null].filter(
     (kind) => kind !== null,
   );
 
@@ -27,7 +28,7 @@ export function OauthClients() {
     <>
       <Group justify="space-between" mb="sm">
         <Text size="sm" c="dimmed">
-          An application signs customers in with OAuth 2.0, and does what they permit.
+          An application gets tokens by OAuth 2.0: for customers who sign in and permit it, or for itself.
         </Text>
         <Button size="sm" onClick={() => setCreating(true)}>
           New client
@@ -71,7 +72,7 @@ export function OauthClients() {
                       </Badge>
                     ))}
                   </Group>
-                  <Code style={{ overflowWrap: 'anywhere' }}>{client.clientId}</Code>
+                  <Copyable value={client.clientId} />
                 </Stack>
               ),
             },
@@ -87,9 +88,11 @@ export function OauthClients() {
             {
               title: 'Redirects to',
               isWideOnly: true,
-              show: ({ redirectUris }) =>
-                redirectUris.length === 0 ? (
-                  'acts for itself'
+              show: ({ redirectUris, builtIn }) =>
+                builtIn ? (
+                  'this console: staff sign in with it'
+                ) : redirectUris.length === 0 ? (
+                  'nowhere: it gets tokens for itself, without a person'
                 ) : (
                   <Stack gap={0}>
                     {redirectUris.map((uri) => (

@@ -3,6 +3,7 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { readEffects, useAction } from '../../parts/action.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
@@ -59,7 +60,7 @@ export default function Approvals() {
             {
               title: 'User',
               show: ({ username, clientId }) =>
-                username ?? (clientId === 'console' ? 'sign-in by link' : 'acts for itself'),
+                username ?? (clientId === 'console' ? 'operator, by link' : 'none: for itself'),
             },
             { title: 'Requested', show: ({ requestedAt }) => <Time at={requestedAt} isRelative /> },
             {
@@ -79,7 +80,8 @@ export default function Approvals() {
                 ) : (
                   <Stack gap={0}>
                     <Text size="sm">
-                      <Time at={decidedAt} isRelative /> by {decidedBy}
+                      <Time at={decidedAt} isRelative /> by{' '}
+                      {decidedBy === null ? '' : <Actor actor={decidedBy} />}
                     </Text>
                     {expiresAt === null ? null : (
                       <Text size="xs" c="dimmed">
@@ -94,7 +96,12 @@ export default function Approvals() {
               show: (approval) => (
                 <Group gap="xs" justify="flex-end">
                   {approval.status === 'approved' ? (
-                    <Button size="compact-sm" variant="default" onClick={() => setRevoked(approval)}>
+                    <Button
+                      size="compact-sm"
+                      variant="subtle"
+                      color="red"
+                      onClick={() => setRevoked(approval)}
+                    >
                       Revoke
                     </Button>
                   ) : (

@@ -1,10 +1,11 @@
 /** Cells of the table of cheeses that show an image or can be changed. */
-import { NumberInput } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { ImageIcon } from '@radix-ui/react-icons';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Cheese } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/format.ts';
+import { priceRules, readNumber, writeNumber } from '../../parts/number.ts';
+import { NumberField } from '../../parts/number-field.tsx';
 import { type CheeseStatus, statuses } from './filters.ts';
 import { isUploaded, sourceOf, useImages } from './queries.ts';
 
@@ -39,49 +40,64 @@ interface PriceProps {
 }
 
 export function PriceCell({ cheese, onChange }: PriceProps) {
-  const [edit, setEdit] = useState<{ readonly seen: Cheese; readonly text: string | number } | null>(null);
+  const [edit, setEdit] = useState<{ readonly seen: Cheese; readonly text: string } | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const [isFocusDue, setFocusDue] = useState(false);
 
-  function save(): void {
-    if (edit !== null) {
-      setEdit(null);
-      const price = edit.text === '' ? null : Number(edit.text);
-      if (price !== (edit.seen.pricePerKg ?? null)) {
-        onChange(edit.seen, price);
-      }
+  useEffect(() => {
+    if (isFocusDue && edit === null) {
+      setFocusDue(false);
+      button.current?.focus();
     }
+  }, [isFocusDue, edit]);
+
+  /** The field stays open while its text is not a price. */
+  function save(): boolean {
+    const read = readNumber(edit?.text ?? '', priceRules);
+    if (edit === null || read.problem !== null) {
+      return false;
+    }
+    setEdit(null);
+    if (read.value !== (edit.seen.pricePerKg ?? null)) {
+      onChange(edit.seen, read.value);
+    }
+    return true;
   }
 
   if (edit === null) {
     const price = cheese.pricePerKg === undefined ? null : showMoney(cheese.pricePerKg);
     return (
       <button
+        ref={button}
         type="button"
         className="editable"
         aria-label={`Price of ${cheese.name}: ${price ?? 'no price'}`}
-        onClick={() => setEdit({ seen: cheese, text: cheese.pricePerKg ?? '' })}
+        onClick={() => setEdit({ seen: cheese, text: writeNumber(cheese.pricePerKg) })}
       >
         {price ?? <span className="dimmed">no price</span>}
       </button>
     );
   }
   return (
-    <NumberInput
+    <NumberField
       size="xs"
-      w={90}
+      className="price-field"
       autoFocus
       aria-label={`Price of ${cheese.name}`}
-      min={0}
-      max={1_000_000}
+      rules={priceRules}
       styles={{ input: { textAlign: 'right' } }}
       value={edit.text}
       onFocus={({ currentTarget }) => currentTarget.select()}
       onChange={(text) => setEdit({ ...edit, text })}
       onBlur={save}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') {
-          save();
-        } else if (key === 'Escape') {
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') {
           setEdit(null);
+          setFocusDue(true);
+        } else if (event.key === 'Enter') {
+          // The button that gets the focus is not pressed by the same key.
+          event.preventDefault();
+          setFocusDue(save());
         }
       }}
     />

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { type Body, type Cheese, type Curd, etagOf, isCurdError } from '../../../../client/src/index.ts';
 import { Conflict } from '../../parts/conflict.tsx';
-import { notifications } from '../../parts/notifications.tsx';
+import { notifications, showUndo } from '../../parts/notifications.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import { nameOfField, showField } from './fields.ts';
@@ -43,6 +43,22 @@ export async function patchCheese(curd: Curd, seen: Cheese, changes: CheeseChang
   }
 }
 
+/** The values that a change replaces. */
+function valuesIn(seen: Cheese, changes: CheeseChanges): CheeseChanges {
+  const fields = Object.keys(changes) as (keyof CheeseChanges)[];
+  return Object.fromEntries(fields.map((field) => [field, seen[field] ?? null]));
+}
+
+/** "Beaufort: price $37.00 to $38.50" */
+function sentenceOf(seen: Cheese, changes: CheeseChanges): string {
+  const before: Readonly<Record<string, unknown>> = { ...seen };
+  const texts = Object.entries(changes).map(
+    ([field, value]) =>
+      `${nameOfField(field)} ${showField(before[field], field)} to ${showField(value, field)}`,
+  );
+  return `${seen.name}: ${texts.join(', ')}`;
+}
+
 interface Open {
   readonly changes: CheeseChanges;
   readonly current: Cheese;
@@ -58,13 +74,16 @@ export function useListedChange(): {
   const [open, setOpen] = useState<Open | null>(null);
 
   const change = useCallback(
-    async (seen: Cheese, changes: CheeseChanges): Promise<void> => {
+    async function change(seen: Cheese, changes: CheeseChanges, isUndo = false): Promise<void> {
       const { pricePerKg, ...rest } = { ...seen, ...changes };
       showInLists(client, { ...rest, ...(pricePerKg === null ? {} : { pricePerKg }) } as Cheese);
       try {
         const { isConflict, cheese } = await patchCheese(curd, seen, changes);
         showInLists(client, cheese);
         setOpen(isConflict ? { changes, current: cheese } : null);
+        if (!isConflict && !isUndo) {
+          showUndo(sentenceOf(seen, changes), () => change(cheese, valuesIn(seen, changes), true));
+        }
       } catch (error) {
         showInLists(client, seen);
         notifications.show({

@@ -2,7 +2,6 @@
 import {
   Autocomplete,
   Group,
-  NumberInput,
   SegmentedControl,
   Stack,
   Switch,
@@ -12,6 +11,8 @@ import {
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useId, useState } from 'react';
+import { monthRules, priceRules } from '../../parts/number.ts';
+import { NumberField } from '../../parts/number-field.tsx';
 import { useApi } from '../../queries.ts';
 import { type CheeseStatus, statuses } from './filters.ts';
 import type { FormValues } from './form-values.ts';
@@ -90,21 +91,16 @@ export function CheeseForm({ values, errors, onChange, isReadOnly }: Props) {
           />
         </div>
         <Group grow align="start">
-          <NumberInput
-            label="Price per kg"
-            prefix="$ "
-            min={0}
-            max={1_000_000}
+          <NumberField
+            label="Price per kg ($)"
+            rules={priceRules}
             value={values.pricePerKg}
             error={errors.pricePerKg}
             onChange={(pricePerKg) => onChange({ pricePerKg })}
           />
-          <NumberInput
-            label="Age"
-            suffix={Number(values.ageMonths) === 1 ? ' month' : ' months'}
-            min={0}
-            max={120}
-            allowDecimal={false}
+          <NumberField
+            label="Age (months)"
+            rules={monthRules}
             value={values.ageMonths}
             error={errors.ageMonths}
             onChange={(ageMonths) => onChange({ ageMonths })}

@@ -81,7 +81,7 @@ export function CheeseList() {
       </PageTitle>
       <FilterBar filters={filters} facets={facets} onChange={setFilters} />
       {chosen.length === 0 ? null : (
-        <SelectionBar count={chosen.length} onAction={setBulk} onClear={() => setSelected(new Set())} />
+        <SelectionBar cheeses={chosen} onAction={setBulk} onClear={() => setSelected(new Set())} />
       )}
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
       {list.isPending ? <Loading what="cheeses" /> : null}
@@ -101,7 +101,7 @@ export function CheeseList() {
                 ? Object.fromEntries(
                     statuses.map((status, index) => [
                       String(index + 1),
-                      (row: Cheese) => void change(row, { status }),
+                      (row: Cheese) => (row.status === status ? undefined : void change(row, { status })),
                     ]),
                   )
                 : undefined
@@ -120,7 +120,7 @@ export function CheeseList() {
       {bulk === null ? null : (
         <CheeseBulk
           action={bulk}
-          cheeses={chosen}
+          cheeses={bulk === 'delete' ? chosen : chosen.filter(({ status }) => status !== bulk)}
           onClose={(isDone) => {
             setBulk(null);
             if (isDone) {
@@ -151,22 +151,24 @@ function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
 }
 
 interface SelectionProps {
-  readonly count: number;
+  readonly cheeses: readonly Cheese[];
   readonly onAction: (action: BulkAction) => void;
   readonly onClear: () => void;
 }
 
-function SelectionBar({ count, onAction, onClear }: SelectionProps) {
+function SelectionBar({ cheeses, onAction, onClear }: SelectionProps) {
   return (
     <Group className="card" gap="xs" mb="sm" py={6}>
       <Text size="sm" fw={600}>
-        {showNumber(count)} selected
+        {showNumber(cheeses.length)} selected
       </Text>
-      {statuses.map((status) => (
-        <Button key={status} size="compact-sm" variant="default" onClick={() => onAction(status)}>
-          Set {status}
-        </Button>
-      ))}
+      {statuses
+        .filter((status) => cheeses.some((cheese) => cheese.status !== status))
+        .map((status) => (
+          <Button key={status} size="compact-sm" variant="default" onClick={() => onAction(status)}>
+            Set {status}
+          </Button>
+        ))}
       <Button size="compact-sm" variant="outline" color="red" onClick={() => onAction('delete')}>
         Delete
       </Button>

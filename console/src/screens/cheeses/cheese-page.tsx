@@ -3,6 +3,7 @@ import { Alert, Badge, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/cor
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { isCurdError } from '../../../../client/src/index.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Conflict } from '../../parts/conflict.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
@@ -62,7 +63,12 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
           ) : (
             <>
               saved <Time at={cheese.updatedAt} isRelative />
-              {lastChange === undefined ? '' : ` by ${lastChange.actor}`}
+              {lastChange === undefined ? null : (
+                <>
+                  {' by '}
+                  <Actor actor={lastChange.actor} />
+                </>
+              )}
             </>
           )}
         </Text>

@@ -1,10 +1,11 @@
 /** The fields of a cheese in words. */
-import { showMoney } from '../../parts/format.ts';
+import { showKilograms, showMoney } from '../../parts/format.ts';
 
 const names: Readonly<Record<string, string>> = {
   photoUrls: 'images',
   pricePerKg: 'price',
   ageMonths: 'age',
+  stockKg: 'stock',
 };
 
 /** "price" for `pricePerKg`. */
@@ -23,6 +24,8 @@ export function showField(value: unknown, field: string): string {
       return showMoney(Number(value));
     case 'ageMonths':
       return Number(value) === 1 ? '1 month' : `${value} months`;
+    case 'stockKg':
+      return showKilograms(Number(value));
     case 'organic':
       return value === true ? 'yes' : 'no';
     default:

@@ -1,10 +1,13 @@
 /** Search, filters and sort of the list of cheeses. */
-import { Button, Group, NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
-import { Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { Cross2Icon } from '@radix-ui/react-icons';
 import { useEffect, useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { showNumber } from '../../parts/format.ts';
+import { monthRules, priceRules, readNumber, writeNumber } from '../../parts/number.ts';
+import { NumberField } from '../../parts/number-field.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
 import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
 import { useMissingCounts } from './queries.ts';
@@ -31,7 +34,13 @@ export function FilterBar({ filters, facets, onChange }: Props) {
   const setTags = (chosen: readonly string[], all: boolean) =>
     onChange({ tags: all ? null : chosen, tagsAll: all ? chosen : null });
 
-  const search = <Search key={filters.q ?? ''} text={filters.q ?? ''} onChange={(q) => onChange({ q })} />;
+  const search = (
+    <SearchField
+      label="Search cheeses"
+      text={filters.q ?? ''}
+      onChange={(q) => onChange({ q: q === '' ? null : q })}
+    />
+  );
   if (isPhone && !isOpen && countFilters(filters) === 0) {
     return (
       <Group gap="xs" mb="sm" wrap="nowrap">
@@ -117,38 +126,6 @@ export function FilterBar({ filters, facets, onChange }: Props) {
   );
 }
 
-function Search({
-  text,
-  onChange,
-}: {
-  readonly text: string;
-  readonly onChange: (text: string | null) => void;
-}) {
-  const [written, setWritten] = useState(text);
-  const change = useDebouncedCallback(
-    (value: string) => onChange(value.trim() === '' ? null : value.trim()),
-    250,
-  );
-  return (
-    <TextInput
-      size="xs"
-      w={220}
-      flex="0 1 auto"
-      maxLength={100}
-      data-screen-search
-      type="search"
-      aria-label="Search cheeses"
-      placeholder="Search cheeses  /"
-      leftSection={<MagnifyingGlassIcon aria-hidden="true" />}
-      value={written}
-      onChange={({ currentTarget }) => {
-        setWritten(currentTarget.value);
-        change(currentTarget.value);
-      }}
-    />
-  );
-}
-
 interface TagModeProps {
   readonly isAll: boolean;
   readonly tags: readonly string[];
@@ -200,22 +177,24 @@ interface BoundProps {
 }
 
 function Bound({ label, value, onChange }: BoundProps) {
-  const [written, setWritten] = useState<number | string>(value ?? '');
-  const change = useDebouncedCallback(
-    (next: number | string) => onChange(next === '' ? null : String(next)),
-    300,
-  );
+  const rules = label.includes('months') ? monthRules : priceRules;
+  const [written, setWritten] = useState(writeNumber(value));
+  const change = useDebouncedCallback((text: string) => {
+    const read = readNumber(text, rules);
+    if (read.problem === null) {
+      onChange(read.value === null ? null : String(read.value));
+    }
+  }, 300);
   useEffect(() => {
-    setWritten(value ?? '');
-  }, [value]);
+    // What is being written may be the same number in other words.
+    setWritten((text) => (readNumber(text, rules).value === (value ?? null) ? text : writeNumber(value)));
+  }, [value, rules]);
   return (
-    <NumberInput
+    <NumberField
       size="xs"
-      w={110}
+      w={130}
       label={label}
-      min={0}
-      max={label.includes('months') ? 120 : 1_000_000}
-      allowDecimal={!label.includes('months')}
+      rules={rules}
       value={written}
       onChange={(next) => {
         setWritten(next);

@@ -13,7 +13,7 @@ interface Frame {
 
 export function FilterFrame({ label, chosen, children }: Frame) {
   return (
-    <Popover position="bottom-start" shadow="md" trapFocus withinPortal>
+    <Popover position="bottom-start" shadow="md" trapFocus returnFocus>
       <Popover.Target>
         <Button
           size="xs"
@@ -80,7 +80,7 @@ export function FilterMenu(props: Props) {
             onChange={({ currentTarget }) => setText(currentTarget.value)}
           />
         ) : null}
-        <ScrollArea.Autosize mah={280} type="auto">
+        <ScrollArea.Autosize mah={280} type="auto" offsetScrollbars="present">
           <Stack gap={6}>
             {shown.map(({ value, count }) => (
               <Checkbox

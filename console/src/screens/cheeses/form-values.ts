@@ -1,5 +1,6 @@
 /** The form of a cheese: its values as text and lists, and what they change. */
 import type { Cheese } from '../../../../client/src/index.ts';
+import { monthRules, priceRules, readNumber, writeNumber } from '../../parts/number.ts';
 import type { CheeseChanges } from './change.tsx';
 import type { CheeseStatus } from './filters.ts';
 
@@ -9,9 +10,9 @@ export interface FormValues {
   readonly tags: readonly string[];
   readonly status: CheeseStatus;
   readonly origin: string;
-  /** '' for none. */
-  readonly pricePerKg: number | string;
-  readonly ageMonths: number | string;
+  /** As it was written; '' for none. */
+  readonly pricePerKg: string;
+  readonly ageMonths: string;
   readonly organic: boolean;
 }
 
@@ -32,8 +33,8 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   tags: cheese.tags.map(({ name }) => name),
   status: cheese.status,
   origin: cheese.origin ?? '',
-  pricePerKg: cheese.pricePerKg ?? '',
-  ageMonths: cheese.ageMonths ?? '',
+  pricePerKg: writeNumber(cheese.pricePerKg),
+  ageMonths: writeNumber(cheese.ageMonths),
   organic: cheese.organic,
 });
 
@@ -48,17 +49,35 @@ export function changedValues(edits: Partial<FormValues>, stored: FormValues): P
   );
 }
 
+const numberRules = { pricePerKg: priceRules, ageMonths: monthRules } as const;
+
+type Numbers = { readonly [Name in keyof typeof numberRules]?: string | undefined };
+
+const readNumbers = (values: Numbers) =>
+  (Object.keys(numberRules) as (keyof typeof numberRules)[]).flatMap((name) => {
+    const text = values[name];
+    return text === undefined ? [] : [[name, readNumber(text, numberRules[name])] as const];
+  });
+
+/** The numbers that were written; null for an empty field, and for one that is not a number. */
+export const numbersOf = (values: Numbers): { pricePerKg?: number | null; ageMonths?: number | null } =>
+  Object.fromEntries(readNumbers(values).map(([name, { value }]) => [name, value]));
+
+/** Whether a field of a number has another text. The field says why it is refused. */
+export const isRefused = (values: Numbers): boolean =>
+  readNumbers(values).some(([, { problem }]) => problem !== null);
+
+export const refusedText = 'A number cannot be read. Correct the marked field, and save again.';
+
 /** A field of the API for each value; an empty one removes the field. */
 export function toChanges(values: Partial<FormValues>): CheeseChanges {
   const { category, tags, origin, pricePerKg, ageMonths, ...same } = values;
-  const numberOf = (value: number | string) => (value === '' ? null : Number(value));
   return {
     ...same,
     ...(category === undefined ? {} : { category: category === '' ? null : { name: category } }),
     ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
     ...(origin === undefined ? {} : { origin: origin === '' ? null : origin }),
-    ...(pricePerKg === undefined ? {} : { pricePerKg: numberOf(pricePerKg) }),
-    ...(ageMonths === undefined ? {} : { ageMonths: numberOf(ageMonths) }),
+    ...numbersOf({ pricePerKg, ageMonths }),
   };
 }
 

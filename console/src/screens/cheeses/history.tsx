@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { isCurdError } from '../../../../client/src/index.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
@@ -55,7 +56,7 @@ export function History({ subject, queryKey }: Props) {
             <Text size="sm" style={{ flex: 1, overflowWrap: 'anywhere' }}>
               {describe(event)}{' '}
               <Text span size="sm" c="dimmed">
-                {event.actor}
+                <Actor actor={event.actor} />
               </Text>
             </Text>
           </Group>

@@ -7,7 +7,14 @@ import { keepDraft, readDraft } from '../../drafts.ts';
 import { PageTitle } from '../../parts/page.tsx';
 import { useSignedIn } from '../../queries.ts';
 import { CheeseForm } from './cheese-form.tsx';
-import { changedValues, emptyValues, type FormValues, toChanges } from './form-values.ts';
+import {
+  changedValues,
+  emptyValues,
+  type FormValues,
+  isRefused,
+  refusedText,
+  toChanges,
+} from './form-values.ts';
 import { Preview } from './preview.tsx';
 import { sentencesOf } from './use-cheese-form.ts';
 import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
@@ -28,6 +35,10 @@ export function NewCheese() {
 
   async function save(): Promise<void> {
     if (isSaving) {
+      return;
+    }
+    if (isRefused(values)) {
+      setFailure(new Error(refusedText));
       return;
     }
     setSaving(true);

@@ -2,7 +2,7 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { ImageIcon } from '@radix-ui/react-icons';
 import { showField } from './fields.ts';
-import type { FormValues } from './form-values.ts';
+import { type FormValues, numbersOf } from './form-values.ts';
 
 interface Props {
   readonly values: FormValues;
@@ -11,8 +11,13 @@ interface Props {
 }
 
 export function Preview({ values, image }: Props) {
-  const { name, category, tags, status, origin, pricePerKg, ageMonths, organic } = values;
-  const facts = [category, origin, Number(ageMonths) === 0 ? '' : `${showField(ageMonths, 'ageMonths')} old`];
+  const { name, category, tags, status, origin, organic } = values;
+  const { pricePerKg = null, ageMonths = null } = numbersOf(values);
+  const facts = [
+    category,
+    origin,
+    ageMonths === null || ageMonths === 0 ? '' : `${showField(ageMonths, 'ageMonths')} old`,
+  ];
   return (
     <section className="card" aria-label="Preview" style={{ padding: 0, overflow: 'hidden' }}>
       <div className="preview-image">
@@ -28,7 +33,7 @@ export function Preview({ values, image }: Props) {
             {name === '' ? 'Name' : name}
           </Text>
           <Text fw={600} className="figure" style={{ whiteSpace: 'nowrap' }}>
-            {pricePerKg === '' ? 'price on request' : `${showField(pricePerKg, 'pricePerKg')} / kg`}
+            {pricePerKg === null ? 'price on request' : `${showField(pricePerKg, 'pricePerKg')} / kg`}
           </Text>
         </Group>
         <Text size="sm" c="dimmed">

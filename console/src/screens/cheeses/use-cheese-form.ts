@@ -12,7 +12,10 @@ import {
   changedValues,
   type FormValues,
   formFieldOf,
+  isRefused,
   isSameValue,
+  numbersOf,
+  refusedText,
   toChanges,
   valuesOf,
 } from './form-values.ts';
@@ -25,8 +28,9 @@ interface Draft {
 }
 
 export interface FormConflict {
-  readonly mine: Partial<FormValues>;
-  readonly theirs: Partial<FormValues>;
+  /** Numbers as such. */
+  readonly mine: Readonly<Record<string, unknown>>;
+  readonly theirs: Readonly<Record<string, unknown>>;
   readonly current: VersionedCheese;
 }
 
@@ -77,6 +81,10 @@ export function useCheeseForm(server: VersionedCheese) {
     if (Object.keys(wanted).length === 0 || isSaving) {
       return;
     }
+    if (isRefused(wanted)) {
+      setFailure(new Error(refusedText));
+      return;
+    }
     setSaving(true);
     setFailure(null);
     try {
@@ -110,7 +118,10 @@ export function useCheeseForm(server: VersionedCheese) {
       setEdits({});
       return;
     }
-    const pick = (from: Partial<FormValues>) => Object.fromEntries(names.map((name) => [name, from[name]]));
+    const pick = (from: Partial<FormValues>) => {
+      const values = { ...from, ...numbersOf(from) };
+      return Object.fromEntries(names.map((name) => [name, values[name]]));
+    };
     setConflict({ mine: pick(changes), theirs: pick(now), current });
   }
 

@@ -1,5 +1,5 @@
 /** One customer: profile, tier, orders, and what an operator can do. */
-import { Anchor, Badge, Button, Grid, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
@@ -48,18 +48,16 @@ export function CustomerDetail({ id }: { readonly id: number }) {
           {data.role}
         </Badge>
       </PageTitle>
-      <Grid>
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack>
-            <Profile details={data} />
-            <Tier details={data} />
-            <Actions details={data} />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 7 }}>
-          <Orders username={username} customerId={id} />
-        </Grid.Col>
-      </Grid>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Stack>
+          <Profile details={data} />
+          <Tier details={data} />
+          <Actions details={data} />
+        </Stack>
+        <div>
+          <Orders customerId={id} />
+        </div>
+      </SimpleGrid>
     </>
   );
 }
@@ -118,9 +116,9 @@ function Tier({ details: { customer, deliveredTotal } }: { readonly details: Det
   );
 }
 
-function Orders({ username, customerId }: { readonly username: string; readonly customerId: number }) {
+function Orders({ customerId }: { readonly customerId: number }) {
   const { data, error, refetch } = useApi(['orders', 'of customer', customerId], (curd) =>
-    curd.customers.listOrders(username, { limit: ordersShown }),
+    curd.orders.list({ customerId, limit: ordersShown }),
   );
   return (
     <section className="card" aria-label="Orders">

@@ -1,9 +1,11 @@
 /** One event as JSON, and where it was sent. */
-import { Badge, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
+import { Actor } from '../../parts/actor.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
+import { SideDialog } from '../../parts/side-dialog.tsx';
 import { Subject } from '../../parts/subject.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
@@ -73,7 +75,7 @@ function Deliveries({ eventId }: { readonly eventId: string }) {
 export function EventDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const event = useApi(['event', id], (curd, signal) => curd.events.get(id, { signal }));
   return (
-    <Drawer opened onClose={onClose} position="right" size="lg" title={`Event ${event.data?.type ?? id}`}>
+    <SideDialog onClose={onClose} size="lg" title={`Event ${event.data?.type ?? id}`}>
       {event.isPending ? <Loading what="the event" /> : null}
       {event.isError ? <Problem error={event.error} retry={event.refetch} /> : null}
       {event.data === undefined ? null : (
@@ -83,7 +85,9 @@ export function EventDrawer({ id, onClose }: { readonly id: string; readonly onC
               <Time at={event.data.timestamp} isExact />
             </Text>
             <Subject subject={event.data.subject} />
-            <Text size="sm">by {event.data.actor}</Text>
+            <Text size="sm">
+              by <Actor actor={event.data.actor} />
+            </Text>
           </Group>
           <Json value={event.data} label="The event as JSON" />
           <Title order={2} size="h5">
@@ -92,6 +96,6 @@ export function EventDrawer({ id, onClose }: { readonly id: string; readonly onC
           <Deliveries eventId={id} />
         </Stack>
       )}
-    </Drawer>
+    </SideDialog>
   );
 }

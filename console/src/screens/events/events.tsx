@@ -4,6 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { Subject } from '../../parts/subject.tsx';
@@ -35,7 +36,7 @@ function EventTable({ events, onOpen, onVisible }: TableProps) {
       ),
     },
     { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
-    { title: 'By', show: ({ actor }) => actor },
+    { title: 'By', show: ({ actor }) => <Actor actor={actor} /> },
     {
       title: 'Number',
       isNumber: true,

@@ -1,5 +1,5 @@
 /** What an operator should look at, each with a link to it. */
-import { Anchor, List, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
@@ -7,7 +7,7 @@ import { showKilograms } from '../../parts/format.ts';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
 import { useOrderTotal } from '../orders/totals.ts';
-import { readSales, showSupply } from '../stock/supply.ts';
+import { isSoldOut, readSales, type Sales, showSupply } from '../stock/supply.ts';
 
 interface Item {
   readonly key: string;
@@ -56,21 +56,23 @@ function useOrders(): Item[] {
   return items.filter(({ total }) => total > 0);
 }
 
-/** "2 days of supply", "no sales". */
-function describeSupply(available: number, sold: number | undefined): string {
-  const supply = showSupply(available, sold, true);
-  return /^\d/.test(supply) ? `${supply} of supply` : supply;
+/** ", 2 days of supply"; '' where nothing can be said. */
+function describeSupply(available: number, cheeseId: number, sales: Sales | null): string {
+  const supply = showSupply(available, cheeseId, sales);
+  return supply === '-' ? '' : `, ${/^\d/.test(supply) ? `${supply} of supply` : supply}`;
 }
 
 async function readStock(curd: Curd): Promise<Item[]> {
-  const { items, total } = await curd.stock.list({ low: true, limit: namedMax });
+  const { items, total } = await curd.stock.list({ low: true, sort: 'level', limit: namedMax });
   const sales = await readSales(
     curd,
     items.map(({ cheeseId }) => cheeseId),
   ).catch(() => null);
   const named = items.map(({ cheeseId, cheeseName, available }) => ({
     key: `stock ${cheeseId}`,
-    text: `${cheeseName} is low: ${showKilograms(available)}${sales === null ? '' : `, ${describeSupply(available, sales.get(cheeseId))}`}`,
+    text: isSoldOut({ available })
+      ? `${cheeseName} is sold out${available < 0 ? `: ${showKilograms(-available)} are missing` : ''}`
+      : `${cheeseName} is low: ${showKilograms(available)}${describeSupply(available, cheeseId, sales)}`,
     href: `/stock/${cheeseId}`,
     link: 'stock',
   }));
@@ -79,7 +81,7 @@ async function readStock(curd: Curd): Promise<Item[]> {
         ...named,
         {
           key: 'stock',
-          text: `${total - items.length} more are low`,
+          text: `${total - items.length} more are sold out or low`,
           href: '/stock?low=true',
           link: 'stock',
         },
@@ -174,16 +176,16 @@ export function Attention() {
         Needs attention
       </Text>
       {items.length > 0 ? (
-        <List size="sm" spacing={6} listStyleType="none">
+        <ul className="attention">
           {items.map(({ key, text, href, link }) => (
-            <List.Item key={key}>
+            <li key={key}>
               {text}{' '}
               <Anchor component={Link} href={href} size="sm" underline="always">
                 {link}
               </Anchor>
-            </List.Item>
+            </li>
           ))}
-        </List>
+        </ul>
       ) : (
         <Text size="sm" c="dimmed">
           {parts.some(({ isPending }) => isPending) ? 'Loading' : 'Nothing.'}

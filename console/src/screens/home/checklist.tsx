@@ -1,14 +1,16 @@
 /** What a new operator does first. Steps are ticked by what happened in the shop, and the list can be dismissed. */
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CheckCircledIcon, CircleIcon } from '@radix-ui/react-icons';
-import { type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
 import { shopEnvironment } from '../../environment.ts';
 import { firstSteps } from '../../live.ts';
-import { queryClient, useApi } from '../../queries.ts';
+import { queryClient, useCurd } from '../../queries.ts';
 import { useStatus } from '../../status.ts';
 import { positionBefore } from './event-position.ts';
+import { isStep } from './first-steps.ts';
 
 const storageKey = 'curd.console.checklist';
 type Mark = 'dismissed' | 'backup' | 'order';
@@ -48,8 +50,7 @@ async function readDone(curd: Curd, signal: AbortSignal): Promise<readonly strin
   async function happened(type: string): Promise<boolean> {
     for (const since of positions) {
       const { items } = await curd.events.list({ types: [type], since, limit: 100 }, { signal });
-      // The demo shop is created by the system, but its key is the operator's.
-      if (items.some(({ actor }) => actor !== 'system' || type === 'api_key.created')) {
+      if (items.some(isStep)) {
         return true;
       }
     }
@@ -63,14 +64,32 @@ interface Step {
   readonly title: string;
   readonly isDone: boolean;
   readonly how: ReactNode;
+  /** Shown when the step is done, too: it decides itself what. */
+  readonly isKept?: boolean;
   /** Ticks a step that the shop cannot know of. */
   readonly onTick?: () => void;
 }
 
-export function Checklist() {
+// A dialog with many widgets, which few need.
+const FirstKey = lazy(() => import('../access/first-key.tsx'));
+
+/** The steps; null where none is open, and undefined until the shop has been asked. */
+export function useFirstSteps(): ReactNode | undefined {
   const { has, mark } = useMarks();
+  const curd = useCurd();
   const isDismissed = has('dismissed');
-  return isDismissed ? null : <Steps has={has} mark={mark} />;
+  const done = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => readDone(curd, signal),
+    enabled: !isDismissed,
+  });
+  const { data: status, isPending } = useStatus();
+  if (isDismissed || done.isError) {
+    return null;
+  }
+  return done.data === undefined || isPending ? undefined : (
+    <Steps done={done.data} status={status} has={has} mark={mark} />
+  );
 }
 
 const link = (href: string, text: string) => (
@@ -83,18 +102,28 @@ const orderCommand = `curl -X POST ${window.location.origin}/v2/store/order -H "
   shopEnvironment === 'production' ? ' -H "Dry-Run: true"' : ''
 } -d '{"items":[{"cheeseId":1,"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
 
-function Steps({ has, mark }: ReturnType<typeof useMarks>) {
-  const { data: done } = useApi(queryKey, readDone);
-  const { data: status } = useStatus();
-  if (done === undefined) {
-    return null;
-  }
+interface StepsProps extends ReturnType<typeof useMarks> {
+  readonly done: readonly string[];
+  readonly status: ReturnType<typeof useStatus>['data'];
+}
+
+function Steps({ done, status, has, mark }: StepsProps) {
+  const [secret, setSecret] = useState<string | null>(null);
   const [key = false, cheese = false, image = false, order = false] = firstSteps.map((type) =>
     done.includes(type),
   );
   const isOnPostgres = status?.engine === 'postgres';
   const steps: readonly Step[] = [
-    { title: 'Create an API key', isDone: key, how: link('/access', 'Access') },
+    {
+      title: 'Create an API key that may place orders',
+      isDone: key,
+      how: (
+        <Suspense>
+          <FirstKey isDone={key} secret={secret} onSecret={setSecret} />
+        </Suspense>
+      ),
+      isKept: true,
+    },
     { title: 'Add a cheese', isDone: cheese, how: link('/cheeses/new', 'New cheese') },
     { title: 'Upload an image', isDone: image, how: link('/cheeses', 'Open a cheese') },
     {
@@ -120,10 +149,7 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
     },
   ];
   const open = steps.filter(({ isDone }) => !isDone).length;
-  if (open === 0) {
-    return null;
-  }
-  return (
+  return open === 0 && secret === null ? null : (
     <section className="card" aria-label="First steps">
       <Group justify="space-between" mb="xs" wrap="nowrap">
         <Text fw={600}>
@@ -134,7 +160,7 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
         </Button>
       </Group>
       <Stack gap="xs">
-        {steps.map(({ title, isDone, how, onTick }) => (
+        {steps.map(({ title, isDone, how, onTick, isKept }) => (
           <div key={title}>
             <Group gap="xs">
               {isDone ? (
@@ -151,7 +177,9 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
                 </Button>
               )}
             </Group>
-            {isDone ? null : <div style={{ marginLeft: 25, marginTop: 4, overflow: 'hidden' }}>{how}</div>}
+            {isDone && isKept !== true ? null : (
+              <div style={{ marginLeft: 25, marginTop: 4, overflow: 'hidden' }}>{how}</div>
+            )}
           </div>
         ))}
       </Stack>

@@ -36,12 +36,12 @@ export function sumBetween(points: Points, from: number, to: number): number {
   }, 0);
 }
 
-/** "+12 % to last Sunday"; null where there is nothing to compare with. */
+/** "+12 % to last Sun"; null where there is nothing to compare with. */
 export function changeText(today: number, before: number, locale: string): string | null {
   if (before === 0) {
     return null;
   }
-  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long' }).format(new Date());
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short' }).format(new Date());
   const percent = Math.round(((today - before) / before) * 100);
   return `${percent > 0 ? '+' : ''}${percent} % to last ${weekday}`;
 }

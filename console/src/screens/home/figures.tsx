@@ -24,7 +24,7 @@ function Figure({ label, value, note, href, isLate = false }: FigureProps) {
       <Text size="xl" fw={700} className="figure" {...(isLate ? { c: 'var(--curd-late)' } : {})}>
         {value ?? '–'}
       </Text>
-      <Text size="xs" c="dimmed" mih="1.2rem">
+      <Text size="xs" c="dimmed" mih="1.2rem" truncate title={note ?? undefined}>
         {note ?? ''}
       </Text>
     </>

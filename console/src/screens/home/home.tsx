@@ -1,12 +1,12 @@
 /** Home: how the shop is doing today, and what to do next. */
 import './home.css';
-import { Grid, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useEffect } from 'react';
 import { live } from '../../live.ts';
 import { invalidate } from '../../parts/action.ts';
-import { PageTitle } from '../../parts/page.tsx';
+import { Loading, PageTitle } from '../../parts/page.tsx';
 import { Attention } from './attention.tsx';
-import { Checklist } from './checklist.tsx';
+import { useFirstSteps } from './checklist.tsx';
 import { Figures } from './figures.tsx';
 import { LiveEvents } from './live-events.tsx';
 import { BestSellers, Trend } from './sales.tsx';
@@ -41,26 +41,27 @@ function useFreshFigures(): void {
 
 export default function Home() {
   useFreshFigures();
+  const firstSteps = useFirstSteps();
   return (
     <>
       <PageTitle title="Home" />
-      <Stack gap="sm">
-        <Checklist />
+      {firstSteps === undefined ? (
+        <div style={{ position: 'absolute' }}>
+          <Loading what="the shop" />
+        </div>
+      ) : null}
+      {/* What is below the first steps is read already, and shown with them: nothing moves when they arrive. */}
+      <Stack gap="sm" style={{ visibility: firstSteps === undefined ? 'hidden' : 'visible' }}>
+        {firstSteps}
         <Figures />
-        <Grid gap="sm">
-          <Grid.Col span={{ base: 12, lg: 8 }}>
-            <Trend />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 4 }}>
-            <BestSellers />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 6 }}>
-            <Attention />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 6 }}>
-            <LiveEvents />
-          </Grid.Col>
-        </Grid>
+        <div className="home-grid">
+          <Trend />
+          <BestSellers />
+        </div>
+        <div className="home-grid" data-even>
+          <Attention />
+          <LiveEvents />
+        </div>
       </Stack>
     </>
   );

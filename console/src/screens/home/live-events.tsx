@@ -1,11 +1,11 @@
 /** The last events of the shop, as they happen. */
-import { Anchor, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { Link } from 'wouter';
 import type { Curd, CurdEvent } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { showClock } from '../../parts/format.ts';
-import { nameSubject, pathOfSubject } from '../../parts/subject.tsx';
+import { Subject } from '../../parts/subject.tsx';
 import { useApi } from '../../queries.ts';
 import { positionBefore } from './event-position.ts';
 
@@ -40,9 +40,6 @@ export function LiveEvents() {
         <Table verticalSpacing={3} horizontalSpacing={4} withRowBorders={false}>
           <Table.Tbody aria-live="polite" aria-relevant="additions">
             {events.map((event) => {
-              // Deleted objects have no screen.
-              const href = event.type.endsWith('.deleted') ? null : pathOfSubject(event.subject);
-              const subject = nameSubject(event.subject);
               return (
                 <Table.Tr key={event.id}>
                   <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }} c="dimmed">
@@ -51,17 +48,11 @@ export function LiveEvents() {
                     </time>
                   </Table.Td>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                    {href === null ? (
-                      subject
-                    ) : (
-                      <Anchor component={Link} href={href} size="sm" underline="always">
-                        {subject}
-                      </Anchor>
-                    )}{' '}
+                    <Subject subject={event.subject} isGone={event.type.endsWith('.deleted')} />{' '}
                     {event.type.split('.')[1]?.replaceAll('_', ' ')}
                   </Table.Td>
                   <Table.Td c="dimmed" ta="right" style={{ overflowWrap: 'anywhere' }}>
-                    {event.actor}
+                    <Actor actor={event.actor} />
                   </Table.Td>
                 </Table.Tr>
               );

@@ -1,21 +1,30 @@
-/** Orders and their value over 30 days, and the cheeses that sold best in 7. */
-import { Anchor, Skeleton, Table, Text } from '@mantine/core';
+/** Orders and their value by day, and the cheeses that sold best in 7 days. */
+import { Anchor, Group, SegmentedControl, Skeleton, Table, Text } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
-import { Link } from 'wouter';
-import { showKilograms, showMoney, showNumber } from '../../parts/format.ts';
+import { Link, useSearchParams } from 'wouter';
+import { showKilograms, showMoney, showNumber, showShortMoney, showShortNumber } from '../../parts/format.ts';
+import { Empty } from '../../parts/page.tsx';
 import { useApi } from '../../queries.ts';
 import { dateOf, timesOf, valuesOf, zone } from './days.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));
 
-const height = 200;
+/** Of both panels with their labels, so that nothing moves when they arrive. */
+const height = 300;
 const noNumbers = 'These numbers cannot be read now.';
+const ranges = ['7', '30', '90'];
+const rangeByDefault = '30';
+
+const showOrders = (count: number) => `${showNumber(count)} ${count === 1 ? 'order' : 'orders'}`;
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
 
 export function Trend() {
-  const { data, error } = useApi(['statistics', 'month'], (curd) =>
+  const [search, setSearch] = useSearchParams();
+  const days = ranges.find((one) => one === search.get('days')) ?? rangeByDefault;
+  const { data, error } = useApi(['statistics', 'days', days], (curd) =>
     curd.statistics.getSeries({
       measures: ['orders.placed', 'orders.placedValue'],
-      from: dateOf(-29),
+      from: dateOf(1 - Number(days)),
       to: dateOf(1),
       zone,
     }),
@@ -24,29 +33,45 @@ export function Trend() {
     const placed = data?.series['orders.placed'] ?? [];
     const counts = valuesOf(placed);
     const values = valuesOf(data?.series['orders.placedValue'] ?? []);
-    const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
     return {
+      count: sum(counts),
       times: timesOf(placed),
-      caption: `${showNumber(sum(counts))} ${sum(counts) === 1 ? 'order' : 'orders'}, ${showMoney(sum(values))} in 30 days`,
+      caption: `${showOrders(sum(counts))}, ${showMoney(sum(values))} in ${days} days`,
       series: [
-        { label: 'Orders', values: counts, show: showNumber },
-        { label: 'Value', values, show: showMoney },
+        { label: 'Orders by day', values: counts, show: showOrders, showTick: showShortNumber },
+        { label: 'Value by day, US dollars', values, show: showMoney, showTick: showShortMoney },
       ],
     };
-  }, [data]);
+  }, [data, days]);
   return (
-    <section className="card" aria-label="Orders of 30 days">
-      {error !== null ? (
-        <Text size="sm" c="dimmed">
-          {noNumbers}
-        </Text>
-      ) : data === undefined ? (
-        <Skeleton height={height + 60} />
-      ) : (
-        <Suspense fallback={<Skeleton height={height + 60} />}>
-          <Chart {...shown} height={height} />
-        </Suspense>
-      )}
+    <section className="card" aria-label={`Orders of ${days} days`}>
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Text fw={600}>Orders</Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={days}
+          data={ranges.map((value) => ({ value, label: `${value} days` }))}
+          onChange={(value) => setSearch(value === rangeByDefault ? {} : { days: value }, { replace: true })}
+        />
+      </Group>
+      <div style={{ minHeight: height }}>
+        {error !== null ? (
+          <Text size="sm" c="dimmed">
+            {noNumbers}
+          </Text>
+        ) : data === undefined ? (
+          <Skeleton height={height} />
+        ) : shown.count === 0 ? (
+          <Empty title={`No orders in ${days} days`}>
+            The orders of each day, and their value, appear here.
+          </Empty>
+        ) : (
+          <Suspense fallback={<Skeleton height={height} />}>
+            <Chart {...shown} />
+          </Suspense>
+        )}
+      </div>
     </section>
   );
 }

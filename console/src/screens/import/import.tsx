@@ -1,5 +1,6 @@
 /** Imports a file of cheeses: its columns, a preview, and the run. */
 import { Alert, Button, Code, Group, SegmentedControl, Stack, Switch, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ImportOptions, isCurdError } from '../../../../client/src/index.ts';
@@ -10,10 +11,11 @@ import { useSignedIn } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import { guessMapping, type Mapping, readColumns } from './columns.ts';
 import { MappingForm } from './mapping-form.tsx';
-import { Counts, Done, type ImportReport, Refusals, ReportFile, Sample } from './report.tsx';
+import { Changes, Counts, Done, type ImportReport, Refusals, ReportFile, Sample } from './report.tsx';
 
 const accept = '.csv,.json,.ndjson,.jsonl';
 const bytesMax = 10 * 1024 * 1024;
+const restMs = 250;
 /** A file of 100,000 rows on a small machine. */
 const timeoutMs = 10 * 60_000;
 
@@ -42,9 +44,14 @@ export default function Import() {
     ...(mode === 'update' ? { setStock: setsStock } : {}),
   };
   const hasName = mapping.name !== undefined || source?.columns.length === 0;
+  const wanted = JSON.stringify([source?.chosenAt, mapping, mode, setsStock]);
+  // A server runs one import at a time. A change of the choices ends the preview of those before at once, and the next
+  // one is sent when the choices rest.
+  const [rested] = useDebouncedValue(wanted, restMs);
+  const isResting = rested === wanted;
   const preview = useQuery({
-    queryKey: ['import', source?.chosenAt, mapping, mode, setsStock],
-    enabled: source !== null && hasName && !isRunning,
+    queryKey: ['import', wanted],
+    enabled: source !== null && hasName && !isRunning && isResting,
     queryFn: async ({ signal }) =>
       await curd.cheeses.import((source as Source).file, { ...options, preview: true, signal }),
     placeholderData: keepPreviousData,
@@ -93,6 +100,7 @@ export default function Import() {
     );
   }
   const changes = (report?.created ?? 0) + (report?.updated ?? 0);
+  const isStale = preview.isFetching || !isResting;
   return (
     <>
       <PageTitle title="Import">
@@ -105,7 +113,7 @@ export default function Import() {
           <Button
             size="xs"
             loading={isRunning}
-            disabled={report === undefined || changes === 0 || preview.isFetching}
+            disabled={report === undefined || changes === 0 || isStale}
             onClick={() => void run(source)}
           >
             {changes === 1 ? 'Import 1 cheese' : `Import ${showNumber(changes)} cheeses`}
@@ -158,11 +166,12 @@ export default function Import() {
                 {sentenceOf(preview.error)}
               </Alert>
             ) : null}
-            {preview.isFetching && report === undefined ? <Loading what="the preview" /> : null}
+            {isStale && report === undefined && hasName ? <Loading what="the preview" /> : null}
             {report === undefined ? null : (
-              <Stack gap="md" aria-busy={preview.isFetching} opacity={preview.isFetching ? 0.6 : 1}>
+              <Stack gap="md" aria-busy={isStale} opacity={isStale ? 0.6 : 1}>
                 <Counts report={report} />
                 <Refusals report={report} />
+                <Changes report={report} />
                 <Sample report={report} />
                 {report.refusedCount === 0 ? null : (
                   <div>

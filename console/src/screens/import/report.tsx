@@ -3,7 +3,9 @@ import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, Titl
 import { DownloadIcon } from '@radix-ui/react-icons';
 import type { Result } from '../../../../client/src/index.ts';
 import { download, toCsv } from '../../parts/csv.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { nameOfField, showField } from '../cheeses/fields.ts';
 
 export type ImportReport = Result<'importCheeses'>;
@@ -48,12 +50,18 @@ export function Refusals({ report }: { readonly report: ImportReport }) {
           variant="light"
           title={refusedCount === 1 ? '1 row is refused' : `${showNumber(refusedCount)} rows are refused`}
         >
-          <Lines lines={refused.map(({ line, reason }) => ({ line, text: reason }))} all={refusedCount} />
+          <Lines
+            lines={refused.map(({ line, name, reason }) => ({ line, name, text: reason }))}
+            all={refusedCount}
+          />
         </Alert>
       )}
       {remarks.length === 0 ? null : (
         <Alert color="yellow" variant="light" title="Some values are left out">
-          <Lines lines={remarks.map(({ line, remark }) => ({ line, text: remark }))} all={remarks.length} />
+          <Lines
+            lines={remarks.map(({ line, remark }) => ({ line, name: null, text: remark }))}
+            all={remarks.length}
+          />
         </Alert>
       )}
     </Stack>
@@ -61,16 +69,22 @@ export function Refusals({ report }: { readonly report: ImportReport }) {
 }
 
 interface LinesProps {
-  readonly lines: readonly { readonly line: number; readonly text: string }[];
+  readonly lines: readonly { readonly line: number; readonly name: string | null; readonly text: string }[];
   readonly all: number;
 }
 
 function Lines({ lines, all }: LinesProps) {
   return (
     <List size="sm">
-      {lines.slice(0, shownRefusals).map(({ line, text }) => (
-        <List.Item key={`${line} ${text}`}>
-          Line {line}: {text}
+      {lines.slice(0, shownRefusals).map(({ line, name, text }) => (
+        <List.Item key={`${line} ${text}`} style={{ overflowWrap: 'anywhere' }}>
+          Line {line}
+          {name === null ? null : (
+            <>
+              , <strong>{name}</strong>
+            </>
+          )}
+          : {text}
         </List.Item>
       ))}
       {all > shownRefusals ? <List.Item>and {showNumber(all - shownRefusals)} more</List.Item> : null}
@@ -81,14 +95,15 @@ function Lines({ lines, all }: LinesProps) {
 /** The lines that were not imported as they are, for a spreadsheet. */
 export function ReportFile({ report, file }: { readonly report: ImportReport; readonly file: string }) {
   const rows = [
-    ...report.refused.map(({ line, reason }) => [line, 'refused', reason]),
-    ...report.remarks.map(({ line, remark }) => [line, 'left out', remark]),
+    ...report.refused.map(({ line, name, reason }) => [line, 'refused', name, reason]),
+    ...report.remarks.map(({ line, remark }) => [line, 'left out', null, remark]),
+    ...report.changed.map(({ line, name, changes }) => [line, 'changed', name, sentenceOf(changes)]),
   ];
   const totals = [
-    ['', 'new', report.created],
-    ['', 'changed', report.updated],
-    ['', 'unchanged', report.unchanged],
-    ['', 'refused', report.refusedCount],
+    ['', 'new', null, report.created],
+    ['', 'changed', null, report.updated],
+    ['', 'unchanged', null, report.unchanged],
+    ['', 'refused', null, report.refusedCount],
   ];
   return (
     <Button
@@ -98,7 +113,7 @@ export function ReportFile({ report, file }: { readonly report: ImportReport; re
       onClick={() =>
         download(
           `${file.replace(/\.\w+$/, '')}-report.csv`,
-          toCsv(['line', 'result', 'count or reason'], [...totals, ...rows]),
+          toCsv(['line', 'result', 'name', 'count, reason or change'], [...totals, ...rows]),
         )
       }
     >
@@ -107,10 +122,71 @@ export function ReportFile({ report, file }: { readonly report: ImportReport; re
   );
 }
 
+const shownChanges = 20;
+
+type Changed = ImportReport['changed'][number];
+
+/** "price $37.00 to $38.50, tags cow to cow, raw" */
+function sentenceOf(changes: Changed['changes']): string {
+  return Object.entries(changes)
+    .map(
+      ([field, { from, to }]) => `${nameOfField(field)} ${showField(from, field)} to ${showField(to, field)}`,
+    )
+    .join(', ');
+}
+
+interface Change {
+  readonly line: number;
+  readonly name: string;
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+const changesOf = (changed: readonly Changed[]): Change[] =>
+  changed.flatMap(({ line, name, changes }) =>
+    Object.entries(changes).map(([field, { from, to }]) => ({ line, name, field, from, to })),
+  );
+
+const changeColumns: readonly Column<Change>[] = [
+  { title: 'Name', show: ({ name }) => <strong className="row-name">{name}</strong> },
+  { title: 'Line', show: ({ line }) => line, isNumber: true },
+  { title: 'Field', show: ({ field }) => nameOfField(field) },
+  { title: 'Now', show: ({ from, field }) => showField(from, field) },
+  { title: 'After the import', show: ({ to, field }) => showField(to, field) },
+];
+
+/** The old and the new values of cheeses that exist. */
+export function Changes({ report: { changed, updated } }: { readonly report: ImportReport }) {
+  if (changed.length === 0) {
+    return null;
+  }
+  const shown = changed.slice(0, shownChanges);
+  return (
+    <section aria-label="Changed cheeses">
+      <Title order={2} size="h5" mb="xs">
+        Changed cheeses
+      </Title>
+      <DataTable<Change>
+        label="Changed cheeses"
+        columns={changeColumns}
+        rows={changesOf(shown)}
+        keyOf={({ line, field }) => `${line} ${field}`}
+        nameOf={({ name }) => name}
+      />
+      {updated > shown.length ? (
+        <Text size="sm" c="dimmed">
+          and {showNumber(updated - shown.length)} more
+        </Text>
+      ) : null}
+    </section>
+  );
+}
+
 const shownFields = ['category', 'tags', 'status', 'origin', 'pricePerKg', 'ageMonths'] as const;
 
 export function Sample({ report }: { readonly report: ImportReport }) {
-  const reasonAt = (line: number) => report.refused.find((refusal) => refusal.line === line)?.reason;
+  const refusalAt = (line: number) => report.refused.find((refusal) => refusal.line === line);
   return (
     <section aria-label="First rows">
       <Title order={2} size="h5" mb="xs">
@@ -142,7 +218,10 @@ export function Sample({ report }: { readonly report: ImportReport }) {
                   </Badge>
                 </Table.Td>
                 {cheese === undefined ? (
-                  <Table.Td colSpan={shownFields.length + 1}>{reasonAt(line)}</Table.Td>
+                  <>
+                    <Table.Td fw={600}>{refusalAt(line)?.name ?? ''}</Table.Td>
+                    <Table.Td colSpan={shownFields.length}>{refusalAt(line)?.reason}</Table.Td>
+                  </>
                 ) : (
                   <>
                     <Table.Td fw={600}>{cheese.name}</Table.Td>

@@ -1,5 +1,6 @@
 /** Who calls operations that will be removed. */
 import { Table, Text, Title } from '@mantine/core';
+import { Actor } from '../../parts/actor.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
 import { readStatus, statusRefreshMs } from '../operations/status.ts';
@@ -31,7 +32,9 @@ export function DeprecatedCallers() {
             {callers.map(({ operationId, principal, lastAt }) => (
               <Table.Tr key={`${operationId} ${principal}`}>
                 <Table.Td>{operationId}</Table.Td>
-                <Table.Td>{principal}</Table.Td>
+                <Table.Td>
+                  <Actor actor={principal} />
+                </Table.Td>
                 <Table.Td>
                   <Time at={lastAt} isRelative />
                 </Table.Td>

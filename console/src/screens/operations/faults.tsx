@@ -1,5 +1,6 @@
 /** The last requests that failed because of the server. */
-import { Code, Table, Text, Title } from '@mantine/core';
+import { Table, Text, Title } from '@mantine/core';
+import { Copyable } from '../../parts/copyable.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { Status } from './status.ts';
 
@@ -33,7 +34,7 @@ export function Faults({ faults }: Pick<Status, 'faults'>) {
                 <Table.Td>{operationId ?? 'a page'}</Table.Td>
                 <Table.Td>{message}</Table.Td>
                 <Table.Td>
-                  <Code style={{ overflowWrap: 'anywhere' }}>{requestId}</Code>
+                  <Copyable value={requestId} />
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -1,4 +1,4 @@
-/** Asks before orders are cancelled; runs a transition of many orders. */
+/** Asks before orders are cancelled, or many are shipped; runs a transition of many orders. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import type { Order } from '../../../../client/src/index.ts';
@@ -14,31 +14,48 @@ export interface Requested {
 
 const nameOf = ({ id }: Order) => `Order ${id}`;
 
+/** What is asked before a transition; null where it is made without asking. */
+function questionOf(transition: Transition, orders: readonly Order[]) {
+  const [first] = orders;
+  const isOne = orders.length === 1;
+  const title = `${transition.verb} ${isOne ? `order ${first?.id}` : `${orders.length} orders`}`;
+  const action = `${transition.verb} the ${isOne ? 'order' : 'orders'}`;
+  if (transition === cancel) {
+    const text = `${isOne ? 'Its' : 'Their'} cheeses return to the stock. A cancelled order cannot be opened again.`;
+    return { title, action, text, isHarmless: false };
+  }
+  const text = 'Webhooks are told at once. A shipped order cannot be cancelled any more.';
+  return transition.isFinal ? { title, action, text, isHarmless: true } : null;
+}
+
 export function TransitionDialog({
   transition,
   orders,
   onClose,
-}: Requested & { readonly onClose: () => void }) {
+}: Requested & {
+  /** @param isDone false when nothing was sent */
+  readonly onClose: (isDone: boolean) => void;
+}) {
   const curd = useCurd();
   const queries = useQueryClient();
   const make = useTransition();
-  const [isConfirmed, setConfirmed] = useState(transition !== cancel);
+  const question = questionOf(transition, orders);
+  const [isConfirmed, setConfirmed] = useState(question === null);
   const run = useCallback(({ id }: Order) => transition.send(curd, id), [transition, curd]);
   /** The dialog closes after its button too: then the next one has begun. */
   const isStarted = useRef(false);
   const [first] = orders;
-  const isOne = orders.length === 1;
 
-  if (!isConfirmed) {
+  if (question !== null && !isConfirmed) {
     return (
       <Confirm
-        title={isOne ? `Cancel order ${first?.id}` : `Cancel ${orders.length} orders`}
-        action={isOne ? 'Cancel the order' : 'Cancel the orders'}
+        {...question}
         dismiss="Back"
-        text="Its cheeses return to the stock. A cancelled order cannot be opened again."
         onConfirm={async () => {
-          if (isOne && first !== undefined) {
+          if (transition === cancel && orders.length === 1 && first !== undefined) {
+            isStarted.current = true;
             void make(cancel, first);
+            onClose(true);
           } else {
             isStarted.current = true;
             setConfirmed(true);
@@ -46,7 +63,7 @@ export function TransitionDialog({
         }}
         onClose={() => {
           if (!isStarted.current) {
-            onClose();
+            onClose(false);
           }
         }}
       />
@@ -54,13 +71,13 @@ export function TransitionDialog({
   }
   return (
     <Bulk
-      title={`${transition.verb} ${orders.length} ${isOne ? 'order' : 'orders'}`}
+      title={`${transition.verb} ${orders.length} ${orders.length === 1 ? 'order' : 'orders'}`}
       items={orders}
       nameOf={nameOf}
       run={run}
       onClose={() => {
         void queries.invalidateQueries({ queryKey: ['orders'] });
-        onClose();
+        onClose(true);
       }}
     />
   );

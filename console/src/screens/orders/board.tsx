@@ -11,15 +11,18 @@ import { useCurd } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { Card, type CardActions } from './card.tsx';
+import { useHeld } from './held.ts';
 import { useMoves } from './moves.ts';
 import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
 import { useOrderTotal } from './totals.ts';
 import {
+  applicable,
   cancel,
   columnKey,
   isOver,
   type Status,
+  sayNotApplicable,
   statuses,
   type Transition,
   transitions,
@@ -65,10 +68,26 @@ function useColumns() {
   });
 }
 
+/**
+ * The first column in which something is to be done, for phones, which show one column. It stays when the last of its
+ * orders moves on: the person is still there.
+ */
+function useFirstWork(columns: ReturnType<typeof useColumns>): Status {
+  const [known, setKnown] = useState<Status | null>(null);
+  const open = columns.filter(({ status }) => !isOver(status));
+  const isRead = open.every(({ total }) => total !== undefined);
+  const first = open.find(({ total = 0 }) => total > 0)?.status ?? 'placed';
+  if (known === null && isRead) {
+    setKnown(first);
+  }
+  return known ?? first;
+}
+
 export function Board() {
   const columns = useColumns();
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [requested, setRequested] = useState<Requested | null>(null);
+  const first = useFirstWork(columns);
   const [search, setSearch] = useSearchParams();
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
@@ -85,14 +104,21 @@ export function Board() {
     setSelected(next);
   };
   const request = (transition: Transition, order: Order | undefined) => {
-    if (chosen.length > 0) {
-      setRequested({ transition, orders: chosen });
-    } else if (order !== undefined && transition === cancel) {
-      setRequested({ transition, orders: [order] });
-    } else if (order !== undefined) {
+    const wanted = chosen.length > 0 ? chosen : order === undefined ? [] : [order];
+    const fitting = applicable(transition, wanted);
+    if (fitting.length === 0) {
+      if (wanted.length > 0) {
+        sayNotApplicable(transition, wanted);
+      }
+    } else if (order !== undefined && chosen.length === 0 && transition !== cancel) {
       void make(transition, order);
+    } else {
+      setRequested({ transition, orders: fitting });
     }
   };
+  const held = useHeld();
+  const offered =
+    current === undefined ? [] : transitions.filter(({ from }) => from.includes(current.status));
 
   const actions = useRef<CardActions>(null as never);
   actions.current = {
@@ -119,13 +145,13 @@ export function Board() {
       : { Enter: () => navigate(`/orders/${current.id}`), ' ': () => toggle(current.id) }),
   });
 
-  const open = statuses.find((status) => status === search.get('column')) ?? 'placed';
+  const open = statuses.find((status) => status === search.get('column')) ?? first;
   return (
     <>
       <Group justify="space-between" mb="sm" gap="xs">
         <Attention />
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          a approve, s ship, d deliver, x cancel; j, k and arrows move
+          {offered.map(({ key, verb }) => `${key} ${verb.toLowerCase()}, `).join('')}j, k and arrows move
         </Text>
       </Group>
       <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
@@ -166,6 +192,7 @@ export function Board() {
                       order={order}
                       isCurrent={current?.id === order.id}
                       isSelected={selected.has(order.id)}
+                      isHeld={held.has(order.id)}
                       actions={actions}
                     />
                   ))}
@@ -183,9 +210,11 @@ export function Board() {
       {requested === null ? null : (
         <TransitionDialog
           {...requested}
-          onClose={() => {
+          onClose={(isDone) => {
             setRequested(null);
-            setSelected(new Set());
+            if (isDone) {
+              setSelected(new Set());
+            }
           }}
         />
       )}

@@ -6,6 +6,7 @@ import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/format.ts';
 import { Time } from '../../parts/time.tsx';
 import { hasNoPrice, isWaiting, linesOf, Warnings } from './facts.tsx';
+import { undoHeld } from './held.ts';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
 export interface CardActions {
@@ -18,10 +19,12 @@ interface Props {
   readonly order: Order;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
+  /** Its last transition can be undone. */
+  readonly isHeld: boolean;
   readonly actions: RefObject<CardActions>;
 }
 
-export const Card = memo(function Card({ order, isCurrent, isSelected, actions }: Props) {
+export const Card = memo(function Card({ order, isCurrent, isSelected, isHeld, actions }: Props) {
   const link = useRef<HTMLAnchorElement>(null);
   const next = nextOf(order.status);
   const isUrgent = isWaiting(order) || (order.status === 'placed' && hasNoPrice(order));
@@ -79,7 +82,16 @@ export const Card = memo(function Card({ order, isCurrent, isSelected, actions }
               <Cross2Icon aria-hidden="true" />
             </button>
           ) : null}
-          {next === undefined ? null : (
+          {isHeld ? (
+            <button
+              type="button"
+              className="mini-button"
+              aria-label={`Undo: order ${order.id} is ${order.status}`}
+              onClick={() => undoHeld(order.id)}
+            >
+              Undo
+            </button>
+          ) : next === undefined ? null : (
             <button
               type="button"
               className="mini-button"

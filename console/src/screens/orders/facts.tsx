@@ -1,7 +1,7 @@
 /** What cards, rows and the page of an order show in the same way. */
 import { Badge } from '@mantine/core';
 import type { Order } from '../../../../client/src/index.ts';
-import { showAge } from '../../parts/format.ts';
+import { Age } from '../../parts/time.tsx';
 import type { Status } from './transitions.ts';
 
 const dayMs = 86_400_000;
@@ -48,7 +48,7 @@ export function Warnings({ order }: { readonly order: Order }) {
       ) : null}
       {isWaiting(order) ? (
         <span className="waiting">
-          {order.status} {showAge(order.updatedAt)}
+          {order.status} <Age at={order.updatedAt} />
         </span>
       ) : null}
       {order.status === 'placed' && hasNoPrice(order) ? <span className="waiting">no price</span> : null}

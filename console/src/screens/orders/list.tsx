@@ -18,7 +18,7 @@ import { linesOf, StatusBadge, Warnings, weightOf } from './facts.tsx';
 import { OrderFilters } from './filters.tsx';
 import { useMoves } from './moves.ts';
 import { SelectionBar } from './selection.tsx';
-import { type Status, statuses, transitions } from './transitions.ts';
+import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
 
 type Filters = NonNullable<Parameters<Curd['orders']['list']>[0]>;
 
@@ -119,7 +119,14 @@ export function OrderList() {
     Object.fromEntries(
       transitions.map((transition) => [
         transition.key,
-        () => chosen.length > 0 && setRequested({ transition, orders: chosen }),
+        () => {
+          const fitting = applicable(transition, chosen);
+          if (fitting.length > 0) {
+            setRequested({ transition, orders: fitting });
+          } else if (chosen.length > 0) {
+            sayNotApplicable(transition, chosen);
+          }
+        },
       ]),
     ),
   );
@@ -191,9 +198,11 @@ export function OrderList() {
       {requested === null ? null : (
         <TransitionDialog
           {...requested}
-          onClose={() => {
+          onClose={(isDone) => {
             setRequested(null);
-            setSelected(new Set());
+            if (isDone) {
+              setSelected(new Set());
+            }
           }}
         />
       )}

@@ -1,8 +1,8 @@
 /** One order: lines, shipping address, customer, and the timeline with who, when and why. */
-import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Timeline, Title } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { isCurdError } from '../../../../client/src/index.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { showKilograms, showMoney } from '../../parts/format.ts';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -10,6 +10,7 @@ import { useApi } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { ShippingAddress, StatusBadge, Warnings, weightOf } from './facts.tsx';
+import { undoHeld, useHeld } from './held.ts';
 import { useMoves } from './moves.ts';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
@@ -20,13 +21,25 @@ export function OrderDetail({ id }: { readonly id: number }) {
   const { latest } = useMoves();
   const order = data && latest(data);
 
+  const isHeld = useHeld().has(id);
+
+  const buttons = useRef<HTMLDivElement>(null);
+  const isFocusDue = useRef(false);
   const request = (transition: Transition) => {
+    isFocusDue.current = buttons.current?.contains(document.activeElement) === true;
     if (order !== undefined && transition === cancel && cancel.from.includes(order.status)) {
       setRequested({ transition, orders: [order] });
     } else if (order !== undefined) {
       void make(transition, order);
     }
   };
+  // The button that was pressed is not there any more.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the buttons.
+  useEffect(() => {
+    if (isFocusDue.current && document.activeElement === document.body) {
+      buttons.current?.querySelector<HTMLElement>('button, a')?.focus();
+    }
+  }, [order?.status, isHeld]);
   useShortcuts(
     Object.fromEntries(transitions.map((transition) => [transition.key, () => request(transition)])),
   );
@@ -45,21 +58,28 @@ export function OrderDetail({ id }: { readonly id: number }) {
       <PageTitle title={`Order ${id}`}>
         <StatusBadge status={order.status} />
         <Warnings order={order} />
-        {transitions
-          .filter(({ from }) => from.includes(order.status))
-          .map((transition) => (
-            <Button
-              key={transition.key}
-              size="xs"
-              variant={transition === cancel ? 'default' : 'filled'}
-              onClick={() => request(transition)}
-            >
-              {transition.verb}
+        <Group gap="xs" ref={buttons}>
+          {isHeld ? (
+            <Button size="xs" variant="default" onClick={() => undoHeld(id)}>
+              Undo
             </Button>
-          ))}
-        <Button size="xs" variant="default" component={Link} href={`/orders/slips?ids=${id}`}>
-          Packing slip
-        </Button>
+          ) : null}
+          {transitions
+            .filter(({ from }) => from.includes(order.status))
+            .map((transition) => (
+              <Button
+                key={transition.key}
+                size="xs"
+                variant={transition === cancel ? 'default' : 'filled'}
+                onClick={() => request(transition)}
+              >
+                {transition.verb}
+              </Button>
+            ))}
+          <Button size="xs" variant="default" component={Link} href={`/orders/slips?ids=${id}`}>
+            Packing slip
+          </Button>
+        </Group>
       </PageTitle>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <section className="card" aria-label="Cheeses">
@@ -119,17 +139,10 @@ export function OrderDetail({ id }: { readonly id: number }) {
 }
 
 function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) {
-  const customer = useApi([`order ${order.id}`, 'customer'], async (curd) => {
-    try {
-      return await curd.orders.getCustomer(order.id);
-    } catch (error) {
-      // Orders of API keys have no customer.
-      if (isCurdError(error) && error.status === 404) {
-        return null;
-      }
-      throw error;
-    }
-  });
+  const customer = useApi(
+    [`order ${order.id}`, 'customer'],
+    async (curd) => (await curd.orders.getCustomer(order.id)) ?? null,
+  );
   return (
     <section className="card" aria-label="Delivery">
       <SimpleGrid cols={2} spacing="sm">
@@ -140,7 +153,7 @@ function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) 
           {customer.data === undefined ? (
             ''
           ) : customer.data === null ? (
-            'None: an API key placed it'
+            'None: placed by an API key, or deleted'
           ) : (
             <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
               {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
@@ -186,18 +199,19 @@ function OrderTimeline({ id }: { readonly id: number }) {
         Timeline
       </Title>
       {error !== null && data === undefined ? <Problem error={error} retry={refetch} /> : null}
-      <Timeline active={data?.items.length ?? 0} bulletSize={12} lineWidth={2}>
+      <ol className="timeline">
         {data?.items.map(({ status, at, by, reason }) => (
-          <Timeline.Item key={`${status} ${at}`} title={status}>
-            <Group gap={6}>
-              <Text size="xs" c="dimmed">
-                <Time at={at} /> by {by}
-              </Text>
-            </Group>
+          <li key={`${status} ${at}`}>
+            <Text size="sm" fw={600}>
+              {status}
+            </Text>
+            <Text size="xs" c="dimmed">
+              <Time at={at} /> by <Actor actor={by} />
+            </Text>
             {reason === null ? null : <Text size="sm">{reason}</Text>}
-          </Timeline.Item>
+          </li>
         ))}
-      </Timeline>
+      </ol>
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import type { Requested } from './ask.tsx';
 import { slipsMax } from './slips.tsx';
-import { transitions } from './transitions.ts';
+import { applicable, transitions } from './transitions.ts';
 
 interface Props {
   readonly orders: readonly Order[];
@@ -22,16 +22,20 @@ export function SelectionBar({ orders, onRequest, onClear }: Props) {
       <Text size="sm" fw={600} role="status">
         {orders.length} selected
       </Text>
-      {transitions.map((transition) => (
-        <Button
-          key={transition.key}
-          size="compact-sm"
-          variant="default"
-          onClick={() => onRequest({ transition, orders })}
-        >
-          {transition.verb}
-        </Button>
-      ))}
+      {transitions.map((transition) => {
+        const fitting = applicable(transition, orders);
+        return fitting.length === 0 ? null : (
+          <Button
+            key={transition.key}
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRequest({ transition, orders: fitting })}
+          >
+            {transition.verb}
+            {fitting.length === orders.length ? '' : ` ${fitting.length}`}
+          </Button>
+        );
+      })}
       <Button
         size="compact-sm"
         variant="default"

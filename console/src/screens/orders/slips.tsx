@@ -2,7 +2,7 @@
 import { Anchor, Button, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
-import type { Order } from '../../../../client/src/index.ts';
+import type { Customer, Order } from '../../../../client/src/index.ts';
 import { shopName } from '../../environment.ts';
 import { showDay, showKilograms } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
@@ -23,7 +23,16 @@ export function PackingSlips() {
   const { data, error, refetch } = useQuery({
     // The lines of an order never change: events need not make up to 200 of them stale.
     queryKey: ['slips', ids],
-    queryFn: ({ signal }) => Promise.all(ids.map((id) => curd.orders.get(id, { signal }))),
+    queryFn: ({ signal }) =>
+      Promise.all(
+        ids.map(async (id): Promise<SlipOf> => {
+          const [order, customer] = await Promise.all([
+            curd.orders.get(id, { signal }),
+            curd.orders.getCustomer(id, { signal }),
+          ]);
+          return { order, customer: customer ?? null };
+        }),
+      ),
   });
   return (
     <>
@@ -47,13 +56,19 @@ export function PackingSlips() {
       ) : data === undefined ? (
         <Loading what="the orders" />
       ) : (
-        data.map((order) => <Slip key={order.id} order={order} />)
+        data.map((slip) => <Slip key={slip.order.id} {...slip} />)
       )}
     </>
   );
 }
 
-function Slip({ order }: { readonly order: Order }) {
+interface SlipOf {
+  readonly order: Order;
+  /** null: an API key placed it. */
+  readonly customer: Customer | null;
+}
+
+function Slip({ order, customer }: SlipOf) {
   const total = weightOf(order);
   return (
     <article className="slip" aria-label={`Packing slip of order ${order.id}`}>
@@ -65,6 +80,14 @@ function Slip({ order }: { readonly order: Order }) {
         <Text size="sm">{showDay(order.createdAt)}</Text>
       </header>
       <address>
+        {customer === null ? null : (
+          <>
+            <strong>
+              {customer.firstName} {customer.lastName}
+            </strong>
+            <br />
+          </>
+        )}
         <ShippingAddress order={order} />
       </address>
       {order.notes === null ? null : (

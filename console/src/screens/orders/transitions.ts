@@ -3,9 +3,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
-import { notifications } from '../../parts/notifications.tsx';
+import { notifications, showUndo } from '../../parts/notifications.tsx';
 import { useCurd } from '../../queries.ts';
-import { messageOf, onRefused } from '../../session.ts';
+import { messageOf, onRefused, session } from '../../session.ts';
+import { hold, sendAllHeld, sendHeld, undoHeld } from './held.ts';
 import { beginMove, confirmMove, undoMove } from './moves.ts';
 
 export type Status = Order['status'];
@@ -20,6 +21,8 @@ export interface Transition {
   readonly verb: string;
   readonly from: readonly Status[];
   readonly to: Status;
+  /** It tells others at once and cannot be taken back: one order waits ten seconds, and for many it asks. */
+  readonly isFinal?: true;
   readonly send: (curd: Curd, id: number) => Promise<Order>;
 }
 
@@ -47,6 +50,7 @@ export const transitions: readonly Transition[] = [
     verb: 'Ship',
     from: ['approved'],
     to: 'shipped',
+    isFinal: true,
     send: (curd, id) => curd.orders.ship(id),
   },
   {
@@ -64,11 +68,30 @@ export function nextOf(status: Status): Transition | undefined {
   return transitions.find((one) => one !== cancel && one.from.includes(status));
 }
 
+/** The orders that a transition applies to. */
+export const applicable = (transition: Transition, orders: readonly Order[]): readonly Order[] =>
+  orders.filter(({ status }) => transition.from.includes(status));
+
+/** Says why a key does nothing. */
+export function sayNotApplicable({ verb, from }: Transition, orders: readonly Order[]): void {
+  const [first] = orders;
+  const found = orders.length === 1 ? `Order ${first?.id} is ${first?.status}` : 'None of these orders fits';
+  notifications.show({
+    color: 'red',
+    message: `${found}: ${verb.toLowerCase()} is for orders that are ${from.join(' or ')}.`,
+  });
+}
+
 /** The key of a column of the board. */
 export const columnKey = (status: Status) => ['orders', 'board', status];
 
 /** The last transition of each order whose request is under way, and whether it succeeds. */
 const running = new Map<number, Promise<boolean>>();
+
+session.beforeSignOut(() => {
+  sendAllHeld();
+  return Promise.all(running.values());
+});
 
 /**
  * Makes a transition: shown at once, and undone with the reason where the server refuses. Transitions of one order are
@@ -86,9 +109,16 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
     transition: Transition,
     { id }: Order,
     previous: Promise<boolean> | undefined,
+    released: Promise<boolean> | undefined,
     isLast: () => boolean,
   ): Promise<boolean> {
     if (previous !== undefined && !(await previous)) {
+      undoHeld(id);
+      return false;
+    }
+    if (released !== undefined && !(await released)) {
+      undoMove(id);
+      void readAgain(id);
       return false;
     }
     try {
@@ -115,20 +145,25 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
   }
 
   return async (transition, order) => {
-    if (!transition.from.includes(order.status)) {
-      notifications.show({
-        color: 'red',
-        message: `Order ${order.id} is ${order.status}: ${transition.verb.toLowerCase()} is for orders that are ${transition.from.join(' or ')}.`,
-      });
+    const { id } = order;
+    if (applicable(transition, [order]).length === 0) {
+      sayNotApplicable(transition, [order]);
       return;
     }
+    // The next transition shows that the one before was meant.
+    sendHeld(id);
     beginMove(order, transition.to);
-    const isLast = () => running.get(order.id) === result;
-    const result = send(transition, order, running.get(order.id), isLast);
-    running.set(order.id, result);
+    const released = transition.isFinal ? hold(id) : undefined;
+    const hide = transition.isFinal
+      ? showUndo(`Order ${id} is ${transition.to}.`, () => undoHeld(id))
+      : undefined;
+    void released?.then(hide);
+    const isLast = () => running.get(id) === result;
+    const result = send(transition, order, running.get(id), released, isLast);
+    running.set(id, result);
     await result;
     if (isLast()) {
-      running.delete(order.id);
+      running.delete(id);
     }
   };
 }

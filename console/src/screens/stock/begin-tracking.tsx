@@ -3,15 +3,16 @@ import { Select, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi } from '../../queries.ts';
-import { countStock, KilogramFields, StockForm } from './stock-dialogs.tsx';
+import { countStock, KilogramFields, readCount, type StockCount, StockForm } from './stock-dialogs.tsx';
 
 const typingMs = 150;
 
 export function BeginTracking({ onClose }: { readonly onClose: () => void }) {
   const [cheeseId, setCheeseId] = useState<string | null>(null);
   const [text, setText] = useState('');
-  const [onHand, setOnHand] = useState<number | string>('');
-  const [lowAt, setLowAt] = useState<number | string>('');
+  const [onHand, setOnHand] = useState('');
+  const [lowAt, setLowAt] = useState('');
+  const count = readCount(onHand, lowAt);
   const [q] = useDebouncedValue(text.trim().slice(0, 100), typingMs);
   const { data: found = [] } = useApi(['cheeses', 'to track', q], async (curd, signal) => {
     const { items } = await curd.cheeses.list({ limit: 20, ...(q === '' ? {} : { q }) }, { signal });
@@ -28,13 +29,8 @@ export function BeginTracking({ onClose }: { readonly onClose: () => void }) {
     <StockForm
       title="Track the stock of a cheese"
       action="Begin tracking"
-      isReady={cheeseId !== null && onHand !== ''}
-      onSubmit={(curd) =>
-        countStock(curd, Number(cheeseId), undefined, {
-          onHand: Number(onHand),
-          lowAt: lowAt === '' ? null : Number(lowAt),
-        })
-      }
+      isReady={cheeseId !== null && count !== null}
+      onSubmit={(curd) => countStock(curd, Number(cheeseId), undefined, count as StockCount)}
       onClose={onClose}
     >
       <Select

@@ -1,12 +1,15 @@
 /** Counts several cheeses at once, as on a walk through the storeroom. */
-import { Button, Group, Modal, NumberInput, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { invalidate } from '../../parts/action.ts';
 import { Bulk } from '../../parts/bulk.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { showKilograms } from '../../parts/format.ts';
+import { readNumber } from '../../parts/number.ts';
+import { NumberField } from '../../parts/number-field.tsx';
 import { useCurd } from '../../queries.ts';
 import type { StockRow } from './stock.tsx';
-import { countStock, kilogramsMax } from './stock-dialogs.tsx';
+import { countStock, kilogramRules } from './stock-dialogs.tsx';
 
 interface Props {
   readonly rows: readonly StockRow[];
@@ -17,9 +20,11 @@ export function CountMany({ rows, onClose }: Props) {
   const curd = useCurd();
   // What was on hand when the count began.
   const [items] = useState(rows);
-  const [counted, setCounted] = useState<ReadonlyMap<number, number | string>>(new Map());
+  const [counted, setCounted] = useState<ReadonlyMap<number, string>>(new Map());
   const [isSaving, setSaving] = useState(false);
-  const changed = items.filter(({ cheeseId }) => (counted.get(cheeseId) ?? '') !== '');
+  const read = (id: number) => readNumber(counted.get(id) ?? '', kilogramRules);
+  const changed = items.filter(({ cheeseId }) => read(cheeseId).value !== null);
+  const isReady = changed.length > 0 && items.every(({ cheeseId }) => read(cheeseId).problem === null);
 
   if (isSaving) {
     return (
@@ -28,7 +33,7 @@ export function CountMany({ rows, onClose }: Props) {
         items={changed}
         nameOf={({ cheeseName }) => cheeseName}
         run={(row) =>
-          countStock(curd, row.cheeseId, row, { onHand: Number(counted.get(row.cheeseId)), lowAt: row.lowAt })
+          countStock(curd, row.cheeseId, row, { onHand: read(row.cheeseId).value ?? 0, lowAt: row.lowAt })
         }
         onClose={() => {
           void invalidate('stock');
@@ -38,11 +43,11 @@ export function CountMany({ rows, onClose }: Props) {
     );
   }
   return (
-    <Modal opened onClose={onClose} title="Count the stock" size="lg">
+    <Dialog onClose={onClose} title="Count the stock" size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          setSaving(changed.length > 0);
+          setSaving(isReady);
         }}
       >
         <Stack gap="sm">
@@ -54,7 +59,7 @@ export function CountMany({ rows, onClose }: Props) {
               <Table.Tr>
                 <Table.Th>Cheese</Table.Th>
                 <Table.Th ta="right">On hand</Table.Th>
-                <Table.Th>Counted</Table.Th>
+                <Table.Th>Counted (kg)</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -65,17 +70,13 @@ export function CountMany({ rows, onClose }: Props) {
                     {showKilograms(onHand)}
                   </Table.Td>
                   <Table.Td>
-                    <NumberInput
+                    <NumberField
                       size="xs"
                       w={120}
                       aria-label={`Counted kilograms of ${cheeseName}`}
-                      allowDecimal={false}
-                      allowNegative={false}
-                      min={0}
-                      max={kilogramsMax}
-                      suffix=" kg"
+                      rules={kilogramRules}
                       value={counted.get(cheeseId) ?? ''}
-                      onChange={(value) => setCounted(new Map(counted).set(cheeseId, value))}
+                      onChange={(text) => setCounted(new Map(counted).set(cheeseId, text))}
                     />
                   </Table.Td>
                 </Table.Tr>
@@ -86,12 +87,12 @@ export function CountMany({ rows, onClose }: Props) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" disabled={changed.length === 0}>
+            <Button type="submit" disabled={!isReady}>
               Save {changed.length === 1 ? '1 count' : `${changed.length} counts`}
             </Button>
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,16 +1,21 @@
 /** Changes of the stock of one cheese: adjust, count, begin and end tracking. */
-import { NumberInput, Select, Text } from '@mantine/core';
+import { Select, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Body, type Curd, etagOf, isCurdError, type Stock } from '../../../../client/src/index.ts';
 import { invalidate } from '../../parts/action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { showKilograms } from '../../parts/format.ts';
+import { type NumberRules, readNumber, writeNumber } from '../../parts/number.ts';
+import { NumberField } from '../../parts/number-field.tsx';
 import { useCurd } from '../../queries.ts';
 
 export type StockAction = 'adjust' | 'count' | 'begin' | 'end';
 
-export const kilogramsMax = 1_000_000_000;
+const kilogramsMax = 1_000_000_000;
+
+export const kilogramRules: NumberRules = { decimals: 0, min: 0, max: kilogramsMax };
+const deltaRules: NumberRules = { ...kilogramRules, min: -kilogramsMax };
 
 type Reason = Body<'adjustCheeseStock'>['reason'];
 
@@ -84,10 +89,10 @@ function withSentence(error: unknown): unknown {
 }
 
 function Adjust({ cheeseId, name, stock, onClose }: Props) {
-  const [delta, setDelta] = useState<number | string>('');
+  const [delta, setDelta] = useState('');
   const [reason, setReason] = useState<Reason>('received');
-  const deltaKg = Number(delta);
-  const isReady = delta !== '' && Number.isInteger(deltaKg) && deltaKg !== 0;
+  const deltaKg = readNumber(delta, deltaRules).value ?? 0;
+  const isReady = deltaKg !== 0;
   return (
     <StockForm
       title={`Adjust the stock of ${name}`}
@@ -96,13 +101,11 @@ function Adjust({ cheeseId, name, stock, onClose }: Props) {
       onSubmit={(curd) => curd.stock.adjust(cheeseId, { deltaKg, reason })}
       onClose={onClose}
     >
-      <NumberInput
+      <NumberField
         label="Kilograms to add"
         description="With a minus sign: to subtract"
         data-autofocus
-        allowDecimal={false}
-        min={-kilogramsMax}
-        max={kilogramsMax}
+        rules={deltaRules}
         value={delta}
         onChange={setDelta}
       />
@@ -123,6 +126,17 @@ function Adjust({ cheeseId, name, stock, onClose }: Props) {
   );
 }
 
+export interface StockCount {
+  readonly onHand: number;
+  readonly lowAt: number | null;
+}
+
+/** @returns null while a number is missing, or cannot be read */
+export function readCount(onHand: string, lowAt: string): StockCount | null {
+  const [counted, low] = [readNumber(onHand, kilogramRules), readNumber(lowAt, kilogramRules)];
+  return counted.value === null || low.problem !== null ? null : { onHand: counted.value, lowAt: low.value };
+}
+
 /**
  * Counts one cheese, or begins to track it. A number on hand that changed since it was shown was perhaps not counted.
  * @throws Error with a sentence for the operator
@@ -131,7 +145,7 @@ export async function countStock(
   curd: Curd,
   cheeseId: number,
   seen: Stock | undefined,
-  count: { readonly onHand: number; readonly lowAt: number | null },
+  count: StockCount,
 ): Promise<void> {
   if (seen === undefined) {
     await curd.stock.replace(cheeseId, count);
@@ -157,18 +171,18 @@ class StockMoved extends Error {
 
 function Count({ action, cheeseId, name, stock, onClose }: Props) {
   const [seen, setSeen] = useState(stock);
-  const [onHand, setOnHand] = useState<number | string>(stock?.onHand ?? '');
-  const [lowAt, setLowAt] = useState<number | string>(stock?.lowAt ?? '');
+  const [onHand, setOnHand] = useState(writeNumber(stock?.onHand));
+  const [lowAt, setLowAt] = useState(writeNumber(stock?.lowAt));
+  const count = readCount(onHand, lowAt);
   const isBeginning = action === 'begin';
   return (
     <StockForm
       title={isBeginning ? `Track the stock of ${name}` : `Count the stock of ${name}`}
       action={isBeginning ? 'Begin tracking' : 'Save'}
-      isReady={onHand !== ''}
+      isReady={count !== null}
       onSubmit={async (curd) => {
         try {
-          const count = { onHand: Number(onHand), lowAt: lowAt === '' ? null : Number(lowAt) };
-          await countStock(curd, cheeseId, seen, count);
+          await countStock(curd, cheeseId, seen, count as StockCount);
         } catch (error) {
           if (error instanceof StockMoved) {
             setSeen(error.current);
@@ -189,21 +203,26 @@ function Count({ action, cheeseId, name, stock, onClose }: Props) {
 }
 
 interface KilogramProps {
-  readonly onHand: number | string;
-  readonly lowAt: number | string;
-  readonly onOnHand: (value: number | string) => void;
-  readonly onLowAt: (value: number | string) => void;
+  readonly onHand: string;
+  readonly lowAt: string;
+  readonly onOnHand: (text: string) => void;
+  readonly onLowAt: (text: string) => void;
 }
 
 export function KilogramFields({ onHand, lowAt, onOnHand, onLowAt }: KilogramProps) {
-  const bounds = { allowDecimal: false, allowNegative: false, min: 0, max: kilogramsMax, suffix: ' kg' };
   return (
     <>
-      <NumberInput label="On hand" data-autofocus {...bounds} value={onHand} onChange={onOnHand} />
-      <NumberInput
-        label="Low at"
-        description="At this many available kilograms or fewer, the stock is low. Empty: no warning"
-        {...bounds}
+      <NumberField
+        label="On hand (kg)"
+        data-autofocus
+        rules={kilogramRules}
+        value={onHand}
+        onChange={onOnHand}
+      />
+      <NumberField
+        label="Low at (kg)"
+        description="At this many available kilograms or fewer, the stock is low. Empty: no warning until it is sold out"
+        rules={kilogramRules}
         value={lowAt}
         onChange={onLowAt}
       />

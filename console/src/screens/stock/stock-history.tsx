@@ -1,5 +1,6 @@
 /** What happened to the stock of one cheese, beside the list. */
-import { Drawer, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
+import { SideDialog } from '../../parts/side-dialog.tsx';
 import { useApi } from '../../queries.ts';
 import { History } from '../cheeses/history.tsx';
 import { StockPanel } from './stock-panel.tsx';
@@ -17,11 +18,11 @@ export function StockHistory({ cheeseId, name, onClose }: Props) {
   );
   const title = name ?? data ?? `Cheese ${cheeseId}`;
   return (
-    <Drawer opened onClose={onClose} position="right" title={title}>
+    <SideDialog onClose={onClose} title={title}>
       <Stack>
         <StockPanel cheeseId={cheeseId} name={title} hasLink={false} />
         <History subject={`stock:${cheeseId}`} queryKey="stock" />
       </Stack>
-    </Drawer>
+    </SideDialog>
   );
 }

@@ -1,13 +1,12 @@
 /** The stock of one cheese, on its page. */
-import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { Button, Group, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { isCurdError } from '../../../../client/src/index.ts';
 import { showKilograms } from '../../parts/format.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
 import { useApi } from '../../queries.ts';
+import { LevelBadge } from './level-badge.tsx';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
-import { isLow } from './supply.ts';
 
 interface Props {
   readonly cheeseId: number;
@@ -18,15 +17,10 @@ interface Props {
 
 export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
   const [action, setAction] = useState<StockAction | null>(null);
+  // A list, because stock that is not tracked is no error.
   const stock = useApi(['stock', cheeseId], async (curd, signal) => {
-    try {
-      return await curd.stock.get(cheeseId, { signal });
-    } catch (error) {
-      if (isCurdError(error, 'not_found')) {
-        return null;
-      }
-      throw error;
-    }
+    const { items } = await curd.stock.list({ cheeseIds: [String(cheeseId)] }, { signal });
+    return items[0] ?? null;
   });
   return (
     <section className="card" aria-label="Stock">
@@ -69,11 +63,7 @@ export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
           {showKilograms(stock.data.onHand)} on hand, {showKilograms(stock.data.reserved)} reserved,{' '}
           <strong>{showKilograms(stock.data.available)} available</strong>
           {stock.data.lowAt === null ? '' : `, low at ${showKilograms(stock.data.lowAt)}`}{' '}
-          {isLow(stock.data) ? (
-            <Badge color="yellow" variant="light" tt="none">
-              low
-            </Badge>
-          ) : null}
+          <LevelBadge stock={stock.data} />
         </Text>
       ) : null}
       {action === null ? null : (

@@ -1,5 +1,5 @@
 /** The tracked cheeses with their kilograms. */
-import { Anchor, Badge, Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
@@ -9,17 +9,24 @@ import { showKilograms, showNumber } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
 import { usePages } from '../../parts/pages.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import type { Column } from '../../parts/table-row.tsx';
 import { useCurd } from '../../queries.ts';
 import type { ScreenProps } from '../list.ts';
 import { BeginTracking } from './begin-tracking.tsx';
 import { CountMany } from './count-many.tsx';
+import { LevelBadge } from './level-badge.tsx';
+import { readAllStock, readStockPage, type StockView } from './read-stock.ts';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
 import { StockHistory } from './stock-history.tsx';
-import { isLow, showSupply, useSales } from './supply.ts';
+import { showSupply } from './supply.ts';
+import { useSales } from './use-sales.ts';
 
-type Page = Result<'listStock'>;
-export type StockRow = Page['items'][number];
+export type StockRow = Result<'listStock'>['items'][number];
+
+interface Page {
+  readonly items: readonly StockRow[];
+}
 
 const csvColumns = {
   cheeseId: ({ cheeseId }: StockRow) => cheeseId,
@@ -34,15 +41,17 @@ const csvColumns = {
 export default function StockScreen({ id }: ScreenProps) {
   const curd = useCurd();
   const [, navigate] = useLocation();
-  const [params, setParams] = useSearchParams();
+  const [params] = useSearchParams();
   const isLowOnly = params.get('low') === 'true';
+  const q = (params.get('q') ?? '').trim().slice(0, 100);
+  const view = { isLowOnly, q };
+  const back = hrefOf('/stock', view);
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [open, setOpen] = useState<{ readonly action: StockAction; readonly row: StockRow } | null>(null);
   const [dialog, setDialog] = useState<'begin' | 'count' | null>(null);
   const list = usePages({
-    key: ['stock', 'list', isLowOnly],
-    read: ({ cursor, limit, signal }) =>
-      curd.stock.list({ ...(isLowOnly ? { low: true } : {}), cursor, limit }, { signal }),
+    key: ['stock', 'list', isLowOnly, q],
+    read: (request) => readStockPage(curd, view, request),
     idOf: ({ cheeseId }) => cheeseId,
   });
   const { pages, rows } = list;
@@ -55,29 +64,39 @@ export default function StockScreen({ id }: ScreenProps) {
     <>
       <PageTitle title="Stock">
         <Text size="sm" c="dimmed" role="status">
-          {first === undefined ? '' : `${showNumber(first.total)} ${isLowOnly ? 'low' : 'tracked'}`}
+          {first?.total === undefined
+            ? ''
+            : `${showNumber(first.total)} ${isLowOnly ? 'sold out or low' : 'tracked'}`}
         </Text>
         <CsvButton
           name="stock"
           columns={csvColumns}
-          read={(max) => curd.stock.list({ ...(isLowOnly ? { low: true } : {}), limit: 100 }).take(max)}
-          remedy="The tab Low has fewer rows. The API lists all of them: GET /v2/stock."
+          read={(max) => readAllStock(curd, view, max)}
+          remedy="Search, or choose Sold out and low. The API lists all of them: GET /v2/stock."
         />
         <Button size="xs" leftSection={<PlusIcon aria-hidden="true" />} onClick={() => setDialog('begin')}>
           Track a cheese
         </Button>
       </PageTitle>
       <Group mb="sm" gap="xs">
+        <SearchField
+          label="Search stock"
+          text={q}
+          onChange={(text) => {
+            navigate(hrefOf('/stock', { isLowOnly, q: text }), { replace: true });
+            setSelected(new Set());
+          }}
+        />
         <SegmentedControl
           size="xs"
           aria-label="Which cheeses"
           data={[
             { value: 'all', label: 'All' },
-            { value: 'low', label: 'Low' },
+            { value: 'low', label: 'Sold out and low' },
           ]}
           value={isLowOnly ? 'low' : 'all'}
           onChange={(value) => {
-            setParams(value === 'low' ? { low: 'true' } : {}, { replace: true });
+            navigate(hrefOf('/stock', { isLowOnly: value === 'low', q }), { replace: true });
             setSelected(new Set());
           }}
         />
@@ -89,7 +108,7 @@ export default function StockScreen({ id }: ScreenProps) {
       </Group>
       {list.isPending ? <Loading what="the stock" /> : null}
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
-      {list.isSuccess && rows.length === 0 ? <NoStock isLowOnly={isLowOnly} /> : null}
+      {list.isSuccess && rows.length === 0 ? <NoStock view={view} /> : null}
       {rows.length === 0 ? null : (
         <PagesContext value={pages.slice(top, bottom + 1)}>
           <PagedTable
@@ -98,7 +117,7 @@ export default function StockScreen({ id }: ScreenProps) {
             columns={columns}
             keyOf={({ cheeseId }) => cheeseId}
             nameOf={({ cheeseName }) => cheeseName}
-            onOpen={({ cheeseId }) => navigate(`/stock/${cheeseId}${isLowOnly ? '?low=true' : ''}`)}
+            onOpen={({ cheeseId }) => navigate(hrefOf(`/stock/${cheeseId}`, view))}
             selected={selected}
             onSelect={setSelected}
           />
@@ -127,17 +146,31 @@ export default function StockScreen({ id }: ScreenProps) {
         <StockHistory
           cheeseId={Number(id)}
           name={rows.find(({ cheeseId }) => String(cheeseId) === id)?.cheeseName}
-          onClose={() => navigate(`/stock${isLowOnly ? '?low=true' : ''}`)}
+          onClose={() => navigate(back)}
         />
       ) : null}
     </>
   );
 }
 
-function NoStock({ isLowOnly }: { readonly isLowOnly: boolean }) {
+/** The URL of the list, or of one cheese beside it. */
+function hrefOf(path: string, { isLowOnly, q }: StockView): string {
+  const params = new URLSearchParams({ ...(q === '' ? {} : { q }), ...(isLowOnly ? { low: 'true' } : {}) });
+  return params.size === 0 ? path : `${path}?${params}`;
+}
+
+function NoStock({ view: { isLowOnly, q } }: { readonly view: StockView }) {
+  if (q !== '') {
+    return (
+      <Empty title="No stock matches">
+        {isLowOnly ? 'Nothing with this name is sold out or low.' : 'No tracked cheese has this name.'}
+      </Empty>
+    );
+  }
   return isLowOnly ? (
-    <Empty title="No stock is low">
-      A cheese is listed here when its available kilograms fall to its number "low at".
+    <Empty title="Nothing is sold out or low">
+      A cheese is listed here when nothing of it is available, or when its available kilograms fall to its
+      number "low at".
     </Empty>
   ) : (
     <Empty title="No stock is tracked">
@@ -165,11 +198,7 @@ function columnsOf(onAction: (action: StockAction, row: StockRow) => void): read
       isNumber: true,
       show: (row) => (
         <Group gap={6} wrap="nowrap" justify="flex-end" display="inline-flex">
-          {isLow(row) ? (
-            <Badge size="sm" color="yellow" variant="light" tt="none">
-              low
-            </Badge>
-          ) : null}
+          <LevelBadge stock={row} />
           <strong>{showKilograms(row.available)}</strong>
         </Group>
       ),
@@ -225,5 +254,5 @@ function Supply({ row }: { readonly row: StockRow }) {
     items.some(({ cheeseId }) => cheeseId === row.cheeseId),
   );
   const sales = useSales(page?.items.map(({ cheeseId }) => cheeseId) ?? []);
-  return <>{showSupply(row.available, sales?.get(row.cheeseId), sales !== undefined)}</>;
+  return <>{showSupply(row.available, row.cheeseId, sales)}</>;
 }

@@ -1,5 +1,5 @@
 /** The deliveries to an endpoint, the newest first. */
-import { Anchor, Badge, Button, Center, Group, SegmentedControl, Title } from '@mantine/core';
+import { Anchor, Badge, Button, Center, Group, SegmentedControl, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -11,6 +11,7 @@ import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { type Delivery, deliveryColors } from './health.ts';
+import { Waiting } from './waiting.tsx';
 
 const refreshMs = 3000;
 const statuses = ['waiting', 'sending', 'delivered', 'failed'] as const;
@@ -64,10 +65,17 @@ export function Deliveries({ endpointId }: { readonly endpointId: number }) {
     { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
     {
       title: 'State',
-      show: ({ status: state }) => (
-        <Badge color={deliveryColors[state]} variant="light">
-          {state}
-        </Badge>
+      show: ({ status: state, waitingFor, dueAt }) => (
+        <div>
+          <Badge color={deliveryColors[state]} variant="light">
+            {state}
+          </Badge>
+          {state === 'waiting' ? (
+            <Text size="xs" c="dimmed">
+              <Waiting waitingFor={waitingFor} dueAt={dueAt} />
+            </Text>
+          ) : null}
+        </div>
       ),
     },
     { title: 'Attempts', isNumber: true, show: ({ attemptCount }) => showNumber(attemptCount) },

@@ -1,15 +1,17 @@
 /** One delivery: every attempt, what was sent and what was returned. */
-import { Alert, Badge, Button, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookDelivery } from '../../../../client/src/index.ts';
 import { showNumber } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
+import { SideDialog } from '../../parts/side-dialog.tsx';
 import { Subject } from '../../parts/subject.tsx';
 import { Time } from '../../parts/time.tsx';
 import { queryClient, useApi, useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import { deliveryColors } from './health.ts';
+import { Waiting } from './waiting.tsx';
 
 const refreshMs = 3000;
 
@@ -70,11 +72,14 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
     refreshMs,
   );
 
-  async function resend(): Promise<void> {
+  async function resend(isWaiting: boolean): Promise<void> {
     setSending(true);
     try {
       const { deliveryId } = await curd.webhookDeliveries.retry(id);
-      setNotice({ text: `It is sent again, as delivery ${deliveryId}.`, isFailure: false });
+      const text = isWaiting
+        ? 'It is due now, after the earlier deliveries of its subject.'
+        : `It is sent again, as delivery ${deliveryId}.`;
+      setNotice({ text, isFailure: false });
       await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
     } catch (error) {
       setNotice({ text: messageOf(error), isFailure: true });
@@ -84,7 +89,7 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
 
   const { data } = delivery;
   return (
-    <Drawer opened onClose={onClose} position="right" size="lg" title={`Delivery ${id}`}>
+    <SideDialog onClose={onClose} size="lg" title={`Delivery ${id}`}>
       {delivery.isPending ? <Loading what="the delivery" /> : null}
       {delivery.isError ? <Problem error={delivery.error} retry={delivery.refetch} /> : null}
       {data === undefined ? null : (
@@ -97,10 +102,20 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
               <Text size="sm">{data.type}</Text>
               <Subject subject={data.subject} />
             </Group>
-            <Button size="xs" loading={isSending} onClick={() => void resend()}>
-              Resend
+            <Button
+              size="xs"
+              loading={isSending}
+              disabled={data.status === 'sending'}
+              onClick={() => void resend(data.status === 'waiting')}
+            >
+              {data.status === 'waiting' ? 'Send now' : 'Resend'}
             </Button>
           </Group>
+          {data.waitingFor === null ? null : (
+            <Text size="sm" c="dimmed">
+              <Waiting waitingFor={data.waitingFor} dueAt={data.dueAt} />
+            </Text>
+          )}
           {notice === null ? null : (
             <Alert color={notice.isFailure ? 'red' : 'green'} variant="light" role="status">
               {notice.text}
@@ -120,6 +135,6 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
           </Text>
         </Stack>
       )}
-    </Drawer>
+    </SideDialog>
   );
 }

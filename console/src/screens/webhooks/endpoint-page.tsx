@@ -17,6 +17,7 @@ import { EnableDialog, ReplayDialog, RotateDialog } from './dialogs.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { disabledReasons } from './health.ts';
 import { StateBadge } from './state-badge.tsx';
+import { Waiting } from './waiting.tsx';
 
 const refreshMs = 3000;
 const stale = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] });
@@ -45,6 +46,9 @@ function Facts({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     ['State', <StateBadge key="state" endpoint={endpoint} />],
     ['Account', endpoint.account],
     ['Waiting', showNumber(endpoint.waiting)],
+    ...(endpoint.waitingFor === null
+      ? []
+      : [['Next delivery', <Waiting key="next" waitingFor={endpoint.waitingFor} dueAt={endpoint.dueAt} />]]),
     ...(endpoint.failingSince === null
       ? []
       : [['Failing since', <Time key="failing" at={endpoint.failingSince} isRelative />]]),
@@ -109,6 +113,7 @@ export function EndpointPage({ id }: { readonly id: number }) {
       notifications.show({ color: 'red', message: messageOf(error) });
     }
     setTesting(false);
+    await stale();
   }
 
   if (endpoint.data === undefined) {
@@ -134,6 +139,20 @@ export function EndpointPage({ id }: { readonly id: number }) {
         <Button variant="default" loading={isTesting} onClick={() => void test()}>
           Test
         </Button>
+        {isEnabled && current.waiting > 0 ? (
+          <Button
+            disabled={isRunning}
+            onClick={() =>
+              void run(
+                'What waits is sent now, in order.',
+                () => curd.webhookEndpoints.deliver(id),
+                'webhooks',
+              )
+            }
+          >
+            Deliver now
+          </Button>
+        ) : null}
         {isEnabled ? (
           <Button variant="default" onClick={() => setDialog('disable')}>
             Disable
@@ -154,7 +173,7 @@ export function EndpointPage({ id }: { readonly id: number }) {
         >
           Edit
         </Button>
-        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setDialog('delete')}>
+        <Button variant="outline" color="red" onClick={() => setDialog('delete')}>
           Delete
         </Button>
       </PageTitle>

@@ -1,0 +1,608 @@
+-- The whole schema on SQLite. Tables are grouped by the folder of `src` that owns them. Times are texts in UTC
+-- ('2026-06-01T12:00:00.000Z'), money is in cents, truth values are 0 and 1. Long columns are last: SQLite reads a row
+-- from its beginning. What PostgreSQL does in another way is explained in the file for PostgreSQL.
+
+-- src/database
+
+-- One row: what is known about the whole shop. The environment is that of its first start, and null before it.
+create table shop (
+  id integer primary key check (id = 1),
+  environment text check (environment in ('local', 'sandbox', 'production')),
+  last_backup_at text
+);
+insert into shop (id) values (1);
+
+-- src/auth/keys
+
+-- An account: the owner of API keys and OAuth applications.
+create table account (
+  id integer primary key,
+  name text not null,
+  plan text not null,
+  created_at text not null
+);
+-- Finds an account by its name, and refuses a second one.
+create unique index account_name on account (name);
+
+-- An API key. Only the SHA-256 of its secret is stored. name: what an operator calls it.
+create table api_key (
+  id integer primary key,
+  account_id integer not null references account (id),
+  name text,
+  type text not null check (type in ('live', 'test')),
+  hash text not null,
+  last4 text not null,
+  scopes text not null,
+  created_at text not null,
+  expires_at text,
+  revoked_at text,
+  last_used_at text,
+  replaced_by integer
+);
+-- Finds the key of a request.
+create unique index api_key_hash on api_key (hash);
+-- Lists and counts the keys of an account.
+create index api_key_account on api_key (account_id);
+
+-- src/cheeses
+
+-- One row. Each change of the catalogue updates it first, and so keeps its lock until the commit: ids, creation times
+-- and versions are in one order. cheeses: the number of cheeses. tombstones_after: the version of the newest tombstone
+-- that was removed. A reader that has not read up to it has missed a deletion.
+create table catalogue (
+  id integer primary key check (id = 1),
+  version integer not null,
+  cheeses integer not null default 0,
+  last_cheese_id integer not null,
+  last_written_at text not null,
+  tombstones_after integer not null default 0
+);
+insert into catalogue (id, version, last_cheese_id, last_written_at) values (1, 0, 0, '');
+
+-- A cheese: its response as JSON (body), with columns for what is constrained or locked. Lists are read from an index in
+-- memory (src/cheeses/search-index). tracked: whether it has a row in the table stock, which an order learns from the row
+-- that it locks. changed_in: the version of the catalogue at its last change.
+create table cheese (
+  id integer primary key,
+  name_key text not null,
+  category_id integer not null,
+  status text not null check (status in ('available', 'pending', 'sold')),
+  tracked integer not null default 0,
+  version integer not null,
+  changed_in integer not null default 0,
+  body text not null
+);
+-- Refuses a second cheese of this name in the category, and finds the first.
+create unique index cheese_name_in_category on cheese (category_id, name_key);
+-- Pages of the list of changes, and what an index has not read.
+create index cheese_by_change on cheese (changed_in, id);
+
+-- A category or tag, whose id never changes. It stays when its last cheese is deleted.
+create table term (
+  id integer primary key,
+  kind text not null check (kind in ('category', 'tag')),
+  name text not null
+);
+-- Finds the id of a term, and refuses a second one.
+create unique index term_name on term (kind, name);
+
+-- A deleted cheese, until CURD_TOMBSTONE_RETENTION has passed.
+create table cheese_tombstone (
+  cheese_id integer primary key,
+  changed_in integer not null,
+  deleted_at text not null
+);
+-- Pages of the list of changes, what an index has not read, and the removal of the oldest.
+create index cheese_tombstone_by_change on cheese_tombstone (changed_in, cheese_id);
+
+-- src/stock
+
+-- The kilograms of a cheese whose stock is tracked. reserved: for orders that are placed or approved. set_sold: the
+-- status sold was set because nothing was available, and has not been changed since. level: 0 where nothing is available,
+-- 1 where the stock is low, and 2 otherwise, for the index: see the file for PostgreSQL.
+create table stock (
+  cheese_id integer primary key references cheese (id),
+  on_hand integer not null check (on_hand >= 0),
+  reserved integer not null check (reserved >= 0),
+  low_at integer,
+  set_sold integer not null default 0 check (set_sold in (0, 1)),
+  version integer not null default 1,
+  tracked_since text not null,
+  level integer
+    generated always as (
+      case when on_hand - reserved <= 0 then 0 when low_at is not null and on_hand - reserved <= low_at then 1 else 2 end
+    ) virtual
+);
+-- Lists stock by its level, and counts the cheeses that are low.
+create index stock_by_level on stock (level, cheese_id);
+
+-- One row: the number of rows in the table stock.
+create table stock_count (
+  id integer primary key check (id = 1),
+  tracked integer not null
+);
+insert into stock_count (id, tracked) values (1, 0);
+
+-- src/images
+
+-- The file of an image, named after its content, so that the same image is stored once. A row is inserted before its
+-- file is written, and deleted after its file: after a crash, each file has a row. pending: nothing shows the file,
+-- which may exist; deleting: the file is being deleted.
+create table image_file (
+  name text primary key,
+  media_type text not null,
+  bytes integer not null,
+  state text not null check (state in ('pending', 'stored', 'deleting')),
+  since text not null
+) without rowid;
+-- Finds files that nothing shows, to delete them.
+create index image_file_loose on image_file (since) where state <> 'stored';
+
+-- An image of a cheese, in the order of first uploads.
+create table cheese_image (
+  id integer primary key autoincrement,
+  cheese_id integer not null references cheese (id),
+  image_name text not null references image_file (name),
+  thumbnail_name text not null references image_file (name),
+  size integer not null,
+  caption text,
+  created_at text not null
+);
+-- Lists the images of a cheese, and refuses the same image twice.
+create unique index cheese_image_once on cheese_image (cheese_id, image_name);
+-- Find out whether a file is still used.
+create index cheese_image_by_image on cheese_image (image_name);
+create index cheese_image_by_thumbnail on cheese_image (thumbnail_name);
+
+-- src/customers
+
+-- A customer. Texts are as they were typed; uniqueness compares the columns *_key. last_first, first_last: the folded
+-- names in both orders, for the search. An id is never used again, not even that of the newest customer.
+create table customer (
+  id integer primary key autoincrement,
+  username text not null,
+  username_key text not null,
+  email text not null,
+  email_key text not null,
+  first_name text not null,
+  last_name text not null,
+  last_first text not null,
+  first_last text not null,
+  phone text,
+  password text not null,
+  role text not null default 'customer' check (role in ('customer', 'staff')),
+  tier text not null check (tier in ('bronze', 'silver', 'gold', 'platinum')),
+  delivered_cents integer not null default 0,
+  favourite_id integer,
+  favourite_name text,
+  version integer not null default 1,
+  created_at text not null
+);
+-- Find a customer at login and by the search, and refuse a second one.
+create unique index customer_username on customer (username_key);
+create unique index customer_email on customer (email_key);
+-- Finds the customers whose favorite cheese is deleted.
+create index customer_favourite on customer (favourite_id) where favourite_id is not null;
+-- Find customers by the beginning of a name.
+create index customer_by_last_first on customer (last_first, id);
+create index customer_by_first_last on customer (first_last, id);
+-- List the customers of a tier, and staff.
+create index customer_by_tier on customer (tier, id);
+create index customer_staff on customer (id) where role = 'staff';
+
+-- A link with which a customer sets a new password: at most one for each. Only the SHA-256 of its token is stored.
+create table password_reset (
+  customer_id integer primary key references customer (id),
+  token_hash text not null,
+  created_at text not null,
+  created_by text not null,
+  expires_at text not null
+);
+-- Finds the link that was opened.
+create unique index password_reset_token on password_reset (token_hash);
+-- Deletes expired links.
+create index password_reset_expiry on password_reset (expires_at);
+
+-- Failed logins under a username or from a client IP. The id is a digest, because people type passwords in place of
+-- names. running: attempts whose password is being checked, which count until running_until if no result is recorded.
+-- next_at: while a username is slowed down, when its next attempt may run.
+create table login_failure (
+  id text primary key,
+  failures integer not null,
+  ends_at text not null,
+  running integer not null default 0,
+  running_until text not null default '',
+  next_at text not null default ''
+) without rowid;
+-- Deletes counts that have ended.
+create index login_failure_end on login_failure (ends_at);
+
+-- A network from which a customer has logged in within 30 days, as a digest. Failed logins of others do not slow it
+-- down.
+create table login_network (
+  customer_id integer not null references customer (id),
+  network text not null,
+  seen_at text not null,
+  primary key (customer_id, network)
+) without rowid;
+-- Deletes networks that were not seen for 30 days.
+create index login_network_seen on login_network (seen_at);
+
+-- src/auth/sessions
+
+-- A session of a customer, by the SHA-256 of its token. Without a row, a token is not valid.
+create table session (
+  token_hash text primary key,
+  customer_id integer not null references customer (id),
+  created_at text not null,
+  expires_at text not null
+) without rowid;
+-- Ends all sessions of a customer but the newest.
+create index session_customer on session (customer_id, created_at);
+-- Deletes expired sessions.
+create index session_expiry on session (expires_at);
+
+-- src/auth/oauth
+
+-- An OAuth application of an account. secret_hash: SHA-256; null: it is public. grants and scopes are separated by
+-- spaces, redirect_uris is a JSON array.
+create table oauth_client (
+  id text primary key,
+  account_id integer not null references account (id),
+  name text not null,
+  secret_hash text,
+  redirect_uris text not null,
+  grants text not null,
+  scopes text not null,
+  is_native integer not null check (is_native in (0, 1)),
+  created_at text not null
+) without rowid;
+
+-- A code, token, grant, browser session or unfinished login of the authorization server. The id is the SHA-256 of what
+-- the client or the browser has, which is in no column.
+create table oauth_object (
+  model text not null,
+  id text not null,
+  payload text not null,
+  grant_id text,
+  uid text,
+  customer_id integer,
+  client_id text,
+  scope text,
+  consumed_at text,
+  expires_at text not null,
+  primary key (model, id)
+) without rowid;
+-- Delete what belongs to a grant, a customer or an application.
+create index oauth_object_grant on oauth_object (grant_id) where grant_id is not null;
+create index oauth_object_customer on oauth_object (customer_id) where customer_id is not null;
+create index oauth_object_client on oauth_object (client_id) where client_id is not null;
+-- Finds a browser session by the uid that its login has.
+create index oauth_object_uid on oauth_object (uid) where uid is not null;
+-- Deletes expired objects.
+create index oauth_object_expiry on oauth_object (expires_at);
+
+-- The decision whether a customer may have the scope admin through an application. Customer 0: the application itself.
+create table admin_approval (
+  id integer primary key autoincrement,
+  client_id text not null,
+  customer_id integer not null,
+  status text not null check (status in ('pending', 'approved', 'denied', 'revoked')),
+  requested_at text not null,
+  decided_at text,
+  decided_by text,
+  expires_at text
+);
+-- Finds the decision for a request or a token, and refuses a second one.
+create unique index admin_approval_pair on admin_approval (client_id, customer_id);
+
+-- src/orders
+
+-- An order, with its items as they were when it was placed. The name is in the plural because "order" is a word of SQL.
+-- Ids 1 to 10 are test orders. needs_approval: an operator approves it, because a cheese has no price; no job does.
+create table orders (
+  id integer primary key autoincrement,
+  status text not null check (status in ('placed', 'approved', 'shipped', 'delivered', 'cancelled')),
+  placed_by text not null,
+  customer_id integer,
+  items text not null,
+  address text not null,
+  notes text,
+  total_cents integer not null,
+  ship_date text,
+  needs_approval integer not null default 0,
+  version integer not null default 1,
+  created_at text not null,
+  updated_at text not null
+);
+insert into sqlite_sequence (name, seq) values ('orders', 10);
+-- Pages of lists are sorted by (created_at, id). Ids do not follow the creation times where a clock was set back, and
+-- where several instances place orders.
+create index orders_by_created on orders (created_at, id);
+create index orders_by_placer on orders (placed_by, created_at, id);
+create index orders_by_customer on orders (customer_id, created_at, id) where customer_id is not null;
+-- Pages of orders in a status. Nearly all orders are delivered, and need no entry: their lists read orders_by_created.
+create index orders_by_status on orders (status, created_at, id) where status <> 'delivered';
+-- Pages and counts of orders that an operator approves.
+create index orders_needing_approval on orders (created_at, id) where needs_approval = 1 and status = 'placed';
+-- Pages and counts of orders that should have been shipped already, sorted by their creation.
+create index orders_to_ship on orders (ship_date, created_at, id) where status = 'approved';
+
+-- A cheese of an open order (placed, approved or shipped). reserved_kg: kilograms that are reserved for the order; 0
+-- where the stock is not tracked, and after shipping.
+create table open_order_cheese (
+  cheese_id integer not null,
+  order_id integer not null,
+  reserved_kg integer not null default 0,
+  primary key (cheese_id, order_id)
+) without rowid;
+
+-- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), and a key or an
+-- application without a customer, by the id of its principal. One row for each day of creation in UTC, and one for all
+-- days (''). Test orders are not counted.
+create table order_count (
+  owner text not null,
+  day text not null,
+  placed integer not null,
+  approved integer not null,
+  shipped integer not null,
+  delivered integer not null,
+  cancelled integer not null,
+  primary key (owner, day)
+) without rowid;
+
+-- A change that is not yet in order_count. Triggers insert it, so that the counts include orders of other versions and
+-- of commands. A new order has no old status. An order that is deleted or gets another owner has no new one.
+create table order_count_change (
+  id integer primary key,
+  day text not null,
+  placed_by text not null,
+  customer_id integer,
+  old_status text,
+  new_status text
+);
+
+create trigger order_inserted after insert on orders when new.id >= 11 begin
+  insert into order_count_change (day, placed_by, customer_id, new_status)
+  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.status);
+end;
+create trigger order_status_changed after update of status on orders
+when new.id >= 11 and new.status <> old.status and new.customer_id is old.customer_id and new.placed_by = old.placed_by
+  and new.created_at = old.created_at begin
+  insert into order_count_change (day, placed_by, customer_id, old_status, new_status)
+  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, old.status, new.status);
+end;
+create trigger order_owner_changed after update of customer_id, placed_by, created_at on orders
+when new.id >= 11 and (new.customer_id is not old.customer_id or new.placed_by <> old.placed_by
+  or new.created_at <> old.created_at) begin
+  insert into order_count_change (day, placed_by, customer_id, old_status, new_status)
+  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status, null),
+    (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, null, new.status);
+end;
+create trigger order_deleted after delete on orders when old.id >= 11 begin
+  insert into order_count_change (day, placed_by, customer_id, old_status)
+  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status);
+end;
+
+-- src/jobs
+
+-- A background job. lane and leased_until are for kinds whose work leaves the database. early_attempts: of the attempts,
+-- those that were made before they were due. parked_at: it has failed too often.
+create table background_job (
+  kind text not null,
+  key text not null,
+  lane text not null default '',
+  payload text not null default '{}',
+  due_at text not null,
+  attempts integer not null default 0,
+  last_error text,
+  leased_until text,
+  early_attempts integer not null default 0,
+  parked_at text,
+  primary key (kind, key)
+) without rowid;
+-- Finds the jobs of a kind and lane that are due.
+create index background_job_due on background_job (kind, lane, due_at);
+-- Finds leases, which workers renew.
+create index background_job_leased on background_job (kind, lane) where leased_until is not null;
+
+-- src/events
+
+-- An event, inserted in the transaction of its change. sequence: its number in the event log, from 1 without gaps; 0:
+-- it is of a test order, and not in the log; null: it waits for its number, which happens on PostgreSQL alone.
+create table event (
+  id integer primary key,
+  type text not null,
+  subject text not null,
+  actor text not null,
+  request_id text,
+  trace_id text,
+  data text not null,
+  created_at text not null,
+  sequence integer
+);
+-- Lists the events of a subject.
+create index event_subject on event (subject, id);
+-- Reads the log in its order.
+create unique index event_sequence on event (sequence) where sequence > 0;
+-- Finds the events that wait for their number.
+create index event_waiting on event (id) where sequence is null;
+
+-- One row: the first and the last number of the event log. The other columns are used on PostgreSQL alone.
+create table event_log (
+  id integer primary key check (id = 1),
+  last integer not null,
+  first integer not null,
+  passed_ms integer not null,
+  identity text not null,
+  floor_id integer not null,
+  mark_xid integer not null,
+  mark_id integer not null
+);
+insert into event_log (id, last, first, passed_ms, identity, floor_id, mark_xid, mark_id)
+values (1, 0, 1, 0, '', 0, 0, 0);
+
+-- An epoch of the event log. A new one begins where the log may have lost events: after a restored backup, a copy, a
+-- reset or a failover.
+create table event_epoch (
+  name text primary key,
+  first_sequence integer not null,
+  cause text not null,
+  began_at text not null
+);
+
+-- src/webhooks
+
+-- A webhook endpoint: a URL that receives events. position: the number of the last event that was examined for it.
+-- types: JSON, null for the types that every API key sees. secrets: JSON, encrypted. pause_ms: the length of the last
+-- pause. test_pings: times of the last test pings, as JSON in milliseconds since the epoch, because five a minute are
+-- permitted.
+create table webhook_endpoint (
+  id integer primary key autoincrement,
+  account_id integer not null references account (id),
+  url text not null,
+  types text,
+  description text,
+  secrets text not null,
+  status text not null check (status in ('enabled', 'disabled')),
+  disabled_reason text,
+  position integer not null,
+  last_event_id text,
+  failing_since text,
+  failures_in_row integer not null default 0,
+  paused_until text,
+  pause_ms integer not null default 0,
+  test_pings text not null default '[]',
+  version integer not null default 1,
+  created_at text not null,
+  updated_at text not null
+);
+-- Lists and counts the endpoints of an account.
+create index webhook_endpoint_of_account on webhook_endpoint (account_id, id);
+
+-- A delivery: one event for one endpoint. Open deliveries are waiting or sending. Those of one subject are sent in the
+-- order of their ids, and only the first has a background job. Maintenance deletes the rows of a deleted endpoint.
+create table webhook_delivery (
+  id integer primary key autoincrement,
+  endpoint_id integer not null,
+  sequence integer not null,
+  event_id text not null,
+  type text not null,
+  subject text not null,
+  previous_id text,
+  kind text not null check (kind in ('event', 'replay')),
+  status text not null check (status in ('waiting', 'sending', 'delivered', 'failed')),
+  attempts integer not null default 0,
+  last_status integer,
+  last_error text,
+  created_at text not null,
+  ended_at text
+);
+-- Refuses a second delivery of an event.
+create unique index webhook_delivery_once on webhook_delivery (endpoint_id, sequence) where kind = 'event';
+-- Pages of the deliveries of an endpoint, of those of an event, and of failed ones.
+create index webhook_delivery_list on webhook_delivery (endpoint_id, id);
+create index webhook_delivery_of_event on webhook_delivery (endpoint_id, event_id);
+create index webhook_delivery_failed on webhook_delivery (endpoint_id, id) where status = 'failed';
+-- Finds the first open delivery of each subject.
+create index webhook_delivery_line on webhook_delivery (endpoint_id, subject, id)
+  where status in ('waiting', 'sending');
+-- Deletes deliveries whose retention has passed.
+create index webhook_delivery_ended on webhook_delivery (ended_at) where ended_at is not null;
+
+-- One request of a delivery. Without a duration: it runs, or the server stopped before the result was known.
+create table webhook_attempt (
+  delivery_id integer not null,
+  number integer not null,
+  at text not null,
+  duration_ms integer,
+  status integer,
+  error text,
+  response text,
+  primary key (delivery_id, number)
+) without rowid;
+
+-- src/statistics
+
+-- A figure of a quarter of an hour in UTC ('2026-06-01T10:15'), the largest unit that all time zones have in common.
+create table statistic (
+  measure text not null,
+  quarter text not null,
+  value integer not null,
+  primary key (measure, quarter)
+) without rowid;
+
+-- What was ordered of a cheese on a day in UTC, without orders that were cancelled later. name: in the last of them.
+create table statistic_cheese (
+  day text not null,
+  cheese_id integer not null,
+  name text not null,
+  orders integer not null,
+  kilograms integer not null,
+  cents integer not null,
+  primary key (day, cheese_id)
+) without rowid;
+-- Sums of single cheeses, and their last names.
+create index statistic_cheese_by_cheese on statistic_cheese (cheese_id, day);
+
+-- One row, once counting has begun. sequence: the last event of the log that is counted. history_id: the last row of
+-- the table event that is counted of those up to that number; null once all of them are. customers_from: the quarter
+-- from which the log still has all events of customers.
+create table statistic_position (
+  id integer primary key check (id = 1),
+  sequence integer not null,
+  history_id integer,
+  customers_from text not null
+);
+
+-- src/limits
+
+-- Requests of an account or a customer within the last hour, by minute: a JSON object of counts. A server adds what it
+-- will let through before it does.
+create table quota (
+  subject text primary key,
+  uses text not null,
+  ends_at text not null
+) without rowid;
+-- Deletes counts that have ended.
+create index quota_end on quota (ends_at);
+
+-- src/idempotency
+
+-- The response to a request with an Idempotency-Key, encrypted where it may contain a secret or data of a customer.
+-- The rows are in the order of insertion: in the order of a digest, each insert changed another page of long rows.
+-- owner: a digest of principal and key. request: half of owner, then a digest of principal, method, path and key.
+create table stored_response (
+  id integer primary key,
+  request text not null,
+  owner text not null,
+  fingerprint text not null,
+  method text not null,
+  path text not null,
+  request_id text not null,
+  created_at text not null,
+  expires_at text not null,
+  response text not null
+);
+-- Finds the response of a request, refuses a second one, and lists the responses of an owner, which are a range.
+create unique index stored_response_request on stored_response (request);
+-- Deletes expired responses.
+create index stored_response_expiry on stored_response (expires_at);
+
+-- src/administration
+
+-- A server process. It updates its row once a minute, and deletes it when it stops.
+create table instance (
+  id text primary key,
+  version text not null,
+  started_at text not null,
+  seen_at text not null
+) without rowid;
+
+-- A result of "curd doctor", as JSON. The last 30 are kept.
+create table doctor_run (
+  id integer primary key autoincrement,
+  at text not null,
+  seconds integer not null,
+  result text not null
+);

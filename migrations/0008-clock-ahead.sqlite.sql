@@ -1,1 +1,0 @@
--- Nothing changes here: a server on SQLite counts by itself.

@@ -1,2 +1,0 @@
--- What an operator calls a key; null: it has no name.
-alter table api_key add column name text;

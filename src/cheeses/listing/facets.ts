@@ -1,0 +1,162 @@
+/**
+ * Facets: the values of categories, tags, origins, organic and status, and how many cheeses have each. Every facet is
+ * counted under all filters but its own.
+ */
+import { createCache } from '../../database/cache.ts';
+import type { Bits } from '../search-index/bits.ts';
+import type { CatalogueIndex, LabelKind } from '../search-index/catalogue-index.ts';
+import { countLabels, type Label } from '../search-index/labels.ts';
+import { type Filters, keepMatches, liveInRanges } from '../search-index/matches.ts';
+import { inSlices } from '../search-index/slices.ts';
+import type { FacetName } from './navigation-schemas.ts';
+
+const valuesMax = 100;
+/** So many values are collected before the less frequent ones are dropped. */
+const collectedMax = 1000;
+/** Values that are merged between two pauses. */
+const mergedAtOnce = 256;
+const facetsBytesMax = 4 * 1024 * 1024;
+
+interface Facet {
+  /** The most frequent first. */
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+  /** How many values follow. */
+  readonly more: number;
+}
+
+/** A value and its most frequent spelling. */
+interface Counted {
+  readonly name: string;
+  readonly count: number;
+  /** Cheeses with this spelling. */
+  readonly ofSpelling: number;
+}
+
+const labelKinds: Readonly<Record<FacetName, LabelKind>> = {
+  category: 'category',
+  tags: 'tag',
+  origin: 'origin',
+  organic: 'organic',
+  status: 'status',
+};
+
+const ownFilters: Readonly<Record<FacetName, readonly (keyof Filters)[]>> = {
+  category: ['category', 'categoryId'],
+  tags: ['tags'],
+  origin: ['origin'],
+  organic: ['organic'],
+  status: ['statuses'],
+};
+
+export class FacetReader {
+  /** Facets as JSON, because the cache counts bytes of texts. */
+  readonly #facets = createCache<string>(facetsBytesMax);
+  #index: CatalogueIndex | null = null;
+
+  /** The facets of a list as JSON, of the version that the index has now. */
+  async read(
+    index: CatalogueIndex,
+    names: readonly FacetName[],
+    filters: Filters,
+    words: readonly string[],
+  ): Promise<string> {
+    if (this.#index !== index) {
+      this.#facets.clear();
+      this.#index = index;
+    }
+    // Copied now, because later slices may run after a change. No facet has filters that are ranges.
+    const live = liveInRanges(index, filters);
+    const { revision } = index;
+    const members: string[] = [];
+    for (const name of names) {
+      const others = withoutOwn(name, filters);
+      const key = `${revision} ${name} ${JSON.stringify(others)}`;
+      const known =
+        this.#facets.get(key) ??
+        JSON.stringify(await inSlices(count(index, name, live.slice(), others, words)));
+      this.#facets.set(key, known);
+      members.push(`${JSON.stringify(name)}:${known}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+}
+
+/** All filters but those of the facet, so that a shopper sees what another value would give. */
+function withoutOwn(name: FacetName, filters: Filters): Filters {
+  return Object.fromEntries(
+    Object.entries(filters).filter(([filter]) => !ownFilters[name].includes(filter as keyof Filters)),
+  );
+}
+
+function* count(
+  index: CatalogueIndex,
+  name: FacetName,
+  bits: Bits,
+  filters: Filters,
+  words: readonly string[],
+): Generator<void, Facet> {
+  yield* keepMatches(index, bits, filters, words);
+  const labels = index.labels[labelKinds[name]].startingWith('');
+  const counts = yield* countLabels(labels, bits);
+  // Categories and origins are compared without case and accents, and such spellings follow each other. Tags are exact.
+  const keyOf = (label: Label) => (name === 'category' || name === 'origin' ? label.folded : label.name);
+  let counted: Counted[] = [];
+  let more = 0;
+  /** The last value that is listed so far. */
+  let bound: Counted | undefined;
+  for (let place = 0; place < labels.length; ) {
+    const start = place;
+    const key = keyOf(labels[place] as Label);
+    while (place < labels.length && keyOf(labels[place] as Label) === key) {
+      place += 1;
+    }
+    const value = merge(labels.slice(start, place), counts.subarray(start, place));
+    if (value.count > 0 && bound !== undefined && compareCounted(value, bound) > 0) {
+      more += 1;
+    } else if (value.count > 0) {
+      counted.push(value);
+    }
+    if (counted.length === collectedMax) {
+      more += counted.length - valuesMax;
+      counted = mostFrequent(counted);
+      bound = counted.at(-1);
+    }
+    if (place % mergedAtOnce === 0) {
+      yield;
+    }
+  }
+  const values = mostFrequent(counted).map(({ name: value, count }) => ({ value, count }));
+  return { values, more: more + counted.length - values.length };
+}
+
+/** Adds up the spellings of a value. Its name is the most frequent spelling, or the first by code point. */
+function merge(labels: readonly Label[], counts: Uint32Array): Counted {
+  let merged: Counted = { name: '', count: 0, ofSpelling: 0 };
+  for (const [place, { name }] of labels.entries()) {
+    const ofSpelling = counts[place] as number;
+    const isFirst =
+      ofSpelling > merged.ofSpelling ||
+      (ofSpelling === merged.ofSpelling && compareText(name, merged.name) < 0);
+    const count = merged.count + ofSpelling;
+    merged = isFirst ? { name, count, ofSpelling } : { ...merged, count };
+  }
+  return merged;
+}
+
+function mostFrequent(counted: readonly Counted[]): Counted[] {
+  return counted.toSorted(compareCounted).slice(0, valuesMax);
+}
+
+function compareCounted(one: Counted, other: Counted): number {
+  return other.count - one.count || compareText(one.name, other.name);
+}
+
+/** By code point. Code units have another order where one of them is a surrogate. */
+function compareText(one: string, other: string): number {
+  for (let index = 0; index < one.length && index < other.length; index += 1) {
+    if (one[index] !== other[index]) {
+      return (one.codePointAt(index) as number) - (other.codePointAt(index) as number);
+    }
+  }
+  return one.length - other.length;
+}

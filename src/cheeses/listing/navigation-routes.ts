@@ -1,0 +1,66 @@
+/** Routes that list categories and tags. */
+import { anyOf, apiKey, oauth } from '../../auth/access.ts';
+import { badRequestResponse } from '../../http/error-responses.ts';
+import { weakTag } from '../../http/etag.ts';
+import { nextPageHeader } from '../../http/link.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Parameters } from '../../schema/schema.ts';
+import { lineRule } from '../../schema/text-rules.ts';
+import { statuses } from '../schemas.ts';
+import { ifNoneMatch, notModified } from './array-response.ts';
+import type { NamedKind, NameLists } from './name-lists.ts';
+import { CountedNameList } from './navigation-schemas.ts';
+
+const query = {
+  cursor: { type: 'string', minLength: 1, maxLength: 4000, description: '`nextCursor` of the page before' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Names per page' },
+  q: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 100,
+    rule: lineRule,
+    description: 'The beginning of the name. Accents and case are ignored',
+  },
+  status: {
+    type: 'array',
+    items: { type: 'string', enum: statuses },
+    description: 'Count only cheeses in these statuses',
+  },
+  empty: { type: 'boolean', description: 'Also list names without such cheeses' },
+} as const satisfies Parameters;
+
+export function navigationRoutes(names: NameLists): Route[] {
+  const listRoute = (kind: NamedKind, path: `/${string}`, operationId: string, plural: string): Route =>
+    route({
+      method: 'GET',
+      path,
+      operationId,
+      tag: 'Cheeses',
+      summary: `List ${plural}`,
+      description: `Sorted by name without case and accents. ${plural[0]?.toUpperCase()}${plural.slice(1)} without cheeses are left out, unless \`empty\` is true.`,
+      access: anyOf(apiKey, oauth('read:cheeses')),
+      permitsConfined: true,
+      query,
+      responses: {
+        200: { description: `A page of ${plural}`, schema: CountedNameList },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ query: { status, limit, ...rest }, headers }) => {
+        const request = { ...rest, limit, statuses: status };
+        const page = await names.list(kind, request, ifNoneMatch(headers));
+        if ('unchanged' in page) {
+          return notModified(page);
+        }
+        const { items, nextCursor, total, version } = page;
+        return {
+          status: 200,
+          headers: { ETag: weakTag(version), ...nextPageHeader(`/v2${path}`, nextCursor, limit) },
+          body: { items, nextCursor, hasMore: nextCursor !== null, total },
+        };
+      },
+    });
+  return [
+    listRoute('category', '/categories', 'listCategories', 'categories'),
+    listRoute('tag', '/tags', 'listTags', 'tags'),
+  ];
+}

@@ -1,0 +1,106 @@
+/** Decides which cheeses a page contains, before any of them is read. */
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { Sort } from '../schemas.ts';
+import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
+import { findPage } from '../search-index/pages.ts';
+import { atOnce, inSlices } from '../search-index/slices.ts';
+import type { Position, SortColumn } from '../search-index/slot-columns.ts';
+import type { ListQuery } from './list-query.ts';
+import type { MatchCache } from './match-cache.ts';
+
+export interface PlanRequest {
+  readonly query: ListQuery;
+  /** Of the filter q. */
+  readonly words: readonly string[];
+  readonly limit: number;
+  /** Ends the page after the cheese that reaches this size. */
+  readonly bytesMax?: number | undefined;
+  /** How many cheeses behind the page are read too, because one of it may be gone when they are read. */
+  readonly spare: number;
+}
+
+/** A page at a revision of the index. */
+export interface PagePlan {
+  readonly index: CatalogueIndex;
+  readonly revision: number;
+  /** Of all pages. */
+  readonly total: number;
+  /** In the order of the list, and at least one more where there is a next page. */
+  readonly slots: readonly number[];
+  /** How many of the slots are on the page. */
+  readonly size: number;
+  /** The ids of the cheeses to read. */
+  readonly ids: readonly number[];
+}
+
+/** How often a search may pause. After that it runs at once, because the index has changed in each pause. */
+const pausedMax = 2;
+
+/** The plan of a page, without a promise where it takes a slice. */
+export function planPage(
+  matches: MatchCache,
+  index: CatalogueIndex,
+  request: PlanRequest,
+  attempt = 0,
+): MaybePromise<PagePlan> {
+  const steps = plan(matches, index, request);
+  if (attempt >= pausedMax) {
+    return atOnce(steps) as PagePlan;
+  }
+  const planned = inSlices(steps);
+  return planned instanceof Promise
+    ? planned.then((page) => page ?? planPage(matches, index, request, attempt + 1))
+    : (planned as PagePlan);
+}
+
+function* plan(
+  matches: MatchCache,
+  index: CatalogueIndex,
+  { query, words, limit, bytesMax, spare }: PlanRequest,
+): Generator<void, PagePlan | null> {
+  const match = yield* matches.find(index, query.filters, words);
+  if (match === null) {
+    return null;
+  }
+  const { columns, revision } = index;
+  const slots = findPage(match.slots, match.size, {
+    ordering: columns.orderings[columnOf(query.sort)],
+    isDescending: query.sort.startsWith('-'),
+    after: query.after,
+    limit: limit + spare + 1,
+  });
+  const size = Math.min(limit, sizeWithin(index, slots, bytesMax));
+  const ids = slots.slice(0, size + spare).map((slot) => columns.id(slot));
+  return { index, revision, total: match.size, slots, size, ids };
+}
+
+function sizeWithin(index: CatalogueIndex, slots: readonly number[], bytesMax = Number.POSITIVE_INFINITY) {
+  let bytes = 0;
+  const last = slots.findIndex((slot) => {
+    bytes += index.columns.size(slot);
+    return bytes >= bytesMax;
+  });
+  return last === -1 ? slots.length : last + 1;
+}
+
+/** The column that a list is sorted by, before the id. Ids are assigned in the order of creation. */
+function columnOf(sort: Sort): SortColumn {
+  switch (sort) {
+    case 'name':
+    case '-name':
+      return 'name';
+    case 'pricePerKg':
+    case '-pricePerKg':
+      return 'price';
+    case 'ageMonths':
+    case '-ageMonths':
+      return 'age';
+    default:
+      return 'id';
+  }
+}
+
+/** The position behind a place of the plan. */
+export function positionInList({ index, slots }: PagePlan, sort: Sort, place: number): Position {
+  return index.columns.position(slots[place] as number, columnOf(sort));
+}

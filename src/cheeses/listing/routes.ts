@@ -1,0 +1,179 @@
+/** Routes that list cheeses. */
+
+import { anyOf, apiKey, oauth } from '../../auth/access.ts';
+import { badRequestResponse } from '../../http/error-responses.ts';
+import { weakTag } from '../../http/etag.ts';
+import { nextPageHeader } from '../../http/link.ts';
+import { TextBody } from '../../http/response.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Parameters } from '../../schema/schema.ts';
+import { lineRule } from '../../schema/text-rules.ts';
+import { Cheese, CheeseList, missingFields, sorts, statuses } from '../schemas.ts';
+import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
+import type { CheeseLists } from './cheese-lists.ts';
+import { CheeseListWithFacets, facetNames } from './navigation-schemas.ts';
+
+const tag = 'Cheeses';
+const statusItem = { type: 'string', enum: statuses } as const;
+const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: lineRule } as const;
+// The format is part of the published document. Programs ignore a format that they do not know.
+const tagItem = { ...nameText, format: 'line' } as const;
+const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
+const age = { type: 'integer', minimum: 0, maximum: 120 } as const;
+const cursor = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 12_000,
+  description: '`nextCursor` of the page before',
+} as const;
+
+export const cheeseListQuery = {
+  cursor,
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses per page' },
+  status: { type: 'array', items: statusItem, description: 'One status, or several separated by commas' },
+  sort: {
+    type: 'string',
+    enum: sorts,
+    description:
+      'A minus sign reverses the order; `name` by default. Cheeses without a price or age come last in both orders by it',
+  },
+  category: { ...nameText, description: 'Name of a category. Accents and case are ignored' },
+  categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
+  tags: {
+    type: 'array',
+    items: tagItem,
+    maxItems: 20,
+    description: 'Cheeses with at least one of these tags',
+  },
+  tagsAll: {
+    type: 'array',
+    items: tagItem,
+    maxItems: 20,
+    description: 'Cheeses with all of these tags',
+  },
+  origin: { ...nameText, description: 'Name of a country of origin. Accents and case are ignored' },
+  organic: { type: 'boolean', description: 'Only cheeses that are certified organic, or only others' },
+  minPrice: { ...price, description: 'Lowest price per kilogram. Cheeses without a price never match' },
+  maxPrice: { ...price, description: 'Highest price per kilogram. Cheeses without a price never match' },
+  minAge: { ...age, description: 'Lowest age in months. Cheeses without an age never match' },
+  maxAge: { ...age, description: 'Highest age in months. Cheeses without an age never match' },
+  missing: {
+    type: 'array',
+    items: { type: 'string', enum: missingFields },
+    description: 'Cheeses without a price, without photo URLs, or with both values without either',
+  },
+  q: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 100,
+    rule: lineRule,
+    description:
+      'Words or beginnings of words of the name: `gruy` finds Gruyère. Accents and case are ignored',
+  },
+} as const satisfies Parameters;
+
+const facetParameter = {
+  type: 'array',
+  items: { type: 'string', enum: facetNames },
+  description:
+    'Also count the values of these filters, each under all filters but its own. It is no filter: it may be sent with any cursor',
+} as const;
+
+const matchQuery = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    description: 'Maximum number of cheeses; the Link header leads to the next ones',
+  },
+  cursor,
+} as const satisfies Parameters;
+
+export function listingRoutes(lists: CheeseLists): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/cheeses',
+      operationId: 'listCheeses',
+      tag,
+      summary: 'List cheeses',
+      description: 'Returns the catalogue page by page. A cheese must match all filters.',
+      access: anyOf(apiKey, oauth('read:cheeses')),
+      permitsConfined: true,
+      query: { ...cheeseListQuery, facets: facetParameter },
+      responses: {
+        200: {
+          description: 'A page of cheeses, with the requested facets',
+          schema: { anyOf: [CheeseList, CheeseListWithFacets] },
+          example: CheeseListWithFacets.examples[0],
+        },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ query, headers }) => {
+        const { status, facets, ...rest } = query;
+        const page = await lists.list(
+          { ...rest, statuses: status },
+          { withTotal: true, isKnown: ifNoneMatch(headers), facets },
+        );
+        if ('unchanged' in page) {
+          return notModified(page);
+        }
+        const { items, nextCursor, total, version } = page;
+        const next = nextPageHeader('/v2/cheeses', nextCursor, query.limit);
+        const counted = page.facets === undefined ? '' : `,"facets":${page.facets}`;
+        const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}${counted}}`;
+        return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new TextBody(text) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/cheeses/findByStatus',
+      operationId: 'findCheesesByStatus',
+      tag,
+      summary: 'List all cheeses with given statuses',
+      description: 'Sorted by id. The response contains all matches, unless `limit` is given.',
+      access: anyOf(oauth('read:cheeses')),
+      permitsConfined: true,
+      alternative: 'GET /v2/cheeses?status=<status>',
+      query: {
+        status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
+        ...matchQuery,
+      },
+      responses: {
+        200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
+        ...badRequestResponse('The status is missing or not one of the three'),
+      },
+      handle: ({ query: { status, ...page }, headers }) =>
+        arrayResponse(lists, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
+    }),
+    route({
+      method: 'GET',
+      path: '/cheeses/findByTags',
+      operationId: 'findCheesesByTags',
+      tag,
+      summary: 'List all cheeses with given tags',
+      description:
+        'Use GET /v2/cheeses with the parameter `tags` instead: it accepts the same value with up to 20 tags.',
+      // The date of release 0.1.0, which contains the successor.
+      deprecated: { since: '2026-11-21', successor: '/cheeses' },
+      access: anyOf(oauth('read:cheeses')),
+      permitsConfined: true,
+      alternative: 'GET /v2/cheeses?tags=<tags>',
+      query: {
+        tags: {
+          type: 'array',
+          items: tagItem,
+          isRequired: true,
+          description: 'Separated by commas. The request line limits their number',
+        },
+        ...matchQuery,
+      },
+      responses: {
+        200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
+        ...badRequestResponse('The tags are missing, or one of them is not valid'),
+      },
+      handle: ({ query: { tags, ...page }, headers }) =>
+        arrayResponse(lists, '/v2/cheeses/findByTags', { tags }, page, headers),
+    }),
+  ];
+}

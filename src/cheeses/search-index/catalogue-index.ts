@@ -1,0 +1,211 @@
+/**
+ * The catalogue in memory: what lists filter, count and sort by. A cheese has a slot. A changed cheese gets a new slot,
+ * and the old one is no longer live, so nothing of the old state must be known. Except for the live slots and their
+ * orders, everything only grows: a reader that has copied the live slots can continue after others were added.
+ */
+import { splitWords } from '../folding.ts';
+import type { Cheese } from '../schemas.ts';
+import { statuses } from '../schemas.ts';
+import { type Bits, clearBit, setBit, withRoom } from './bits.ts';
+import { Labels } from './labels.ts';
+import { SlotColumns, type SortColumn, sortColumns } from './slot-columns.ts';
+import { SlotSet } from './slot-set.ts';
+import { WordSets } from './word-sets.ts';
+
+/** What the index reads of a cheese. */
+export type IndexedCheese = Pick<
+  Cheese,
+  | 'id'
+  | 'name'
+  | 'category'
+  | 'tags'
+  | 'photoUrls'
+  | 'status'
+  | 'origin'
+  | 'pricePerKg'
+  | 'ageMonths'
+  | 'organic'
+>;
+
+/** A cheese and the length of its JSON. */
+export interface StoredCheese {
+  readonly cheese: IndexedCheese;
+  readonly size: number;
+}
+
+export type LabelKind = 'category' | 'tag' | 'origin' | 'organic' | 'status';
+
+/** Sets whose memory is released between two pauses. */
+const trimmedAtOnce = 1024;
+/** A smaller index is not rebuilt, whatever part of it is dead. */
+const rebuiltSlotsMin = 2000;
+
+export class CatalogueIndex {
+  readonly columns = new SlotColumns();
+  readonly labels: Readonly<Record<LabelKind, Labels>> = {
+    category: new Labels(),
+    tag: new Labels(),
+    origin: new Labels(),
+    organic: new Labels(),
+    status: new Labels(),
+  };
+  readonly words = new WordSets();
+  readonly withoutPrice = new SlotSet();
+  readonly withoutImage = new SlotSet();
+  #live: Bits = new Uint32Array(0);
+  #size = 0;
+  #revision = 0;
+
+  constructor() {
+    for (const status of statuses) {
+      this.labels.status.ensure(status);
+    }
+  }
+
+  /** Number of cheeses. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Increases with every change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Whether so many slots are dead that a new index would be much smaller. */
+  get isWasteful(): boolean {
+    const { length } = this.columns;
+    return length >= rebuiltSlotsMin && (length - this.#size) * 3 > length;
+  }
+
+  /** The slots of the cheeses that exist, in a new bitmap. */
+  live(): Bits {
+    return this.#live.slice(0, (this.columns.length + 31) >>> 5);
+  }
+
+  /** Fills an empty index, without orders. `sort` must follow. */
+  append(cheeses: readonly StoredCheese[]): void {
+    for (const cheese of cheeses) {
+      this.#add(cheese);
+    }
+  }
+
+  /** Sorts what was appended, with pauses. */
+  *sort(): Generator<void> {
+    for (const column of sortColumns) {
+      yield* this.columns.orderings[column].order.fill(this.columns.length);
+    }
+    for (const labels of Object.values(this.labels)) {
+      yield* labels.sort();
+    }
+    let trimmed = 0;
+    for (const set of this.#sets()) {
+      set.trim();
+      trimmed += 1;
+      if (trimmed % trimmedAtOnce === 0) {
+        yield;
+      }
+    }
+    this.#revision += 1;
+  }
+
+  /** Adds or replaces cheeses, and removes others. Each id is given once. */
+  change(changed: readonly StoredCheese[], deletedIds: readonly number[]): void {
+    const removed: number[] = [];
+    const added: number[] = [];
+    const replaced: (readonly [slot: number, by: number])[] = [];
+    for (const id of deletedIds) {
+      const slot = this.slotOf(id);
+      if (slot !== undefined) {
+        this.#remove(slot);
+        removed.push(slot);
+      }
+    }
+    for (const stored of changed) {
+      const before = this.slotOf(stored.cheese.id);
+      if (before !== undefined) {
+        this.#remove(before);
+      }
+      const slot = this.#add(stored);
+      if (before === undefined) {
+        added.push(slot);
+      } else {
+        replaced.push([before, slot]);
+      }
+    }
+    for (const column of sortColumns) {
+      this.#changeOrder(column, removed, added, replaced);
+    }
+    for (const labels of Object.values(this.labels)) {
+      labels.settle();
+    }
+    this.#revision += 1;
+  }
+
+  /** The slot of a cheese; undefined where there is none. */
+  slotOf(id: number): number | undefined {
+    const { order } = this.columns.orderings.id;
+    const place = order.search((slot) => this.columns.id(slot) < id);
+    const slot = place < order.length ? order.at(place) : undefined;
+    return slot !== undefined && this.columns.id(slot) === id ? slot : undefined;
+  }
+
+  *#sets(): Generator<SlotSet> {
+    for (const labels of Object.values(this.labels)) {
+      for (const { slots } of labels.all()) {
+        yield slots;
+      }
+    }
+    yield* this.words.sets();
+  }
+
+  #changeOrder(
+    column: SortColumn,
+    removed: readonly number[],
+    added: readonly number[],
+    replaced: readonly (readonly [slot: number, by: number])[],
+  ): void {
+    const { order } = this.columns.orderings[column];
+    const moved = replaced.filter(([slot, by]) => order.compare(slot, by) !== 0);
+    for (const [slot, by] of replaced) {
+      if (order.compare(slot, by) === 0) {
+        order.replace(slot, by);
+      }
+    }
+    order.change([...removed, ...moved.map(([slot]) => slot)], [...added, ...moved.map(([, by]) => by)]);
+  }
+
+  #add({ cheese, size }: StoredCheese): number {
+    const slot = this.columns.add(cheese, size);
+    const { name, category, tags, photoUrls, status, origin, pricePerKg, organic } = cheese;
+    this.#live = withRoom(this.#live, (slot >>> 5) + 1);
+    setBit(this.#live, slot);
+    this.#size += 1;
+    this.labels.status.ensure(status).slots.add(slot);
+    this.labels.organic.ensure(String(organic)).slots.add(slot);
+    if (category !== undefined) {
+      this.labels.category.ensure(category.name, category.id).slots.add(slot);
+    }
+    if (origin !== null) {
+      this.labels.origin.ensure(origin).slots.add(slot);
+    }
+    for (const tag of tags) {
+      this.labels.tag.ensure(tag.name, tag.id).slots.add(slot);
+    }
+    for (const word of splitWords(name)) {
+      this.words.add(word, slot);
+    }
+    if (pricePerKg === undefined) {
+      this.withoutPrice.add(slot);
+    }
+    if (photoUrls.length === 0) {
+      this.withoutImage.add(slot);
+    }
+    return slot;
+  }
+
+  #remove(slot: number): void {
+    clearBit(this.#live, slot);
+    this.#size -= 1;
+  }
+}

@@ -1,0 +1,66 @@
+/** Statements that load the index and follow the changes of the catalogue. */
+import { queriesOn } from '../../database/database.ts';
+import { databaseTimeline, rowsFromJson, sql } from '../../database/sql.ts';
+
+/** A place in the order of changes: a version of the catalogue, and the id of a cheese. */
+export interface ReadPosition {
+  readonly version: number;
+  readonly id: number;
+}
+
+/** What is read from. */
+export interface ReadPlace {
+  readonly cheeses: ReadPosition;
+  readonly tombstones: ReadPosition;
+  /** The last category or tag that is known. */
+  readonly termId: number;
+}
+
+/** One row of several kinds. */
+export interface IndexRow {
+  /** The state of the catalogue, a cheese that was asked for, or a change. */
+  readonly kind: 'state' | 'cheese' | 'changed' | 'deleted' | 'category' | 'tag';
+  /** The id; of a state the version of the catalogue. */
+  readonly id: number;
+  /** The version of a change; of a state that of the newest tombstone that was removed. */
+  readonly version: number;
+  /** The JSON of a cheese, the name of a category or tag, the timeline of a state. */
+  readonly text: string | null;
+}
+
+export interface StoredBody {
+  readonly id: number;
+  readonly body: string;
+}
+
+export const searchIndexQueries = queriesOn((tx) => ({
+  /**
+   * The state of the catalogue, cheeses by id, and up to `limit` changes of each kind: all as of one moment, because it is
+   * one statement.
+   */
+  readChanges: (ids: readonly number[], { cheeses, tombstones, termId }: ReadPlace, limit: number) =>
+    tx.all<IndexRow>(sql`
+      select 'state' as kind, version as id, tombstones_after as version, ${databaseTimeline} as text from catalogue
+      union all
+      select * from (
+        select 'changed' as kind, id, changed_in, body from cheese
+        where (changed_in, id) > (${cheeses.version}, ${cheeses.id}) order by changed_in, id limit ${limit}) changed
+      union all
+      select * from (
+        select 'deleted' as kind, cheese_id, changed_in, null as body from cheese_tombstone
+        where (changed_in, cheese_id) > (${tombstones.version}, ${tombstones.id})
+        order by changed_in, cheese_id limit ${limit}) deleted
+      union all
+      select * from (
+        select kind, id, 0 as changed_in, name from term
+        where id > ${termId} order by id limit ${limit}) named
+      ${
+        ids.length === 0
+          ? sql``
+          : sql`union all select 'cheese' as kind, c.id, 0 as changed_in, c.body
+              from ${rowsFromJson(ids.map((id) => [id]))} join cheese c on c.id = cast(value->>0 as bigint)`
+      }`),
+
+  listBodies: (after: number, limit: number) =>
+    tx.all<StoredBody>(sql`select id, body from cheese where id > ${after} order by id limit ${limit}`),
+}));

@@ -1,0 +1,67 @@
+/** Names of settings that are misspelled, and the name of the command. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { findCommandName } from '../../src/command-name.ts';
+import { editDistance, similarNames } from '../../src/settings/similar-names.ts';
+import { settings } from '../../src/settings/table.ts';
+
+const variables = Object.values(settings).map(({ variable }) => variable);
+
+suite('similarNames', () => {
+  test('finds the setting that a misspelled variable stands for', () => {
+    for (const [name, similar] of [
+      ['CURD_PUBLIK_URL', ['CURD_PUBLIC_URL']],
+      ['CURD_PROT', ['CURD_PORT']],
+      ['CURD_DATA', ['CURD_DATA_DIR', 'CURD_DATABASE']],
+      ['CURD_BUTTER', []],
+      ['CURD_', variables],
+    ] as const) {
+      assert.deepEqual(similarNames(name, variables).toSorted(), [...similar].toSorted(), name);
+    }
+  });
+
+  test('finds every setting with one character that is missing', () => {
+    for (const variable of variables) {
+      for (let at = 'CURD_'.length; at < variable.length; at += 1) {
+        const misspelled = variable.slice(0, at) + variable.slice(at + 1);
+        assert.ok(similarNames(misspelled, variables).includes(variable), misspelled);
+      }
+    }
+  });
+});
+
+test('editDistance is a metric, and at most the length of the longer text', () => {
+  const text = fc.string({ maxLength: 12 });
+  fc.assert(
+    fc.property(text, text, text, (a, b, c) => {
+      const distance = editDistance(a, b);
+      assert.equal(distance, editDistance(b, a));
+      assert.equal(distance === 0, a === b);
+      assert.ok(distance <= Math.max([...a].length, [...b].length));
+      assert.ok(distance <= editDistance(a, c) + editDistance(c, b));
+    }),
+  );
+});
+
+suite('findCommandName', () => {
+  test('is curd where such a program is on the PATH, but not one of npm', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'curd-path-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const bin = join(folder, 'bin');
+    const ofNpm = join(folder, 'node_modules', '.bin');
+    for (const place of [bin, ofNpm]) {
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, 'curd'), '');
+    }
+    chmodSync(join(ofNpm, 'curd'), 0o755);
+    assert.equal(findCommandName(`${ofNpm}:${bin}`), 'npx curd', 'a file that cannot be run');
+    chmodSync(join(bin, 'curd'), 0o755);
+    assert.equal(findCommandName(`${ofNpm}:${bin}`), 'curd');
+    assert.equal(findCommandName(`:${ofNpm}`), 'npx curd');
+    assert.equal(findCommandName(''), 'npx curd');
+  });
+});
