@@ -67,7 +67,7 @@ export const clientIpQueries = queriesOn((tx) => ({
 export const postgresQuotaQueries = queriesOn((tx) => ({
   /**
    * Counts all groups in one statement; returns one row for each, in their order. The function is in
-   * migrations/0029-faster-counting.postgres.sql.
+   * migrations/0001-schema.postgres.sql.
    * @param now null for the database's clock
    */
   count: (groups: readonly CountGroup[], now: number | null) =>

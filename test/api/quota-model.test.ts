@@ -150,14 +150,21 @@ onBothEngines('The limits of a plan', (engine) => {
       const account = freshAccount();
       const plans = { first, second };
       let plan: 'first' | 'second' = 'first';
+      let changedAt = Number.NEGATIVE_INFINITY;
       const servers = [startServer(database, clock, plans), startServer(database, clock, plans)];
       const paid: number[] = [];
       const together: number[] = [];
       const ofServers = engine === 'sqlite' ? [[], []] : [together, together];
+      // On SQLite a server may still have a lease of the plan before the last two changes, for the rest of its minute.
+      const perHourAt = (now: number) =>
+        engine === 'sqlite' && Math.floor(changedAt / minuteMs) === Math.floor(now / minuteMs)
+          ? Math.max(first.perHour, second.perHour)
+          : plans[plan].perHour;
       for (const { gap, calls, isFree, event, server } of steps) {
         clock.advance(gap);
         if (event === 'change') {
           plan = plan === 'first' ? 'second' : 'first';
+          changedAt = clock.now();
         } else if (event !== 'nothing') {
           await (event === 'close' ? servers[server]?.counts.close() : undefined);
           servers[server] = startServer(database, clock, plans);
@@ -181,7 +188,7 @@ onBothEngines('The limits of a plan', (engine) => {
         // A refund is a statement of its own. With the time of an earlier step, it would see the next ones in the future.
         await until(async () => database.stats().waiting === 0);
         if (charges.some((charge) => typeof charge !== 'number')) {
-          assert.ok(isFree || within(paid, now, hourMs) <= plans[plan].perHour, 'too many in an hour');
+          assert.ok(isFree || within(paid, now, hourMs) <= perHourAt(now), 'too many in an hour');
           assert.ok(within(own, now, 1000) <= plans[plan].burst, 'too many in a second');
         }
       }

@@ -372,7 +372,7 @@ inConsole('reads again what is in view of a long list, and returns to the same p
 
   const place = await page.evaluate<number>('Math.round(scrollY)');
   assert.ok(place > 2000);
-  await page.waitForFunction('history.state?.scroll > 2000');
+  await until(() => page.evaluate<boolean>('history.state?.scroll > 2000'));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Wheel 122' }).waitFor();
   await page.goBack();

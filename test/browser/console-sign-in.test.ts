@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { testClock } from '../context.ts';
+import { testClock, until } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
 import { password, register, rewrite, setRole } from '../oauth/flow.ts';
 import { openPage, useChromium } from './chromium.ts';
@@ -222,7 +222,7 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   await page.clock.fastForward(31 * minuteMs);
   await page.getByText('The page is locked').waitFor();
   const [locked] = [...tokens];
-  await page.waitForFunction('sessionStorage.length === 0');
+  await until(() => page.evaluate<boolean>('sessionStorage.length === 0'));
   assert.ok(locked !== undefined);
   assert.equal(await page.getByRole('navigation').count(), 0);
   for (let attempt = 0; (await statusesOf())[0] !== 401; attempt += 1) {
