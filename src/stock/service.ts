@@ -110,7 +110,6 @@ export function createStockService(dependencies: Dependencies): StockService {
       rows.map(({ cheese_id }) => cheese_id),
       true,
     );
-    await queries.addToCount(rows.length);
     await recordLevelChanges(
       tx,
       context,
@@ -121,6 +120,7 @@ export function createStockService(dependencies: Dependencies): StockService {
         adjusted: { deltaKg: after.on_hand, reason: 'tracking_started' },
       })),
     );
+    await queries.addToCount(rows.length);
   }
 
   return {
@@ -187,7 +187,6 @@ export function createStockService(dependencies: Dependencies): StockService {
         await openOrders.clearReservations(tx, cheeseId);
         const before = (await queries.lock(cheeseId)) as StockRow;
         await queries.delete(cheeseId);
-        await queries.addToCount(-1);
         await setTracked(tx, [cheeseId], false);
         if (before.set_sold === 1) {
           await cheeses.updateIn(tx, context, cheeseId, { status: 'available' });
@@ -201,6 +200,7 @@ export function createStockService(dependencies: Dependencies): StockService {
             adjusted: { deltaKg: -before.on_hand, reason: 'tracking_ended' },
           },
         ]);
+        await queries.addToCount(-1);
       }),
 
     async trackNew(tx, context, onHand) {

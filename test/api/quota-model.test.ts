@@ -115,6 +115,8 @@ onBothEngines('The limits of a plan', (engine) => {
         clock.advance(gap);
         if (event === 'close') {
           await server.counts.close();
+          // A refund of the closed server, which the next one would not know yet.
+          await until(async () => database.stats().waiting === 0);
           server = startServer(database, clock, { only: limits });
           // A single server keeps the second in memory only.
           all = engine === 'sqlite' ? [] : all;
