@@ -1,7 +1,7 @@
 /** Pages of the search of customers. */
 import { performance } from 'node:perf_hooks';
 import type { Services } from '../src/app/services.ts';
-import { searchNames } from '../src/customers/search-names.ts';
+import { searchNames } from '../src/customers/search/search-names.ts';
 
 const pageMs = 5;
 const rounds = 20;

@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { openServices, type Services } from '../src/app/services.ts';
 import type { Database } from '../src/database/database.ts';
 import { type Engine, rawSql, sql } from '../src/database/sql.ts';
-import { recountOrders } from '../src/orders/order-counter.ts';
+import { recountOrders } from '../src/orders/lists/order-counter.ts';
 import { loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { onConnection } from '../test/postgres-client.ts';

@@ -10,12 +10,12 @@ import { KnownTexts } from '../src/database/postgres/known-texts.ts';
 import { statementsIn } from '../src/database/postgres/statements.ts';
 import { PostgresTransaction } from '../src/database/postgres/transaction.ts';
 import type { Value } from '../src/database/sql.ts';
-import { recordEvents } from '../src/events/record.ts';
-import { idempotencyQueries } from '../src/idempotency/queries.ts';
+import { recordEvents } from '../src/event-log/record.ts';
 import { postgresQuotaQueries } from '../src/limits/queries.ts';
-import { addApprovalJob } from '../src/orders/approval-job.ts';
 import { orderEvents } from '../src/orders/event-types.ts';
 import { orderQueries } from '../src/orders/queries.ts';
+import { addApprovalJob } from '../src/orders/transitions/approval-job.ts';
+import { idempotencyQueries } from '../src/stored-responses/queries.ts';
 
 interface Statement {
   readonly text: string;

@@ -406,7 +406,7 @@ create index background_job_due on background_job (kind, lane, due_at);
 -- Finds leases, which workers renew.
 create index background_job_leased on background_job (kind, lane) where leased_until is not null;
 
--- src/events
+-- src/event-log
 
 -- An event, inserted in the transaction of its change. sequence: its number in the event log, from 1 without gaps; 0:
 -- it is of a test order, and not in the log; null: it waits for its number, which happens on PostgreSQL alone.
@@ -567,7 +567,7 @@ create table quota (
 -- Deletes counts that have ended.
 create index quota_end on quota (ends_at);
 
--- src/idempotency
+-- src/stored-responses
 
 -- The response to a request with an Idempotency-Key, encrypted where it may contain a secret or data of a customer.
 -- The rows are in the order of insertion: in the order of a digest, each insert changed another page of long rows.
@@ -589,7 +589,7 @@ create unique index stored_response_request on stored_response (request);
 -- Deletes expired responses.
 create index stored_response_expiry on stored_response (expires_at);
 
--- src/administration
+-- src/operations
 
 -- A server process. It updates its row once a minute, and deletes it when it stops.
 create table instance (

@@ -1,6 +1,6 @@
 /**
  * Every error that a caller can cause or meet. Code throws an `AppError` with a code of the catalogue and knows nothing
- * of HTTP: `http/error-mapping.ts` turns it into a response, the command line into a sentence.
+ * of HTTP: `http/responses/error-mapping.ts` turns it into a response, the command line into a sentence.
  */
 
 interface CatalogueEntry {

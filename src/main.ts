@@ -1,6 +1,6 @@
-/** The executable. The commands are listed in cli/commands.ts. */
-import { buildCommandTree } from './cli/command-tree.ts';
-import { printFailure } from './cli/output.ts';
+/** The executable. The commands are listed in cli/commands/commands.ts. */
+import { buildCommandTree } from './cli/framework/command-tree.ts';
+import { printFailure } from './cli/framework/output.ts';
 
 try {
   await buildCommandTree().parseAsync();

@@ -7,14 +7,14 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useLayoutEffect, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { connection, watchRequests } from './connection.ts';
+import { connection, watchRequests } from './data/connection.ts';
+import { queryClient, SignedInContext } from './data/queries.ts';
 import { styleNonce } from './environment.ts';
 import { Notifications } from './parts/notifications.tsx';
-import { queryClient, SignedInContext } from './queries.ts';
-import { session, start } from './session.ts';
-import { Shell, Starting } from './shell.tsx';
-import { installNavigationKeys } from './shortcuts.ts';
-import { HandedOver, SignIn, SignInAgain, WaitForApproval } from './sign-in.tsx';
+import { installNavigationKeys } from './parts/shortcuts.ts';
+import { session, start } from './session/session.ts';
+import { Shell, Starting } from './shell/shell.tsx';
+import { HandedOver, SignIn, SignInAgain, WaitForApproval } from './shell/sign-in.tsx';
 import { theme } from './theme.ts';
 
 // The scroll lock of dialogs reads the nonce from this variable.

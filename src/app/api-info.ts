@@ -1,8 +1,8 @@
 /** What openapi.json contains besides the routes: version, tags, scopes, examples of parameters. */
 
 import packageJson from '../../package.json' with { type: 'json' };
-import { scopeSummaries } from '../auth/access.ts';
-import type { ApiInfo } from '../http/openapi.ts';
+import { scopeSummaries } from '../access/access.ts';
+import type { ApiInfo } from '../http/openapi/openapi.ts';
 import { clientSample } from './client-sample.ts';
 
 /** The introduction of the reference page. Its headings become entries of the page's menu. */

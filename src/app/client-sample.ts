@@ -1,5 +1,5 @@
 /** Code with which the client package sends the request of a route. The reference page shows it beside curl. */
-import { exampleOf } from '../http/openapi-schema.ts';
+import { exampleOf } from '../http/openapi/openapi-schema.ts';
 import { type Described, fullPath, parametersIn } from '../http/route.ts';
 
 /**

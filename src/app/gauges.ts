@@ -1,14 +1,14 @@
-/** Metrics of the server's state, read when /metrics is requested. Requests are counted in http/metrics.ts. */
+/** Metrics of the server's state, read when /metrics is requested. Requests are counted in http/metrics/metrics.ts. */
 
 import type { Clock } from '../clock.ts';
-import { databaseSize } from '../database/size.ts';
+import { databaseSize } from '../database/checks/size.ts';
+import type { Numbering } from '../event-log/numbering.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
-import type { Numbering } from '../events/numbering.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
-import type { MetricDefinition } from '../http/metrics.ts';
-import type { Uploads } from '../http/uploads.ts';
+import type { Uploads } from '../http/bodies/uploads.ts';
+import type { MetricDefinition } from '../http/metrics/metrics.ts';
 import type { Overload } from '../limits/overload.ts';
-import type { WebhookStats } from '../webhooks/worker.ts';
+import type { WebhookStats } from '../webhooks/delivery/worker.ts';
 import { apiInfo } from './api-info.ts';
 import type { Services } from './services.ts';
 

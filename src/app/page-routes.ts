@@ -1,7 +1,7 @@
 /** Routes of the landing page and of the console. */
 import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
 import type { Clock } from '../clock.ts';
-import { consoleRoutes } from '../console/routes.ts';
+import { consoleRoutes } from '../console-server/routes.ts';
 import { landingRoutes } from '../http/pages/landing-page.ts';
 import type { Route } from '../http/route.ts';
 import type { Config } from '../settings/config.ts';

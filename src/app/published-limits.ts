@@ -1,17 +1,16 @@
 /** The member `bounds` of GET /limits, collected from the files that enforce each limit. */
 import { activeKeysMax } from '../auth/keys/service.ts';
-import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
+import { authorizeQueryBytesMax } from '../auth/oauth/provider/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
-import { importBytesMax, importRowsMax } from '../cheeses/import/routes.ts';
+import { importBytesMax, importRowsMax } from '../catalogue-import/routes.ts';
 import { cheeseListQuery } from '../cheeses/listing/routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
-import { formFieldsMax } from '../http/body.ts';
-import { keyLengthMax } from '../http/idempotency-key.ts';
+import { formFieldsMax } from '../http/bodies/body.ts';
+import { uploadsMax, uploadsOfPrincipalMax } from '../http/bodies/uploads.ts';
+import { keyLengthMax } from '../http/pipeline/idempotency-key.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
-import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
-import { idempotencyHours } from '../idempotency/store.ts';
 import { pixelsMax } from '../images/renderer.ts';
 import { imageBytesMax } from '../images/routes.ts';
 import { imagesMax } from '../images/service.ts';
@@ -19,8 +18,9 @@ import { dryRunChangesPerSecond } from '../limits/dry-run-limits.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import { depthMax, valuesMax } from '../schema/json-bounds.ts';
 import type { Config } from '../settings/config.ts';
-import { openMax } from '../webhooks/lines.ts';
-import { pingsMax } from '../webhooks/manual-attempts.ts';
+import { idempotencyHours } from '../stored-responses/store.ts';
+import { openMax } from '../webhooks/delivery/delivery-order.ts';
+import { pingsMax } from '../webhooks/delivery/manual-attempts.ts';
 import { urlCharactersMax } from '../webhooks/schemas.ts';
 import { endpointsMax } from '../webhooks/service.ts';
 

@@ -1,8 +1,9 @@
 /** Creates the routes that write their own responses: the authorization server and the pages. */
-import { type EndpointDependencies, oauthEndpoints } from '../auth/oauth/endpoints.ts';
-import { createPageLayout } from '../auth/oauth/pages.ts';
-import { passwordResetPages } from '../customers/password-reset-pages.ts';
-import { createRegistration } from '../customers/registration.ts';
+
+import { createPageLayout } from '../auth/oauth/pages/pages.ts';
+import { type EndpointDependencies, oauthEndpoints } from '../auth/oauth/provider/endpoints.ts';
+import { passwordResetPages } from '../customers/login/password-reset-pages.ts';
+import { createRegistration } from '../customers/login/registration.ts';
 import type { RawRoute } from '../http/raw-routes.ts';
 import type { Services } from './services.ts';
 

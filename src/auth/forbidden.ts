@@ -1,8 +1,9 @@
 /** Errors for valid credentials that do not permit a request. */
+
+import type { Requirement } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import { commandName } from '../command-name.ts';
 import { AppError } from '../errors.ts';
-import type { Requirement } from './access.ts';
-import type { Principal } from './principal.ts';
 
 /**
  * The message names what the route requires, and how the client gets it.

@@ -2,14 +2,15 @@
  * Authentication and authorization (RFC 6750; RFC 9110, section 11). Every credential of a request must be valid, and one
  * of them must meet the access of the route. An ordered list of resolvers handles the kinds of credentials.
  */
+
+import type { Requirement } from '../access/access.ts';
+import { permits } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import type { Requirement } from './access.ts';
-import { permits } from './access.ts';
 import { forbidden, forbiddenForCustomers } from './forbidden.ts';
-import type { Principal } from './principal.ts';
 
 /** The value of X-API-Key, or the bearer token of Authorization. */
 export interface Credential {

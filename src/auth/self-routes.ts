@@ -1,12 +1,13 @@
 /** Routes that describe the credential of a request and the limits of the server. */
+
+import type { Principal } from '../access/principal.ts';
 import { type Route, route } from '../http/route.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
+import { quotaOf } from '../limits/schemas.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
 import type { ApprovalService } from './oauth/approvals.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
-import type { Principal } from './principal.ts';
-import { quotaOf } from './quota.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 
 const tag = 'About';

@@ -1,5 +1,5 @@
 /** Schemas of the credential in use, and of limits. */
-import { Quota } from './quota.ts';
+import { Quota } from '../limits/schemas.ts';
 
 const count = { type: 'integer' } as const;
 const countOrNull = { type: ['integer', 'null'] } as const;

@@ -1,8 +1,9 @@
 /** Checks the columns of cheeses against their JSON, and what a new index says against a plain scan. */
+
+import { type Finding, Findings, readInPages, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
-import { splitWords } from './folding.ts';
+import { splitWords } from '../schema/folding.ts';
 import type { Cheese } from './schemas.ts';
 import type { CatalogueIndex, LabelKind } from './search-index/catalogue-index.ts';
 import { loadIndex } from './search-index/index-loader.ts';

@@ -1,5 +1,5 @@
 /** Events of cheeses. */
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
 import { Cheese } from './schemas.ts';
 

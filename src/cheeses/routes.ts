@@ -1,15 +1,15 @@
 /** Routes that read and write single cheeses. */
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { validationError } from '../errors.ts';
+import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   preconditionFailedResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { parsePathId } from '../http/path-id.ts';
+} from '../http/responses/error-responses.ts';
+import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
 import { Cheese, CheeseInput, CheeseMergePatch, CheesePatch, CheeseReplacement } from './schemas.ts';

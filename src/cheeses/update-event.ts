@@ -1,5 +1,5 @@
 /** Data of the event `cheese.updated`. It contains changed fields only, because a cheese can have 100 long photoUrls. */
-import type { EventData } from '../events/define.ts';
+import type { EventData } from '../event-log/define.ts';
 import type { cheeseEvents } from './event-types.ts';
 import type { Cheese } from './schemas.ts';
 

@@ -4,7 +4,7 @@ import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';

@@ -1,5 +1,5 @@
 /** Which profiles and orders a principal may reach. */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 
 /**
  * The customer themselves, an API key, or an admin. A request that acts for a customer reaches that customer alone, even

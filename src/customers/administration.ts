@@ -1,22 +1,23 @@
 /** What operators do with customers: roles, the end of sessions, and links for a new password. */
+
+import type { Principal } from '../access/principal.ts';
 import type { CustomerDirectory, Role } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
-import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
-import type { NewEvent } from '../events/define.ts';
-import { recordEvents } from '../events/record.ts';
+import type { NewEvent } from '../event-log/define.ts';
+import { recordEvents } from '../event-log/record.ts';
 import { customerNotFound } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
-import type { LoginThrottle } from './login-throttle.ts';
-import type { NewPasswords } from './new-passwords.ts';
+import type { LoginThrottle } from './login/login-throttle.ts';
+import type { NewPasswords } from './login/new-passwords.ts';
+import { hashResetToken, makeResetToken, resetLifetimeMs } from './login/reset-token.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
-import { hashResetToken, makeResetToken, resetLifetimeMs } from './reset-token.ts';
 
 /** A link is shown only once: its token is stored as a hash. */
 export interface NewReset {

@@ -1,5 +1,5 @@
 /** Finds customers for other areas. */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /** Events of customers. Only ids and codes: personal data must not remain after the customer is deleted. */
 import { roles } from '../auth/oauth/customer-directory.ts';
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
 import { tiers } from './tiers.ts';
 

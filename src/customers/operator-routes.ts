@@ -1,23 +1,23 @@
 /** Routes of customers for operators. */
 
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { roles } from '../auth/oauth/customer-directory.ts';
+import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { nextPageHeader } from '../http/link.ts';
-import { parsePathId } from '../http/path-id.ts';
-import { TextBody } from '../http/response.ts';
+} from '../http/responses/error-responses.ts';
+import { nextPageHeader } from '../http/responses/link.ts';
+import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { timestampSchema } from '../schema/parts.ts';
 import { lineRule } from '../schema/text-rules.ts';
 import type { CustomerAdministration } from './administration.ts';
-import { resetUrl } from './reset-token.ts';
+import { resetUrl } from './login/reset-token.ts';
 import { Customer } from './schemas.ts';
-import type { CustomerSearch } from './search.ts';
+import type { CustomerSearch } from './search/search.ts';
 import { tiers } from './tiers.ts';
 
 const role = { type: 'string', enum: roles } as const;

@@ -1,8 +1,8 @@
 /** Converts between rows of customers and JSON. */
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
+import { caseFold } from '../schema/case-fold.ts';
 import type { Versioned } from '../versioned.ts';
-import { caseFold } from './case-fold.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { usernameRule } from './text-rules.ts';

@@ -11,7 +11,7 @@ import {
   sql,
   valueList,
 } from '../database/sql.ts';
-import { searchNames } from './search-names.ts';
+import { searchNames } from './search/search-names.ts';
 import type { Tier } from './tiers.ts';
 
 /** The columns that a customer can change. */

@@ -1,17 +1,17 @@
 /** Routes of customers: registration, login, logout and profiles. */
-import { anyOf, apiKey, oauth, type Requirement, session } from '../auth/access.ts';
+import { anyOf, apiKey, oauth, type Requirement, session } from '../access/access.ts';
 import {
   conflictResponse,
   notFoundResponse,
   preconditionFailedResponse,
   unauthorizedResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { TextBody } from '../http/response.ts';
+} from '../http/responses/error-responses.ts';
+import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { TextBody } from '../http/responses/response.ts';
 import { type Route, type RouteDefinition, route } from '../http/route.ts';
 import { batchOf } from '../schema/batch.ts';
-import type { LoginService } from './login.ts';
+import type { LoginService } from './login/login.ts';
 import {
   Customer,
   CustomerBatchResult,

@@ -1,6 +1,7 @@
 /** Customers: registration, profiles, tiers and deletion. Logins are in login.ts, operators' verbs in administration.ts. */
+
+import type { Principal } from '../access/principal.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
-import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -8,15 +9,15 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalidCredential, joinErrors, validationError } from '../errors.ts';
-import type { NewEvent } from '../events/define.ts';
-import { recordEvents } from '../events/record.ts';
+import type { NewEvent } from '../event-log/define.ts';
+import { recordEvents } from '../event-log/record.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerNotFound, entryError } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
 import { currentFavourite, type Favourites, favouriteOf, lockFavourites } from './favourites.ts';
-import type { NewPasswords } from './new-passwords.ts';
+import type { NewPasswords } from './login/new-passwords.ts';
 import { findByUsername, isUnchanged, profileToStore, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';

@@ -120,7 +120,7 @@ export class NotNullError extends Error {
 /** Opens the database of the settings. Only the code of its engine is loaded. */
 export async function openDatabase({ database: place }: Pick<Config, 'database'>): Promise<Database> {
   if (place.engine === 'sqlite') {
-    const { openSqlite } = await import('./sqlite.ts');
+    const { openSqlite } = await import('./sqlite/sqlite.ts');
     return openSqlite(place.file);
   }
   const { openPostgres } = await import('./postgres/postgres.ts');

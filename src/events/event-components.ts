@@ -1,8 +1,9 @@
 /** Components of the OpenAPI document: events of each type as list, stream and webhooks show them, and the webhooks. */
-import type { WebhookDescription } from '../http/openapi.ts';
+
+import type { EventDefinition } from '../event-log/define.ts';
+import type { WebhookDescription } from '../http/openapi/openapi.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 import type { Parameters, Schema } from '../schema/schema.ts';
-import type { EventDefinition } from './define.ts';
 import { eventDefinitions } from './types.ts';
 
 /** `EventOrderShipped` for `order.shipped`. */

@@ -1,5 +1,5 @@
 /** Bounds requests that stay open: streams, and long polls that wait for events. */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import type { OpenConnection } from '../http/route.ts';
 

@@ -1,16 +1,16 @@
 /** The event log over HTTP. */
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { AppError } from '../errors.ts';
-import { badRequestResponse, goneResponse, notFoundResponse } from '../http/error-responses.ts';
-import { strongTag } from '../http/etag.ts';
-import { TextBody, TextStream } from '../http/response.ts';
+import type { EventFilter } from '../event-log/reading/event-filter.ts';
+import type { EventHub } from '../event-log/reading/hub.ts';
+import { type EventService, seesAllEvents } from '../event-log/reading/service.ts';
+import { badRequestResponse, goneResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { strongTag } from '../http/responses/etag.ts';
+import { TextBody, TextStream } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { Event } from './event-components.ts';
-import type { EventHub } from './hub.ts';
 import { EventList, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
-import type { EventFilter } from './pages.ts';
-import { type EventService, seesAllEvents } from './service.ts';
 import { createEventStream, type StreamTimes, streamTimes } from './stream.ts';
 import { eventTypes, isKnownType } from './types.ts';
 

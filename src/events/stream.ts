@@ -2,11 +2,12 @@
  * The event log as a stream (server-sent events, WHATWG HTML section 9.2). The position is the only state: a client that
  * reconnects with Last-Event-ID, to any instance, misses nothing and gets nothing twice.
  */
+
+import type { EventFilter } from '../event-log/reading/event-filter.ts';
+import type { EventHub } from '../event-log/reading/hub.ts';
+import type { EventItem } from '../event-log/reading/log-reader.ts';
+import type { EventService } from '../event-log/reading/service.ts';
 import type { OpenConnection } from '../http/route.ts';
-import type { EventHub } from './hub.ts';
-import type { EventItem } from './log-reader.ts';
-import type { EventFilter } from './pages.ts';
-import type { EventService } from './service.ts';
 
 /** Intervals of a stream. Tests shorten them. */
 export interface StreamTimes {

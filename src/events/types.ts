@@ -3,12 +3,12 @@ import { accountEvents, keyEvents } from '../auth/keys/event-types.ts';
 import { approvalEvents, clientEvents } from '../auth/oauth/event-types.ts';
 import { cheeseEvents } from '../cheeses/event-types.ts';
 import { customerEvents } from '../customers/event-types.ts';
+import { defineEvent, type EventDefinition } from '../event-log/define.ts';
+import { shopEventWithdrawn } from '../event-log/withdrawn.ts';
 import { imageEvents } from '../images/event-types.ts';
 import { orderEvents } from '../orders/event-types.ts';
 import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
-import { defineEvent, type EventDefinition } from './define.ts';
-import { shopEventWithdrawn } from './withdrawn.ts';
 
 /** `curd reset` deleted everything before it. */
 export const shopReset = defineEvent(

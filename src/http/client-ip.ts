@@ -1,7 +1,7 @@
 /** The client IP as limits count it, and the header by which a server states that of its visitor. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import type { Parameters } from '../schema/schema.ts';
 

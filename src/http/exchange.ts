@@ -1,19 +1,19 @@
 /** The state of one request on its way through the pipeline. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../auth/access.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { Access } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../database/database.ts';
-import type { IdempotencyStore } from '../idempotency/store.ts';
 import type { ClientIpCount } from '../limits/client-ip-limits.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits, RequestCharge } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { DryRun } from './dry-run.ts';
-import type { RouteResponse } from './response.ts';
+import type { IdempotencyStore } from '../stored-responses/store.ts';
+import type { Uploads } from './bodies/uploads.ts';
+import type { DryRun } from './pipeline/dry-run.ts';
+import type { RouteResponse } from './responses/response.ts';
 import type { Route } from './route.ts';
-import type { Uploads } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

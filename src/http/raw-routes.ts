@@ -1,12 +1,12 @@
 /** Routes that write their own responses: HTML pages, and the OAuth endpoints of a library. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
-import { noDryRun, requireDryRunMode } from './dry-run.ts';
 import type { Guard } from './exchange.ts';
+import { noDryRun, requireDryRunMode } from './pipeline/dry-run.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {

@@ -4,18 +4,18 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
-import type { Access } from '../auth/access.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { Access } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
-import type { ReplayTime } from '../idempotency/store.ts';
 import type { RateLimitGroup } from '../limits/client-ip-limits.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
+import type { ReplayTime } from '../stored-responses/store.ts';
 import type { CorsPolicy } from './cors.ts';
-import type { DocumentedResponses, RouteResponse } from './response.ts';
+import type { DocumentedResponses, RouteResponse } from './responses/response.ts';
 
 /** A body that is a form with one file and text fields. */
 export interface FormWithFile<F extends Parameters> {

@@ -8,19 +8,19 @@ import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { clientNetwork } from './client-ip.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
-import { dryRunEcho } from './dry-run.ts';
-import { errorBody, toAppError } from './error-body.ts';
-import { statusOf } from './error-mapping.ts';
 import type { PipelineDependencies } from './exchange.ts';
-import type { Metrics } from './metrics.ts';
-import { registerRoute } from './pipeline.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { RecentFailures } from './metrics/recent-failures.ts';
+import { createErrorLog, createRequestLog } from './metrics/request-log.ts';
+import { dryRunEcho } from './pipeline/dry-run.ts';
+import { registerRoute } from './pipeline/pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
-import type { RecentFailures } from './recent-failures.ts';
 import { repeatedHeader } from './repeated-headers.ts';
-import { createErrorLog, createRequestLog } from './request-log.ts';
+import { errorBody, toAppError } from './responses/error-body.ts';
+import { statusOf } from './responses/error-mapping.ts';
+import { createErrorSender } from './responses/send-error.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
-import { createErrorSender } from './send-error.ts';
 import { createRequestIds } from './trace.ts';
 
 /** The largest JSON body. */

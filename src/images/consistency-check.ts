@@ -1,6 +1,7 @@
 /** Checks that each image has its files, and that each file belongs to an image. */
+
+import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import type { Files } from '../files/files.ts';
 

@@ -1,5 +1,5 @@
 /** Events of images. */
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { ImageUploadResult } from './schemas.ts';
 
 /** Events of the subject `cheese:12`. */

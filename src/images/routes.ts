@@ -1,5 +1,5 @@
 /** Routes that upload, list and return images. */
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { cheeseId, cheeseIfMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { AppError } from '../errors.ts';
@@ -12,10 +12,10 @@ import {
   rangeNotSatisfiableResponse,
   unprocessableResponse,
   unsupportedMediaTypeResponse,
-} from '../http/error-responses.ts';
-import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/etag.ts';
-import { isRangeWanted, parseRange } from '../http/range.ts';
-import { FileBody, type RouteResponse } from '../http/response.ts';
+} from '../http/responses/error-responses.ts';
+import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/responses/etag.ts';
+import { isRangeWanted, parseRange } from '../http/responses/range.ts';
+import { FileBody, type RouteResponse } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { multilineRule } from '../schema/text-rules.ts';
 import { detectImageFormat } from './image-format.ts';

@@ -11,7 +11,7 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { unavailable, validationError } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../event-log/record.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';

@@ -2,7 +2,7 @@
  * Rate limits. Requests with a valid credential are counted by account (all its API keys and OAuth clients together) or
  * by customer, per hour and per second. client-ip-limits.ts counts all others. A refused request is not counted.
  */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { DryRunLimit } from '../database/dry-run.ts';
 import { AppError, type LimitState } from '../errors.ts';

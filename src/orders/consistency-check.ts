@@ -1,15 +1,15 @@
 /** Checks the totals, transitions, reservations and jobs of orders, and the credits of customers. */
 import { forEachBlock } from '../blocks.ts';
+import { type Finding, Findings, readInPages, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { rowsFromJson, sql, valueList } from '../database/sql.ts';
-import { approvalKind } from './approval-job.ts';
 import { orderCountQueries } from './count-queries.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
-import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
+import { approvalKind } from './transitions/approval-job.ts';
+import { allowedFrom, type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 interface StoredOrder {
   readonly id: number;

@@ -4,8 +4,8 @@
  */
 import { queriesOn } from '../database/database.ts';
 import { join, joinAnd, rawSql, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
-import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { firstRealId } from './queries.ts';
+import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 /** A change of an order. */
 export interface CountChange {

@@ -1,17 +1,17 @@
 /** Routes for the orders of one customer. They accept a customer's session alone; those under /store do not. */
-import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
-import type { Principal } from '../auth/principal.ts';
+import { anyOf, apiKey, oauth, session } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   preconditionFailedResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, preconditionOf } from '../http/etag.ts';
+} from '../http/responses/error-responses.ts';
+import { entityResponse, preconditionOf } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
-import { orderListQuery, requestOf, shownPage } from './list-query.ts';
-import type { OrderReader } from './order-reader.ts';
+import { orderListQuery, requestOf, shownPage } from './lists/list-query.ts';
+import type { OrderReader } from './lists/order-reader.ts';
 import { oneOrder, orderId, orderIfMatch } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';

@@ -1,8 +1,8 @@
 /** Events of orders. */
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
-import type { OrderStatus } from './order-status.ts';
 import { Order, Timeline } from './schemas.ts';
+import type { OrderStatus } from './transitions/order-status.ts';
 
 const { status, total } = Order.properties;
 const { reason } = Timeline.properties.items.items.properties;

@@ -1,6 +1,7 @@
 /** What orders are worth, in total and of each cheese: for statistics. These columns of an order never change. */
+
+import { tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { tryParseJson } from '../database/findings.ts';
 import { totalCents } from './money.ts';
 import { kilogramsByCheese } from './order.ts';
 import { firstRealId, orderQueries } from './queries.ts';

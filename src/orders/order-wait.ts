@@ -1,5 +1,5 @@
 /** Waits for the change of an order: a long poll with the ETag that the client has. */
-import type { EventService } from '../events/service.ts';
+import type { EventService } from '../event-log/reading/service.ts';
 import type { Versioned } from '../versioned.ts';
 
 /** Test orders and orders of deleted customers change without an event in the log: the order is read that often. */

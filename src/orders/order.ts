@@ -1,5 +1,5 @@
 /** The JSON of an order, and who may see it. */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';

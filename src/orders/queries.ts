@@ -2,7 +2,7 @@
 import { queriesOn } from '../database/database.ts';
 import { reserveId } from '../database/dry-run.ts';
 import { advisoryLock, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
-import type { OrderStatus } from './order-status.ts';
+import type { OrderStatus } from './transitions/order-status.ts';
 
 /** Orders with lower ids are test orders. */
 export const firstRealId = 11;

@@ -1,25 +1,31 @@
 /** The store over HTTP: everything under /store. */
 
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { Customer } from '../customers/schemas.ts';
+import type { EventService } from '../event-log/reading/service.ts';
 import { waitParameter } from '../events/list-schemas.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
-import type { EventService } from '../events/service.ts';
+import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   preconditionFailedResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, matchesIfNoneMatch, preconditionOf } from '../http/etag.ts';
-import { parsePathId } from '../http/path-id.ts';
+} from '../http/responses/error-responses.ts';
+import {
+  entityResponse,
+  etagHeader,
+  ifMatchFor,
+  matchesIfNoneMatch,
+  preconditionOf,
+} from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
-import { requestOf, shownPage, storeListQuery } from './list-query.ts';
-import type { OrderReader } from './order-reader.ts';
+import { requestOf, shownPage, storeListQuery } from './lists/list-query.ts';
+import type { OrderReader } from './lists/order-reader.ts';
 import { waitForOrder } from './order-wait.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';

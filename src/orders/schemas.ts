@@ -1,10 +1,10 @@
 /** Schemas of the store. */
 
 import type { XStatic } from 'typebox/schema';
+import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
-import { countryRule } from './countries.ts';
-import { orderStatuses } from './order-status.ts';
+import { orderStatuses } from './transitions/order-status.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
 export const quantity = {

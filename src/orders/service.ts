@@ -2,7 +2,7 @@
  * The rules for placing, approving, shipping, delivering and cancelling orders. order-reader.ts reads orders.
  * Transactions lock in the order of database/lock-order.ts.
  */
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -11,14 +11,14 @@ import type { Database, Sql } from '../database/database.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { StockReservations } from '../stock/reservations.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { addApprovalJob } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
-import type { OrderApprovals } from './order-approvals.ts';
 import { lineErrors, priceLines, trackedKilograms } from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
-import type { Transition, Transitions } from './transitions.ts';
+import { addApprovalJob } from './transitions/approval-job.ts';
+import type { OrderApprovals } from './transitions/order-approvals.ts';
+import type { Transition, Transitions } from './transitions/transitions.ts';
 
 const hourMs = 60 * 60_000;
 

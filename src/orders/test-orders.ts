@@ -4,14 +4,14 @@
  */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import type { NewEvent } from '../events/define.ts';
-import { listEvents, removeFromTimeline } from '../events/history.ts';
-import { recordOutsideLog } from '../events/record.ts';
+import type { NewEvent } from '../event-log/define.ts';
+import { listEvents, removeFromTimeline } from '../event-log/history.ts';
+import { recordOutsideLog } from '../event-log/record.ts';
 import { orderEvents } from './event-types.ts';
 import { dollars, totalCents } from './money.ts';
-import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
+import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 const placedAt = '2026-01-01T12:00:00.000Z';
 const shippedAt = '2026-01-03T12:00:00.000Z';

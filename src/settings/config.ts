@@ -1,9 +1,9 @@
 /** The settings as the rest of the program reads them. They are listed in table.ts. */
 import { join } from 'node:path';
-import { type GivenSetting, givenSettings } from './given.ts';
 import { ConfigError } from './parsers.ts';
 import { loadOrCreateSecret, parseSecret } from './secret.ts';
 import { defaultIn, type Setting, type SettingContext, textIn } from './setting.ts';
+import { type GivenSetting, givenSettings } from './setting-origins.ts';
 import { type SettingName, type SettingValues, settings, type Variable } from './table.ts';
 
 export type {

@@ -1,7 +1,8 @@
 /** Compares statistics with the stored events and orders, up to the last event that is counted. */
+
+import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings } from '../database/findings.ts';
-import { readLogState } from '../events/log-reader.ts';
+import { readLogState } from '../event-log/reading/log-reader.ts';
 import { firstQuarterOfCustomers, tallyAll } from './counting.ts';
 import type { Measure } from './measures.ts';
 import { statisticsQueries } from './queries.ts';

@@ -14,7 +14,7 @@ import {
   readTime,
   readTimedHeads,
   type TimedHeadRow,
-} from '../events/log-reader.ts';
+} from '../event-log/reading/log-reader.ts';
 import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
 import { countedTypes, quarterOf } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';

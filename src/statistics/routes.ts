@@ -1,6 +1,6 @@
 /** Routes of statistics, for operators. */
-import { anyOf, oauth } from '../auth/access.ts';
-import { badRequestResponse } from '../http/error-responses.ts';
+import { anyOf, oauth } from '../access/access.ts';
+import { badRequestResponse } from '../http/responses/error-responses.ts';
 import { type Route, route } from '../http/route.ts';
 import { idRule } from '../schema/text-rules.ts';
 import { measures } from './measures.ts';

@@ -1,5 +1,5 @@
 /** Figures of some events, before they are added to the stored ones. */
-import type { TimedHeadRow } from '../events/log-reader.ts';
+import type { TimedHeadRow } from '../event-log/reading/log-reader.ts';
 import type { OrderValue } from '../orders/order-values.ts';
 import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
 import type { CheeseDayRow, FigureRow } from './queries.ts';

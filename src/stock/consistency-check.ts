@@ -1,6 +1,7 @@
 /** Checks stock against the reservations of orders and the statuses of cheeses. */
+
+import { type Finding, Findings, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { statusKind } from './levels.ts';
 

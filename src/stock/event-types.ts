@@ -1,5 +1,5 @@
 /** Events of stock. */
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
 import { adjustmentReasons, Stock } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 /** What follows from a change of quantities: its events, and the job that changes the status of the cheese. */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import type { EventData } from '../events/define.ts';
-import { recordEvents } from '../events/record.ts';
+import type { EventData } from '../event-log/define.ts';
+import { recordEvents } from '../event-log/record.ts';
 import { scheduleJobs } from '../jobs/queue.ts';
 import { stockEvents } from './event-types.ts';
 import type { Levels } from './queries.ts';

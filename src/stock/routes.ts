@@ -1,14 +1,14 @@
 /** Routes of stock. */
-import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { cheeseId } from '../cheeses/routes.ts';
 import {
   badRequestResponse,
   notFoundResponse,
   preconditionFailedResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { nextPageHeader } from '../http/link.ts';
+} from '../http/responses/error-responses.ts';
+import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';

@@ -1,8 +1,9 @@
 /** Checks that open deliveries are sent some time, and that secrets of endpoints can be read. */
+
+import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
-import { deliveryKind } from './lines.ts';
+import { deliveryKind } from './delivery/delivery-order.ts';
 import { activeSecrets, type EndpointSecrets, parseSecrets } from './secrets.ts';
 
 const rowsMax = 1000;

@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../event-log/record.ts';
 import { type DisabledReason, webhookEvents } from './event-types.ts';
 import { webhookQueries } from './queries.ts';
 

@@ -1,11 +1,11 @@
 /** Webhook endpoints as responses show them. */
 import { AppError, type FieldError, validationError } from '../errors.ts';
-import type { EventService } from '../events/service.ts';
+import type { EventService } from '../event-log/reading/service.ts';
 import { eventTypes, isKnownType } from '../events/types.ts';
 import type { Versioned } from '../versioned.ts';
+import type { Backlog } from './delivery/waiting.ts';
 import type { EndpointRow } from './queries.ts';
 import { activeSecrets, parseSecrets } from './secrets.ts';
-import type { Backlog } from './waiting.ts';
 
 export const noEndpoint = 'There is no such webhook endpoint.';
 

@@ -1,5 +1,5 @@
 /** Events of webhook endpoints. They never contain the URL, which may contain a token. */
-import { defineEvent } from '../events/define.ts';
+import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
 
 const onlyId = {

@@ -1,7 +1,8 @@
 /** Webhook endpoints over HTTP, for the scope admin. The command line has the same verbs. */
-import { anyOf, oauth } from '../auth/access.ts';
+import { anyOf, oauth } from '../access/access.ts';
 import type { KeyService } from '../auth/keys/service.ts';
 import { parseDuration } from '../duration.ts';
+import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
@@ -9,10 +10,9 @@ import {
   notFoundResponse,
   preconditionFailedResponse,
   unprocessableResponse,
-} from '../http/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { parsePathId } from '../http/path-id.ts';
-import { type RouteResponse, TextBody } from '../http/response.ts';
+} from '../http/responses/error-responses.ts';
+import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { type RouteResponse, TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
 import { noEndpoint } from './endpoint.ts';

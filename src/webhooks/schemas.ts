@@ -3,7 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import { typesMax } from '../events/list-schemas.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import { durationRule, lineRule, multilineRule } from '../schema/text-rules.ts';
-import { waitingForValues } from './waiting.ts';
+import { waitingForValues } from './delivery/waiting.ts';
 
 export const urlCharactersMax = 2048;
 

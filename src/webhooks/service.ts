@@ -5,21 +5,21 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock } from '../database/sql.ts';
 import { AppError, validationError } from '../errors.ts';
-import type { NewEvent } from '../events/define.ts';
-import { readLogState } from '../events/log-reader.ts';
-import { positionAt } from '../events/positions.ts';
-import { recordEvents } from '../events/record.ts';
-import type { EventService } from '../events/service.ts';
+import type { NewEvent } from '../event-log/define.ts';
+import { readLogState } from '../event-log/reading/log-reader.ts';
+import { positionAt } from '../event-log/reading/positions.ts';
+import type { EventService } from '../event-log/reading/service.ts';
+import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { skipWaiting, wakeWaiting } from './backlog.ts';
+import { skipWaiting, wakeWaiting } from './delivery/backlog.ts';
+import { type Backlog, emptyBacklog, readBacklogs } from './delivery/waiting.ts';
 import { requireFound, requireKnownTypes, resolvePosition, toEndpoint } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { webhookEvents } from './event-types.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
+import type { WebhookTargets } from './requests/sender.ts';
 import type { WebhookEndpointChange, WebhookEndpointInput } from './schemas.ts';
 import { activeSecrets, type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
-import type { WebhookTargets } from './sender.ts';
-import { type Backlog, emptyBacklog, readBacklogs } from './waiting.ts';
 
 /** Of an account. */
 export const endpointsMax = 20;
@@ -157,7 +157,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
 
     async create(context, accountId, { url, types = null, description = null, since = 'latest' }) {
       requireKnownTypes(types);
-      await (await import('./targets.ts')).requireTarget(url, targets);
+      await (await import('./requests/targets.ts')).requireTarget(url, targets);
       const position = await resolvePosition(events, 'since', since);
       const [account, { epochs }] = await Promise.all([
         keys.findAccountById(accountId),
@@ -190,7 +190,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     async update(context, id, { url, types, description }, precondition) {
       requireKnownTypes(types ?? null);
       if (url !== undefined) {
-        await (await import('./targets.ts')).requireTarget(url, targets);
+        await (await import('./requests/targets.ts')).requireTarget(url, targets);
       }
       return change(context, id, precondition, async (_, row) => {
         const changes = {

@@ -8,14 +8,14 @@ import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { toBase62 } from '../random-text.ts';
-import { wakeWaiting } from './backlog.ts';
+import { wakeWaiting } from './delivery/backlog.ts';
+import { countManualAttempt } from './delivery/manual-attempts.ts';
 import { requireFound } from './endpoint.ts';
 import { afterTest } from './health.ts';
-import { countManualAttempt } from './manual-attempts.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
-import { attemptError, toRequest } from './request.ts';
+import { attemptError, toRequest } from './requests/request.ts';
+import type { WebhookTargets } from './requests/sender.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
-import type { WebhookTargets } from './sender.ts';
 
 export interface PingResult {
   /** null where there was no response. */
@@ -76,7 +76,7 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
       data: {},
       previousId: null,
     });
-    const { createWebhookSender } = await import('./sender.ts');
+    const { createWebhookSender } = await import('./requests/sender.ts');
     const sender = createWebhookSender(targets, clock.now);
     try {
       const result = await sender.send(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { beginEpochOf } from '../../src/events/numbering.ts';
+import { beginEpochOf } from '../../src/event-log/numbering.ts';
 import { onBothEngines, shared, testClock } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
 

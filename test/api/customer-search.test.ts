@@ -1,7 +1,7 @@
 /** Search, single reads, roles and sessions of customers, for operators. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchNames } from '../../src/customers/search-names.ts';
+import { searchNames } from '../../src/customers/search/search-names.ts';
 import { sql } from '../../src/database/sql.ts';
 import { eventsNumbered, newClient, newCustomer, newSession, newToken } from '../auth/holders.ts';
 import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';

@@ -1,8 +1,8 @@
 /** GET /integrity: the stored results of `curd doctor`, without which the command works too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type CheckResult, storeDoctorRun } from '../../src/administration/integrity.ts';
 import { sql } from '../../src/database/sql.ts';
+import { type CheckResult, storeDoctorRun } from '../../src/operations/integrity.ts';
 import { approve, newClient, newCustomer, newSession, newToken } from '../auth/holders.ts';
 import { openFilledShop } from '../cli/filled-shop.ts';
 import { curd } from '../cli/run.ts';

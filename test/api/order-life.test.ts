@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { type OrderStatus, orderStatuses } from '../../src/orders/order-status.ts';
+import { type OrderStatus, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 import {
   assertError,
   bern,

@@ -1,8 +1,8 @@
 /** GET /store/orders: pages, filters, cursors and ownership. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../src/auth/access.ts';
-import type { Principal } from '../../src/auth/principal.ts';
+import type { Scope } from '../../src/access/access.ts';
+import type { Principal } from '../../src/access/principal.ts';
 import { createCursors } from '../../src/cursor.ts';
 import { AppError } from '../../src/errors.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';

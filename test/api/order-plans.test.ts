@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sql } from '../../src/database/database.ts';
 import { type Statement, sql, type Value } from '../../src/database/sql.ts';
-import type { OrderFilters } from '../../src/orders/list-queries.ts';
-import { addChanges } from '../../src/orders/order-counter.ts';
-import { readPage } from '../../src/orders/order-pages.ts';
-import type { OrderStatus } from '../../src/orders/order-status.ts';
-import { countOrders } from '../../src/orders/order-totals.ts';
+import type { OrderFilters } from '../../src/orders/lists/list-queries.ts';
+import { countOrders } from '../../src/orders/lists/list-totals.ts';
+import { addChanges } from '../../src/orders/lists/order-counter.ts';
+import { readPage } from '../../src/orders/lists/order-pages.ts';
+import type { OrderStatus } from '../../src/orders/transitions/order-status.ts';
 import { onBothEngines, openShop, type Shop } from '../helper.ts';
 
 /** Orders over 100 days. With a million, the plans are those of a large shop. */

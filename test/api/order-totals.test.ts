@@ -1,12 +1,12 @@
 /** Lists of orders and their totals, compared with a model after random changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Principal } from '../../src/auth/principal.ts';
+import type { Principal } from '../../src/access/principal.ts';
 import { sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
-import { recountOrders } from '../../src/orders/order-counter.ts';
-import type { OrderRequest } from '../../src/orders/order-reader.ts';
-import { type OrderStatus, orderStatuses } from '../../src/orders/order-status.ts';
+import { recountOrders } from '../../src/orders/lists/order-counter.ts';
+import type { OrderRequest } from '../../src/orders/lists/order-reader.ts';
+import { type OrderStatus, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 import { newCustomer } from '../auth/holders.ts';
 import { bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 import { createRandom } from './navigation-model.ts';

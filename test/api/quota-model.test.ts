@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { Principal } from '../../src/auth/principal.ts';
+import type { Principal } from '../../src/access/principal.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
+import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { createLocalCounter } from '../../src/limits/local-counter.ts';
 import { createPostgresCounter } from '../../src/limits/postgres-counter.ts';
 import { createRateLimits, type RateLimits, type RequestCharge } from '../../src/limits/rate-limits.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
+import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { createOverloadGuard } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';

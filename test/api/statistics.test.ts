@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from '../../src/database/sql.ts';
-import { removeExpiredEvents } from '../../src/events/retention.ts';
+import { removeExpiredEvents } from '../../src/event-log/retention.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { checkStatistics } from '../../src/statistics/consistency-check.ts';
 import { beginCounting, countAll } from '../../src/statistics/counting.ts';

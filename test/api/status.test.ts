@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { sql } from '../../src/database/sql.ts';
 import { addJob } from '../../src/jobs/queue.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { withoutSecrets } from '../../src/settings/given.ts';
+import { withoutSecrets } from '../../src/settings/setting-origins.ts';
 import { settings } from '../../src/settings/table.ts';
 import { approve, newClient, newCustomer, newSession, newToken } from '../auth/holders.ts';
 import {

@@ -1,7 +1,7 @@
 /** Access of every route, compared with a table: refusals come before validation of the request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Scope, scopes } from '../../src/auth/access.ts';
+import { type Scope, scopes } from '../../src/access/access.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fullPath, type Route } from '../../src/http/route.ts';

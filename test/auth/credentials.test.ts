@@ -1,7 +1,7 @@
 /** Every kind of credential at every route: which are accepted, and the challenge of the others (RFC 6750, section 3). */
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { type Scope, scopes } from '../../src/auth/access.ts';
+import { type Scope, scopes } from '../../src/access/access.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fullPath } from '../../src/http/route.ts';

@@ -1,6 +1,6 @@
 /** Customers, sessions and access tokens for tests, made without the pages that issue them. */
 import { hash, randomBytes } from 'node:crypto';
-import { type Scope, scopes } from '../../src/auth/access.ts';
+import { type Scope, scopes } from '../../src/access/access.ts';
 import { sql } from '../../src/database/sql.ts';
 import { type Shop, until } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';

@@ -1,7 +1,7 @@
 /** Limits and operations in the console: who uses how much, and whether the shop is well. */
 import assert from 'node:assert/strict';
-import { storeDoctorRun } from '../../src/administration/integrity.ts';
 import { systemClock } from '../../src/clock.ts';
+import { storeDoctorRun } from '../../src/operations/integrity.ts';
 import { consoleTests } from './console.ts';
 
 const marker = 'MARKERthatmustneverbeshown';

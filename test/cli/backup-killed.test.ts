@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { extract } from 'tar';
 import { systemClock } from '../../src/clock.ts';
-import { integrityErrors } from '../../src/database/sqlite-file.ts';
+import { integrityErrors } from '../../src/database/sqlite/database-file.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';

@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { buildApp } from '../../src/app/compose.ts';
-import { copyTables } from '../../src/database/copy-tables.ts';
+import { copyTables } from '../../src/database/copy/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseMapping } from '../../src/cheeses/import/column-mapping.ts';
-import { importCheeses } from '../../src/cheeses/import/import-cheeses.ts';
+import { parseMapping } from '../../src/catalogue-import/column-mapping.ts';
+import { importCheeses } from '../../src/catalogue-import/import-cheeses.ts';
 import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
 onBothEngines('An import from JSON', (engine) => {

@@ -63,8 +63,8 @@ test('serve loads the modules that send webhooks with the first endpoint', async
   });
   cleanUp(t, () => server.stop());
   const isLoaded = (name: string) => readFileSync(log, 'utf8').includes(name);
-  const modules = ['/src/webhooks/engine.ts', '/src/webhooks/sender.ts'];
-  assert.ok(isLoaded('/src/webhooks/worker.ts'), 'the recorder sees modules of the server');
+  const modules = ['/src/webhooks/delivery/engine.ts', '/src/webhooks/requests/sender.ts'];
+  assert.ok(isLoaded('/src/webhooks/delivery/worker.ts'), 'the recorder sees modules of the server');
   const atStart = modules.filter(isLoaded);
   const key = await inShop(shop, async ({ keys, contextOf }) => {
     const account = await keys.createAccount(contextOf('test'), 'webhooks');
@@ -76,6 +76,6 @@ test('serve loads the modules that send webhooks with the first endpoint', async
     body: JSON.stringify({ url: 'http://127.0.0.1:9/hook' }),
   });
   assert.equal(response.status, 201, await response.text());
-  await until(async () => isLoaded('/src/webhooks/engine.ts'));
+  await until(async () => isLoaded('/src/webhooks/delivery/engine.ts'));
   assert.deepEqual(atStart, []);
 });

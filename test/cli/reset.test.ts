@@ -1,9 +1,9 @@
 /** "curd reset": a shop is like new, its keys stay valid, and running servers notice it immediately. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { listTables } from '../../src/database/copy/tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Engine, rawSql, sql } from '../../src/database/sql.ts';
-import { listTables } from '../../src/database/tables.ts';
 import { secret } from '../context.ts';
 import { shown } from '../files/images.ts';
 import { assertError, createDatabase, engines, type Shop } from '../helper.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutPage } from '../../console/src/parts/cut-page.ts';
+import { cutPage } from '../../console/src/parts/tables/cut-page.ts';
 
 const pageSize = 10;
 const rereadMax = 20;

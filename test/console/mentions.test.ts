@@ -1,13 +1,13 @@
 /** What the console calls actors and subjects of events, and how it shortens ids and ages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shorten, showAge } from '../../console/src/parts/format.ts';
+import { shorten, showAge } from '../../console/src/parts/text/format.ts';
 import {
   describeActor,
   describeSubject,
   mentionOfSubject,
   mentionsOf,
-} from '../../console/src/parts/mentions.ts';
+} from '../../console/src/parts/text/mentions.ts';
 
 const longId = 'mob_8FqK2xTzR4wLpN7vYcD1';
 

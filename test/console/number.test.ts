@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { type NumberRules, priceRules, readNumber, writeNumber } from '../../console/src/parts/number.ts';
-import { parsePrice } from '../../src/cheeses/import/price-text.ts';
+import {
+  type NumberRules,
+  priceRules,
+  readNumber,
+  writeNumber,
+} from '../../console/src/parts/fields/number.ts';
+import { parsePrice } from '../../src/catalogue-import/price-text.ts';
 
 const kilograms: NumberRules = { decimals: 0, min: -1000, max: 1_000_000_000 };
 

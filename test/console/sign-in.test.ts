@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { consoleRoutes } from '../../src/console/routes.ts';
+import { consoleRoutes } from '../../src/console-server/routes.ts';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, shared, temporaryFolder, testClock } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';

@@ -1,6 +1,7 @@
 /** All rows of a shop, for a comparison with another shop. */
+
+import { listTables, readTableRows } from '../../src/database/copy/tables.ts';
 import type { Database } from '../../src/database/database.ts';
-import { listTables, readTableRows } from '../../src/database/tables.ts';
 
 /**
  * Rows by table, except usage counters, applied migrations, changes of orders that are not counted yet, and the epochs of

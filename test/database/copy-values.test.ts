@@ -1,7 +1,7 @@
 /** Copies of values that the two engines might treat differently, in both directions. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { copyTables } from '../../src/database/copy-tables.ts';
+import { copyTables } from '../../src/database/copy/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine, Value } from '../../src/database/sql.ts';

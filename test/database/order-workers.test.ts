@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
-import type { OrderStatus } from '../../src/orders/order-status.ts';
+import type { OrderStatus } from '../../src/orders/transitions/order-status.ts';
 import { bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
 import { open } from './notes.ts';
 

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { startMaintenance } from '../../src/app/maintenance.ts';
 import { purgeInSlices } from '../../src/database/purge.ts';
 import { rawSql, sql, type Value } from '../../src/database/sql.ts';
 import type { Log } from '../../src/log.ts';
+import { startMaintenance } from '../../src/operations/maintenance.ts';
 import { onBothEngines, openShop, shared, testClock } from '../helper.ts';
 
 const past = '2026-05-31T00:00:00.000Z';

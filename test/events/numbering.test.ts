@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
-import { createNumbering } from '../../src/events/numbering.ts';
+import { createNumbering } from '../../src/event-log/numbering.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 const instances = 3;

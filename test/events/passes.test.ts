@@ -5,8 +5,8 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createEventHub } from '../../src/events/hub.ts';
-import { createNumbering, type Numbering } from '../../src/events/numbering.ts';
+import { createNumbering, type Numbering } from '../../src/event-log/numbering.ts';
+import { createEventHub } from '../../src/event-log/reading/hub.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 interface Numbered {

@@ -1,8 +1,8 @@
 /** No event has personal data: the fields of events are a closed list, and a deleted customer is found nowhere. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listTables } from '../../src/database/copy/tables.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
-import { listTables } from '../../src/database/tables.ts';
 import { eventDefinitions } from '../../src/events/types.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { onBothEngines, shared, until } from '../context.ts';

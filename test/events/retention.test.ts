@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { checkEventLog } from '../../src/events/consistency-check.ts';
-import { recordEvents } from '../../src/events/record.ts';
-import { removeExpiredEvents } from '../../src/events/retention.ts';
+import { checkEventLog } from '../../src/event-log/consistency-check.ts';
+import { recordEvents } from '../../src/event-log/record.ts';
+import { removeExpiredEvents } from '../../src/event-log/retention.ts';
 import { orderEvents } from '../../src/orders/event-types.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import { cheeseEvents } from '../../src/cheeses/event-types.ts';
 import { Cheese } from '../../src/cheeses/schemas.ts';
 import { sql } from '../../src/database/sql.ts';
-import type { NewEvent } from '../../src/events/define.ts';
+import type { NewEvent } from '../../src/event-log/define.ts';
 import { orderEvents } from '../../src/orders/event-types.ts';
 import { cleanUp, onBothEngines, type Scope, shared, until } from '../context.ts';
 import { assertError, type ListeningShop, openListeningShop } from '../helper.ts';

@@ -1,8 +1,8 @@
 /** Open event streams of tests, and events to fill the log with. */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
-import type { NewEvent } from '../../src/events/define.ts';
-import { recordEvents } from '../../src/events/record.ts';
+import type { NewEvent } from '../../src/event-log/define.ts';
+import { recordEvents } from '../../src/event-log/record.ts';
 import { cleanUp, type Scope, until } from '../context.ts';
 import type { ListeningShop, Shop } from '../helper.ts';
 

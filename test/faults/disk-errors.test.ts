@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { rawSql } from '../../src/database/sql.ts';
-import { translateSqliteError } from '../../src/database/sqlite-errors.ts';
+import { translateSqliteError } from '../../src/database/sqlite/sqlite-errors.ts';
 import { AppError } from '../../src/errors.ts';
-import { toAppError } from '../../src/http/error-body.ts';
-import { statusOf } from '../../src/http/error-mapping.ts';
+import { toAppError } from '../../src/http/responses/error-body.ts';
+import { statusOf } from '../../src/http/responses/error-mapping.ts';
 import { accountWithKey, cheesesIn, curd, freshShop, serve } from '../cli/run.ts';
 import { assertError, openShop } from '../helper.ts';
 

@@ -17,7 +17,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openServices } from '../../src/app/services.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createUploads } from '../../src/http/uploads.ts';
+import { createUploads } from '../../src/http/bodies/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { createStock, type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import * as photos from '../files/images.ts';

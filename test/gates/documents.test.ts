@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
-import { statusOf } from '../../src/http/error-mapping.ts';
-import { pipeline } from '../../src/http/pipeline.ts';
+import { pipeline } from '../../src/http/pipeline/pipeline.ts';
+import { statusOf } from '../../src/http/responses/error-mapping.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { environments } from '../../src/settings/parsers.ts';
 import { defaultIn, defaultText, type Setting } from '../../src/settings/setting.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
-import { codeOfStatus, statusOf } from '../../src/http/error-mapping.ts';
+import { codeOfStatus, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { read } from './sources.ts';
 
 suite('The mapping of errors', () => {

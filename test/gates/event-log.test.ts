@@ -6,9 +6,9 @@ import { filesIn, placesOf, read } from './sources.ts';
 /** Statements that delete events, by file, with what each must contain. */
 const deletions: Readonly<Record<string, RegExp>> = {
   // Test orders and events from before the log.
-  'src/events/queries.ts': /^delete from event where sequence = 0 and /,
+  'src/event-log/queries.ts': /^delete from event where sequence = 0 and /,
   // From the beginning of the log on: retention.ts moves it in the same transaction.
-  'src/events/log-queries.ts': /^delete from event where sequence >= .* and sequence < /,
+  'src/event-log/log-queries.ts': /^delete from event where sequence >= .* and sequence < /,
 };
 
 const statementsIn = (path: string) =>
@@ -32,18 +32,18 @@ suite('Events', () => {
 
   test('with a number are deleted by the retention only', () => {
     assert.deepEqual(
-      placesOf(/\bdeleteEvents\b/, ['src/events/log-queries.ts', 'src/events/retention.ts']),
+      placesOf(/\bdeleteEvents\b/, ['src/event-log/log-queries.ts', 'src/event-log/retention.ts']),
       [],
     );
   });
 
   test('have numbers that only passes, transactions of changes and repairs give', () => {
-    assert.deepEqual(placesOf(/\bupdate event set\b.*\bsequence\b/, ['src/events/log-queries.ts']), []);
+    assert.deepEqual(placesOf(/\bupdate event set\b.*\bsequence\b/, ['src/event-log/log-queries.ts']), []);
     assert.deepEqual(
-      placesOf(/\beventQueries\(tx\)\.insert\b/, ['src/events/record.ts', 'src/events/repair.ts']),
+      placesOf(/\beventQueries\(tx\)\.insert\b/, ['src/event-log/record.ts', 'src/event-log/repair.ts']),
       [],
     );
     const insert = /\binto event\b|[iI]nsert\(\s*'event'/;
-    assert.deepEqual(placesOf(insert, ['src/events/queries.ts']), []);
+    assert.deepEqual(placesOf(insert, ['src/event-log/queries.ts']), []);
   });
 });

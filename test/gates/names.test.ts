@@ -56,9 +56,9 @@ suite('Names', () => {
   test('and texts in http/ contain no business words', () => {
     const allowed = [
       // The realm of WWW-Authenticate never changes: clients may have stored passwords and tokens under it.
-      'src/http/error-mapping.ts',
+      'src/http/responses/error-mapping.ts',
       // The stored scope of idempotency keys contains the customer for whom a key acts.
-      'src/http/execute.ts',
+      'src/http/pipeline/execute.ts',
     ];
     const found = placesOf(businessWords, allowed).filter((place) => place.startsWith('src/http/'));
     assert.deepEqual(found, [], 'declare the text in the route, or move the file to the area');

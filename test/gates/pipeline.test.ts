@@ -1,7 +1,7 @@
 /** The order of the pipeline, which is the order in which a request is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pipeline } from '../../src/http/pipeline.ts';
+import { pipeline } from '../../src/http/pipeline/pipeline.ts';
 
 test('The steps of the pipeline are these, in this order', () => {
   const names = Object.fromEntries(

@@ -7,7 +7,7 @@ import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkEvents } from '../../src/events/record.ts';
+import { checkEvents } from '../../src/event-log/record.ts';
 import {
   bern,
   cleanUp,

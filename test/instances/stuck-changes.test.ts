@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Sql } from '../../src/database/database.ts';
 import { Effects, rollingBack } from '../../src/database/dry-run.ts';
-import { createGroups } from '../../src/database/groups.ts';
-import { createSlots } from '../../src/database/slots.ts';
+import { createGroups } from '../../src/database/group-commit.ts';
+import { createSlots } from '../../src/database/semaphore.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, bern, openShop, type Shop } from '../helper.ts';
 

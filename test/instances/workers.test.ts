@@ -7,12 +7,12 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireSupport } from '../../src/cli/workers.ts';
+import { requireSupport } from '../../src/cli/server/workers.ts';
 import { systemClock } from '../../src/clock.ts';
 import { withShareOfConnections } from '../../src/database/postgres/url.ts';
 import { sql } from '../../src/database/sql.ts';
 import { limitConnections } from '../../src/http/connection-age.ts';
-import { mergeMetrics } from '../../src/http/merged-metrics.ts';
+import { mergeMetrics } from '../../src/http/metrics/merged-metrics.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
 import { parseWorkers } from '../../src/settings/workers.ts';
 import {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { Asset } from '../../src/http/asset.ts';
+import { Asset } from '../../src/http/responses/asset.ts';
 import { cleanUp, openListeningShop, shared, until } from '../helper.ts';
 
 const shop = shared((t) => openListeningShop(t));

@@ -1,9 +1,9 @@
 /** Concurrent changes of objects of the authorization server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAdapters } from '../../src/auth/oauth/adapter.ts';
 import { createGrants } from '../../src/auth/oauth/grants.ts';
-import { createRotations } from '../../src/auth/oauth/rotation.ts';
+import { createAdapters } from '../../src/auth/oauth/provider/adapter.ts';
+import { createRotations } from '../../src/auth/oauth/provider/rotation.ts';
 import { systemClock } from '../../src/clock.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { onBothEngines, secret } from '../context.ts';

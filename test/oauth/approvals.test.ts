@@ -1,7 +1,7 @@
 /** The scope admin: the application's list, a customer who is staff, and an operator who approved the two. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Scope } from '../../src/auth/access.ts';
+import type { Scope } from '../../src/access/access.ts';
 import { onBothEngines, type Shop, testClock } from '../helper.ts';
 import {
   assertRefused,

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { authorizeChecks, readAuthorizeRequest, refusalOf } from '../../src/auth/oauth/authorize-request.ts';
+import {
+  authorizeChecks,
+  readAuthorizeRequest,
+  refusalOf,
+} from '../../src/auth/oauth/provider/authorize-request.ts';
 import { openShop, shared } from '../helper.ts';
 import { newApplication } from './flow.ts';
 

@@ -1,7 +1,7 @@
 /** Applications and approvals on the command line, and what may not be registered. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Scope } from '../../src/auth/access.ts';
+import type { Scope } from '../../src/access/access.ts';
 import type { GrantType } from '../../src/auth/oauth/clients.ts';
 import {
   accountWithKey,

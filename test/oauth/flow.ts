@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Compile } from 'typebox/schema';
-import { scopes } from '../../src/auth/access.ts';
+import { scopes } from '../../src/access/access.ts';
 import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
 import { sql } from '../../src/database/sql.ts';
 import { closed, operationsOf } from '../fuzz/openapi.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
-import { libraryErrorTexts } from '../../src/auth/oauth/provider-extensions.ts';
+import { libraryErrorTexts } from '../../src/auth/oauth/provider/provider-extensions.ts';
 
 const library = new URL('../../node_modules/oidc-provider/lib/', import.meta.url);
 const source = globSync('**/*.js', { cwd: library })

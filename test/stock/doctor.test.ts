@@ -1,7 +1,7 @@
 /** What `curd doctor` finds in stock, and the remedies that it names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding } from '../../src/database/findings.ts';
+import type { Finding } from '../../src/database/checks/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { checkStock, recountStock } from '../../src/stock/consistency-check.ts';
 import { onBothEngines, openShop, type Shop, shared } from '../helper.ts';

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { acceptsGzip, compress } from '../../src/http/compression.ts';
+import { acceptsGzip, compress } from '../../src/http/responses/compression.ts';
 
 suite('acceptsGzip', () => {
   test('follows Accept-Encoding (RFC 9110, 12.5.3)', () => {

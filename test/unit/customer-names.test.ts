@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { caseFold } from '../../src/customers/case-fold.ts';
 import { tierOf, tiers } from '../../src/customers/tiers.ts';
+import { caseFold } from '../../src/schema/case-fold.ts';
 
 /** Any text, and text of the letters whose case or width is out of the ordinary. */
 const texts = fc

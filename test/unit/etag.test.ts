@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { matchesIfNoneMatch, requireIfMatch, strongTag, weakTag } from '../../src/http/etag.ts';
+import { matchesIfNoneMatch, requireIfMatch, strongTag, weakTag } from '../../src/http/responses/etag.ts';
 
 const versions = fc.maxSafeNat();
 /** Other tags, with everything that RFC 9110 permits: commas, blanks in lists, obs-text. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { foldText, splitWords } from '../../src/cheeses/folding.ts';
+import { foldText, splitWords } from '../../src/schema/folding.ts';
 
 /** Any text, realistic names, and words that are long enough to be truncated. */
 const texts = fc.oneof(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { parseJson } from '../../src/http/json-body.ts';
+import { parseJson } from '../../src/http/bodies/json-body.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 /** `{"a":{"a": ... 1 }}` with a given depth. */

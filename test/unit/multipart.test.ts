@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { statusOf } from '../../src/http/error-mapping.ts';
-import { type ReceivedForm, receiveMultipart } from '../../src/http/multipart.ts';
+import { type ReceivedForm, receiveMultipart } from '../../src/http/bodies/multipart.ts';
+import { statusOf } from '../../src/http/responses/error-mapping.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
 import { temporaryFolder } from '../context.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { readHeaders, readQuery } from '../../src/http/parameters.ts';
+import { readHeaders, readQuery } from '../../src/http/pipeline/parameters.ts';
 import type { Parameters } from '../../src/schema/schema.ts';
 
 const declared = {

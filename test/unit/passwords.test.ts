@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasswords, type Passwords, passwordProcessesMax } from '../../src/auth/passwords.ts';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
+import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { cleanUp } from '../helper.ts';
 
 const waitingMax = 64;

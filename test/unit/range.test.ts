@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
-import { isRangeWanted, parseRange } from '../../src/http/range.ts';
+import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { isRangeWanted, parseRange } from '../../src/http/responses/range.ts';
 
 type Outcome = 'all' | 'none' | readonly [first: number, last: number];
 

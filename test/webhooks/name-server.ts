@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { replaceNameServers } from '../../src/webhooks/host-lookup.ts';
+import { replaceNameServers } from '../../src/webhooks/requests/host-lookup.ts';
 import { cleanUp, type Scope } from '../context.ts';
 
 /** By host. A host that is missing does not exist. */

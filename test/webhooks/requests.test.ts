@@ -12,10 +12,10 @@ import { suite, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { parseHosts } from '../../src/webhooks/host-lookup.ts';
-import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/schedule.ts';
-import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/sender.ts';
-import { sign } from '../../src/webhooks/signature.ts';
+import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/delivery/retry-schedule.ts';
+import { parseHosts } from '../../src/webhooks/requests/host-lookup.ts';
+import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/requests/sender.ts';
+import { sign } from '../../src/webhooks/requests/signature.ts';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { openNameServer } from './name-server.ts';
 

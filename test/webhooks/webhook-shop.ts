@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
 import { endAllLeases } from '../../src/jobs/leases.ts';
-import { deliveryKind } from '../../src/webhooks/lines.ts';
+import { deliveryKind } from '../../src/webhooks/delivery/delivery-order.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/queries.ts';
 import { until } from '../context.ts';
 import type { Shop } from '../helper.ts';

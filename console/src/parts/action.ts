@@ -2,9 +2,9 @@
 
 import { useState } from 'react';
 import { type CallOptions, isCurdError } from '../../../client/src/index.ts';
-import { queryClient } from '../queries.ts';
-import { messageOf, onRefused } from '../session.ts';
-import type { Effects } from './confirm.tsx';
+import { queryClient } from '../data/queries.ts';
+import { messageOf, onRefused } from '../session/session.ts';
+import type { Effects } from './dialogs/confirm.tsx';
 import { notifications } from './notifications.tsx';
 
 /** Reads queries again whose key begins with one of these. */

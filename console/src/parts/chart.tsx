@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { Button, Group, Table, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import { showDay, showMonthDay } from './format.ts';
+import { showDay, showMonthDay } from './text/format.ts';
 
 interface Series {
   /** What is measured, with its unit: "Value in US dollars". */

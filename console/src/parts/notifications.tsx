@@ -1,8 +1,8 @@
 /** Notices in the corner of the page: what was done, and what was refused and why. */
 import { Button, Group, Notification, Stack } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
-import { useShortcuts } from '../shortcuts.ts';
-import { type Opener, returnFocus } from './return-focus.ts';
+import { type Opener, returnFocus } from './dialogs/return-focus.ts';
+import { useShortcuts } from './shortcuts.ts';
 
 interface Notice {
   readonly message: ReactNode;

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react';
 import { isCurdError } from '../../../client/src/index.ts';
 import { shopEnvironment, shopName } from '../environment.ts';
-import { messageOf } from '../session.ts';
+import { messageOf } from '../session/session.ts';
 
 /** The heading of a screen, and the title of the document. */
 export function PageTitle({ title, children }: { readonly title: string; readonly children?: ReactNode }) {

@@ -1,11 +1,16 @@
 /** Routes of accounts, for operators. */
-import { conflictResponse, notFoundResponse, unprocessableResponse } from '../../http/error-responses.ts';
-import { parsePathId } from '../../http/path-id.ts';
+
+import { anyOf, oauth } from '../../access/access.ts';
+import { parsePathId } from '../../http/pipeline/path-id.ts';
+import {
+  conflictResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
+import { Quota, quotaOf } from '../../limits/schemas.ts';
 import { int64, timestampSchema } from '../../schema/parts.ts';
-import { anyOf, oauth } from '../access.ts';
-import { Quota, quotaOf } from '../quota.ts';
 import { type AccountDetails, accountNameRule } from './accounts.ts';
 import type { KeyService } from './service.ts';
 

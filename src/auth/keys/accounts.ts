@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { recordEvents } from '../../events/record.ts';
+import { recordEvents } from '../../event-log/record.ts';
 import { accountEvents } from './event-types.ts';
 import { type AccountDetailsRow, type AccountRow, keyQueries } from './queries.ts';
 

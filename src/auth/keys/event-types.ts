@@ -1,5 +1,5 @@
 /** Events of accounts and of API keys, without their secrets. */
-import { defineEvent } from '../../events/define.ts';
+import { defineEvent } from '../../event-log/define.ts';
 import { int64 } from '../../schema/parts.ts';
 import { ApiKey } from './schemas.ts';
 

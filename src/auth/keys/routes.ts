@@ -1,15 +1,16 @@
 /** Routes of API keys, for the scope admin. The command line has the same verbs. */
+
+import { anyOf, oauth } from '../../access/access.ts';
+import type { Principal } from '../../access/principal.ts';
 import { parseDuration } from '../../duration.ts';
+import { parsePathId } from '../../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   unprocessableResponse,
-} from '../../http/error-responses.ts';
-import { parsePathId } from '../../http/path-id.ts';
+} from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
-import { anyOf, oauth } from '../access.ts';
-import type { Principal } from '../principal.ts';
 import {
   ApiKey,
   ApiKeyInput,

@@ -1,8 +1,8 @@
 /** Schemas of API keys. */
 
+import { scopes } from '../../access/access.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
-import { scopes } from '../access.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
 const duration = { type: 'string', maxLength: 16, rule: durationRule } as const;

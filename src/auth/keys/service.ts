@@ -1,12 +1,13 @@
 /** API keys: creation, names, rotation and revocation. Accounts are in accounts.ts. */
+
+import type { Scope } from '../../access/access.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import type { NewEvent } from '../../events/define.ts';
-import { recordEvents } from '../../events/record.ts';
+import type { NewEvent } from '../../event-log/define.ts';
+import { recordEvents } from '../../event-log/record.ts';
 import type { Environment } from '../../settings/config.ts';
-import type { Scope } from '../access.ts';
 import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';

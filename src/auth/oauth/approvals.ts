@@ -2,12 +2,13 @@
  * Approvals of the scope admin. An operator must approve each pair of an application and a customer. A decision counts
  * from the next request on.
  */
+
+import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context, Origin } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { recordEvents } from '../../events/record.ts';
-import type { Principal } from '../principal.ts';
+import { recordEvents } from '../../event-log/record.ts';
 import { approvalEvents } from './event-types.ts';
 import { type ApprovalRow, type ApprovalStatus, type NamedApprovalRow, oauthQueries } from './queries.ts';
 

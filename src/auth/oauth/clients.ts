@@ -1,11 +1,11 @@
 /** OAuth clients: registration, list and deletion. */
 import { hash } from 'node:crypto';
+import type { Scope } from '../../access/access.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError, type FieldError } from '../../errors.ts';
-import { recordEvents } from '../../events/record.ts';
-import type { Scope } from '../access.ts';
+import { recordEvents } from '../../event-log/record.ts';
 import { clientEvents } from './event-types.ts';
 import { oauthQueries } from './queries.ts';
 

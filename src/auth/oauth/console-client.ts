@@ -2,11 +2,12 @@
  * The OAuth client of the operator's console. It is built in: public, with PKCE, the scopes of its screens, and one redirect URI on this
  * server. The first sign-in creates it, with an account that cannot have API keys.
  */
+
+import type { Scope } from '../../access/access.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import type { Scope } from '../access.ts';
 import { consoleAccount, type KeyService } from '../keys/service.ts';
 import { consoleClientId } from './clients.ts';
 import { type ClientRow, oauthQueries } from './queries.ts';

@@ -3,13 +3,13 @@
  * with the scope admin, so a link gives no right that its maker does not have. It is used once, and stored as SHA-256.
  */
 import { hash } from 'node:crypto';
+import { scopes } from '../../access/access.ts';
+import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { scopes } from '../access.ts';
-import type { Principal } from '../principal.ts';
 import type { ApprovalService } from './approvals.ts';
 import { consoleClientId } from './clients.ts';
 import type { ConsoleClient } from './console-client.ts';

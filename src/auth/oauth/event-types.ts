@@ -1,5 +1,5 @@
 /** Events of OAuth clients and of approvals of the scope admin. */
-import { defineEvent } from '../../events/define.ts';
+import { defineEvent } from '../../event-log/define.ts';
 import { int64 } from '../../schema/parts.ts';
 import { type ApprovalStatus, approvalStatuses } from './queries.ts';
 

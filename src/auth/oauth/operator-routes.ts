@@ -1,13 +1,14 @@
 /** Routes of OAuth clients and approvals, for operators. The command line has the same verbs. */
+
+import { anyOf, oauth } from '../../access/access.ts';
+import { parsePathId } from '../../http/pipeline/path-id.ts';
 import {
   badRequestResponse,
   conflictResponse,
   notFoundResponse,
   unprocessableResponse,
-} from '../../http/error-responses.ts';
-import { parsePathId } from '../../http/path-id.ts';
+} from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
-import { anyOf, oauth } from '../access.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { Client, ClientService } from './clients.ts';

@@ -1,7 +1,8 @@
 /** Schemas of OAuth clients and approvals, for operators. */
+
+import { scopes } from '../../access/access.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { lineRule } from '../../schema/text-rules.ts';
-import { scopes } from '../access.ts';
 import { grantTypes } from './clients.ts';
 import { approvalStatuses } from './queries.ts';
 

@@ -1,5 +1,5 @@
 /** The scopes that may be granted, by role and approval. */
-import { type Scope, scopes } from '../access.ts';
+import { type Scope, scopes } from '../../access/access.ts';
 import type { Role } from './customer-directory.ts';
 import type { ApprovalStatus } from './queries.ts';
 

@@ -8,7 +8,7 @@ import type { Cursors } from '../../cursor.ts';
 import type { Database } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { AppError } from '../../errors.ts';
-import type { EventService } from '../../events/service.ts';
+import type { EventService } from '../../event-log/reading/service.ts';
 import type { Unchanged } from '../listing/list-query.ts';
 import { lockCatalogue } from '../locks.ts';
 import { parseCheese } from '../schemas.ts';

@@ -1,11 +1,11 @@
 /** The list of catalogue changes over HTTP. */
-import { anyOf, apiKey, oauth } from '../../auth/access.ts';
+import { anyOf, apiKey, oauth } from '../../access/access.ts';
 import { waitParameter } from '../../events/list-schemas.ts';
 import type { LiveConnections } from '../../events/live-connections.ts';
-import { badRequestResponse, goneResponse } from '../../http/error-responses.ts';
-import { weakTag } from '../../http/etag.ts';
-import { nextLink } from '../../http/link.ts';
-import { TextBody } from '../../http/response.ts';
+import { badRequestResponse, goneResponse } from '../../http/responses/error-responses.ts';
+import { weakTag } from '../../http/responses/etag.ts';
+import { nextLink } from '../../http/responses/link.ts';
+import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import { ifNoneMatch, notModified } from '../listing/array-response.ts';
 import { CheeseChangeList } from '../schemas.ts';

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import { AppError } from '../../errors.ts';
-import { splitWords } from '../folding.ts';
+import { splitWords } from '../../schema/folding.ts';
 import type { Sort } from '../schemas.ts';
 import type { Filters } from '../search-index/matches.ts';
 import type { Position } from '../search-index/slot-columns.ts';

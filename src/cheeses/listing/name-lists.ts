@@ -1,6 +1,6 @@
 /** Lists the names of categories and of tags, with their numbers of cheeses. */
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
-import { foldText } from '../folding.ts';
+import { foldText } from '../../schema/folding.ts';
 import type { Status } from '../schemas.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CurrentIndex } from '../search-index/current-index.ts';

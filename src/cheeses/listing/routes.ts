@@ -1,10 +1,10 @@
 /** Routes that list cheeses. */
 
-import { anyOf, apiKey, oauth } from '../../auth/access.ts';
-import { badRequestResponse } from '../../http/error-responses.ts';
-import { weakTag } from '../../http/etag.ts';
-import { nextPageHeader } from '../../http/link.ts';
-import { TextBody } from '../../http/response.ts';
+import { anyOf, apiKey, oauth } from '../../access/access.ts';
+import { badRequestResponse } from '../../http/responses/error-responses.ts';
+import { weakTag } from '../../http/responses/etag.ts';
+import { nextPageHeader } from '../../http/responses/link.ts';
+import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { lineRule } from '../../schema/text-rules.ts';

@@ -3,7 +3,7 @@
  * and the old one is no longer live, so nothing of the old state must be known. Except for the live slots and their
  * orders, everything only grows: a reader that has copied the live slots can continue after others were added.
  */
-import { splitWords } from '../folding.ts';
+import { splitWords } from '../../schema/folding.ts';
 import type { Cheese } from '../schemas.ts';
 import { statuses } from '../schemas.ts';
 import { type Bits, clearBit, setBit, withRoom } from './bits.ts';

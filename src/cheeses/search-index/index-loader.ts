@@ -2,8 +2,9 @@
  * Loads an index, and follows the changes of the catalogue. Versions of the catalogue are given under a lock that is kept
  * to the commit, so whoever has read a version has seen every change of the lower ones.
  */
+
+import { tryParseJson } from '../../database/checks/findings.ts';
 import type { Sql } from '../../database/database.ts';
-import { tryParseJson } from '../../database/findings.ts';
 import { unavailable } from '../../errors.ts';
 import { CatalogueIndex, type IndexedCheese, type StoredCheese } from './catalogue-index.ts';
 import { type IndexRow, type ReadPlace, type StoredBody, searchIndexQueries } from './queries.ts';

@@ -1,5 +1,5 @@
 /** The values of one kind that cheeses have: categories, tags, origins, organic or not, statuses. */
-import { foldText } from '../folding.ts';
+import { foldText } from '../../schema/folding.ts';
 import type { Bits } from './bits.ts';
 import { SlotOrder } from './slot-order.ts';
 import { SlotSet } from './slot-set.ts';

@@ -1,5 +1,5 @@
 /** Finds the slots that match filters, as the intersection of sets. */
-import { foldText } from '../folding.ts';
+import { foldText } from '../../schema/folding.ts';
 import type { MissingField, Status } from '../schemas.ts';
 import { type Bits, clearBit, intersect, newBits, setBit } from './bits.ts';
 import type { CatalogueIndex } from './catalogue-index.ts';

@@ -1,7 +1,7 @@
 /** Runs the changes of a group in one transaction on PostgreSQL. */
 import { AppError } from '../../errors.ts';
 import type { Sql } from '../database.ts';
-import { type ChangeOutcome, untilLate, type Work } from '../groups.ts';
+import { type ChangeOutcome, untilLate, type Work } from '../group-commit.ts';
 import { endsTransaction, isLockTimeout, translatePostgresError } from './postgres-errors.ts';
 import type { PostgresTransaction } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 /** The engine for several instances: PostgreSQL, with a pool of connections and prepared statements. */
 import type { Database, Sql, Transaction } from '../database.ts';
-import { createGroups } from '../groups.ts';
-import { createSlots } from '../slots.ts';
+import { createGroups } from '../group-commit.ts';
+import { createSlots } from '../semaphore.ts';
 import { KnownTexts } from './known-texts.ts';
 import { groupCommit } from './postgres-group.ts';
 import { Primary } from './primary.ts';

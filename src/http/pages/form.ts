@@ -1,7 +1,7 @@
 /** Reads the fields that the form of a page submits. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
-import { isUtf8 } from '../body.ts';
+import { isUtf8 } from '../bodies/body.ts';
 
 const formBytesMax = 16 * 1024;
 

@@ -1,9 +1,9 @@
 /** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
-import { Asset } from '../asset.ts';
-import { documentedText } from '../error-responses.ts';
-import { revalidated } from '../etag.ts';
-import { qualityOf } from '../quality-values.ts';
-import { type RouteResponse, TextBody } from '../response.ts';
+import { Asset } from '../responses/asset.ts';
+import { documentedText } from '../responses/error-responses.ts';
+import { revalidated } from '../responses/etag.ts';
+import { qualityOf } from '../responses/quality-values.ts';
+import { type RouteResponse, TextBody } from '../responses/response.ts';
 import { type Route, route } from '../route.ts';
 import { plainPage, plainPageHeaders } from './plain-page.ts';
 

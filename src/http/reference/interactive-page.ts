@@ -1,8 +1,8 @@
 /** The page that sends requests and its script, from a package that is loaded when the page is first requested. */
 import Fastify from 'fastify';
-import { Asset } from '../asset.ts';
-import { revalidated } from '../etag.ts';
-import type { RouteResponse } from '../response.ts';
+import { Asset } from '../responses/asset.ts';
+import { revalidated } from '../responses/etag.ts';
+import type { RouteResponse } from '../responses/response.ts';
 
 /** The path of the script, without its version. */
 export const interactiveScriptPath = '/docs/js/scalar.js';

@@ -1,11 +1,11 @@
 /** The routes of the reference: pages that need no script, and a page that sends requests. */
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../errors.ts';
-import { Asset } from '../asset.ts';
-import { documentedText, notFoundResponse } from '../error-responses.ts';
-import { immutable, revalidated } from '../etag.ts';
 import { contentSecurityPolicy, pageHeaders } from '../pages/send-page.ts';
-import type { RouteResponse } from '../response.ts';
+import { Asset } from '../responses/asset.ts';
+import { documentedText, notFoundResponse } from '../responses/error-responses.ts';
+import { immutable, revalidated } from '../responses/etag.ts';
+import type { RouteResponse } from '../responses/response.ts';
 import { type Route, route } from '../route.ts';
 import { createInteractivePage, interactiveScriptPath } from './interactive-page.ts';
 import type { ReferencePages } from './pages.ts';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { foldText, splitWords } from '../../../src/cheeses/folding.ts';
 import { countBits } from '../../../src/cheeses/search-index/bits.ts';
 import { CatalogueIndex, type IndexedCheese } from '../../../src/cheeses/search-index/catalogue-index.ts';
 import { type Filters, keepMatches, liveInRanges } from '../../../src/cheeses/search-index/matches.ts';
 import { findPage } from '../../../src/cheeses/search-index/pages.ts';
 import { atOnce } from '../../../src/cheeses/search-index/slices.ts';
 import { type SortColumn, sortColumns } from '../../../src/cheeses/search-index/slot-columns.ts';
+import { foldText, splitWords } from '../../../src/schema/folding.ts';
 
 const runs = Number(process.env.CURD_TEST_ROUNDS ?? 150);
 

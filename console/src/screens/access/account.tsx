@@ -3,14 +3,14 @@ import { Anchor, Badge, Button, Group, Select, Stack, Text } from '@mantine/core
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ApiKey } from '../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
 import { invalidate, readEffects, useAction } from '../../parts/action.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { showUndo } from '../../parts/notifications.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { SecretOnce } from '../../parts/secret-once.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import { type Account, quotaText, usePlans } from './accounts.tsx';
 import { NewKey, RenameKey, RotateKey } from './key-dialogs.tsx';
 

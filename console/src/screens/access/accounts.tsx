@@ -3,13 +3,13 @@ import { Anchor, Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
-import { DataTable } from '../../parts/data-table.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { showNumber } from '../../parts/format.ts';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import { showNumber } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 
 export type Account = Result<'listAccounts'>['items'][number];
 

@@ -2,8 +2,8 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { SecretOnce } from '../../parts/secret-once.tsx';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
+import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { NewKey } from './key-dialogs.tsx';
 
 interface Props {

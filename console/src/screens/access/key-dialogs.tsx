@@ -2,9 +2,9 @@
 import { Checkbox, Code, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { ApiKey, Body, Result } from '../../../../client/src/index.ts';
+import { useCurd } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { useCurd } from '../../queries.ts';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 
 type NewKeyScope = NonNullable<Body<'createApiKey'>['scopes']>[number];
 

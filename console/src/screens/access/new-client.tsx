@@ -2,9 +2,9 @@
 import { Checkbox, InputBase, MultiSelect, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Body, Result } from '../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 
 type Scopes = Body<'createOauthClient'>['scopes'];
 

@@ -2,13 +2,13 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
 import { invalidate, readEffects } from '../../parts/action.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
-import { SecretOnce } from '../../parts/secret-once.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import { Copyable } from '../../parts/text/copyable.tsx';
 import { NewClient } from './new-client.tsx';
 
 type Client = Result<'listOauthClients'>['items'][number];

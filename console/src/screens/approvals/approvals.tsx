@@ -2,13 +2,13 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
 import { readEffects, useAction } from '../../parts/action.ts';
-import { Actor } from '../../parts/actor.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import { Actor } from '../../parts/text/actor.tsx';
+import { Time } from '../../parts/text/time.tsx';
 
 type Approval = Result<'listApprovals'>['items'][number];
 

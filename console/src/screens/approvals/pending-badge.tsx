@@ -1,6 +1,6 @@
 /** The number of requests that wait for an operator, in the navigation. */
 import { Badge } from '@mantine/core';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
 
 export function PendingBadge() {
   const { data } = useApi(['approvals', 'pending'], (curd) => curd.approvals.list({ status: 'pending' }));

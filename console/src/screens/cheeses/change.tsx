@@ -3,10 +3,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { type Body, type Cheese, type Curd, etagOf, isCurdError } from '../../../../client/src/index.ts';
-import { Conflict } from '../../parts/conflict.tsx';
+import { useCurd } from '../../data/queries.ts';
+import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { notifications, showUndo } from '../../parts/notifications.tsx';
-import { useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
+import { messageOf } from '../../session/session.ts';
 import { nameOfField, showField } from './fields.ts';
 import { showInLists } from './queries.ts';
 

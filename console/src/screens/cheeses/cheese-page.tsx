@@ -3,22 +3,22 @@ import { Alert, Badge, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/cor
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { isCurdError } from '../../../../client/src/index.ts';
-import { Actor } from '../../parts/actor.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Conflict } from '../../parts/conflict.tsx';
+import { useSignedIn } from '../../data/queries.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useSignedIn } from '../../queries.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import { StockPanel } from '../stock/stock-panel.tsx';
-import { CheeseForm } from './cheese-form.tsx';
 import { readDeletionEffects } from './deletion.ts';
 import { nameOfField, showField } from './fields.ts';
+import { CheeseForm } from './form/cheese-form.tsx';
+import { Images } from './form/images.tsx';
+import { Preview } from './form/preview.tsx';
+import { sentencesOf, useCheeseForm } from './form/use-cheese-form.ts';
+import { useSaveKey, useUnsavedWarning } from './form/use-save-key.ts';
 import { History, useHistory } from './history.tsx';
-import { Images } from './images.tsx';
-import { Preview } from './preview.tsx';
 import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
-import { sentencesOf, useCheeseForm } from './use-cheese-form.ts';
-import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
 
 export function CheesePage({ id }: { readonly id: number }) {
   const cheese = useCheese(id);

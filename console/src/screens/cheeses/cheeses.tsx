@@ -2,8 +2,8 @@ import './cheeses.css';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/page.tsx';
 import type { ScreenProps } from '../list.ts';
-import { CheeseList } from './cheese-list.tsx';
 import { CheesePage } from './cheese-page.tsx';
+import { CheeseList } from './list/cheese-list.tsx';
 import { NewCheese } from './new-cheese.tsx';
 
 export default function Cheeses({ id }: ScreenProps) {

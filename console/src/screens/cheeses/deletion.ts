@@ -1,7 +1,7 @@
 /** What the deletion of cheeses would do, by dry runs. */
 import type { Cheese, Curd } from '../../../../client/src/index.ts';
 import { readEffects } from '../../parts/action.ts';
-import type { Effects } from '../../parts/confirm.tsx';
+import type { Effects } from '../../parts/dialogs/confirm.tsx';
 
 /** @throws CurdError where no deletion is possible; the summary of the real run names those that fail among others */
 export async function readDeletionEffects(

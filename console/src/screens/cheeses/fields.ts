@@ -1,5 +1,5 @@
 /** The fields of a cheese in words. */
-import { showKilograms, showMoney } from '../../parts/format.ts';
+import { showKilograms, showMoney } from '../../parts/text/format.ts';
 
 const names: Readonly<Record<string, string>> = {
   photoUrls: 'images',

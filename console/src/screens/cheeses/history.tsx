@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { isCurdError } from '../../../../client/src/index.ts';
-import { Actor } from '../../parts/actor.tsx';
+import { useApi } from '../../data/queries.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import { readNewest } from '../events/newest.ts';
 import { nameOfField, showField } from './fields.ts';
 

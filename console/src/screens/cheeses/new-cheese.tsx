@@ -3,10 +3,10 @@ import { Alert, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Body } from '../../../../client/src/index.ts';
-import { keepDraft, readDraft } from '../../drafts.ts';
+import { useSignedIn } from '../../data/queries.ts';
 import { PageTitle } from '../../parts/page.tsx';
-import { useSignedIn } from '../../queries.ts';
-import { CheeseForm } from './cheese-form.tsx';
+import { keepDraft, readDraft } from '../../session/drafts.ts';
+import { CheeseForm } from './form/cheese-form.tsx';
 import {
   changedValues,
   emptyValues,
@@ -14,10 +14,10 @@ import {
   isRefused,
   refusedText,
   toChanges,
-} from './form-values.ts';
-import { Preview } from './preview.tsx';
-import { sentencesOf } from './use-cheese-form.ts';
-import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
+} from './form/form-values.ts';
+import { Preview } from './form/preview.tsx';
+import { sentencesOf } from './form/use-cheese-form.ts';
+import { useSaveKey, useUnsavedWarning } from './form/use-save-key.ts';
 
 const draftKey = 'new cheese';
 

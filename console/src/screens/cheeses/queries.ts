@@ -1,9 +1,9 @@
 /** How the screens of cheeses read them. */
 import { type InfiniteData, type QueryClient, useQueries } from '@tanstack/react-query';
 import { type Cheese, etagOf, type Result } from '../../../../client/src/index.ts';
-import { usePages } from '../../parts/pages.ts';
-import { useApi, useCurd } from '../../queries.ts';
-import { type CheeseFilters, facetNames } from './filters.ts';
+import { useApi, useCurd } from '../../data/queries.ts';
+import { usePages } from '../../parts/tables/pages.ts';
+import { type CheeseFilters, facetNames } from './list/filters.ts';
 
 type CheesePage = Result<'listCheeses'>;
 

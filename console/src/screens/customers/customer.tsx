@@ -3,13 +3,13 @@ import { Anchor, Badge, Button, Group, Progress, SimpleGrid, Stack, Table, Text 
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
+import { useApi, useCurd, useSignedIn } from '../../data/queries.ts';
 import { invalidate, readEffects, useAction } from '../../parts/action.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { showMoney } from '../../parts/format.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { SecretOnce } from '../../parts/secret-once.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi, useCurd, useSignedIn } from '../../queries.ts';
+import { showMoney } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import { nextTier, tierColors, useThresholds } from './tiers.ts';
 
 type Details = Result<'getCustomerById'>;

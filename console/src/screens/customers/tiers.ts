@@ -1,5 +1,5 @@
 /** The tiers of customers, and what the next one needs. */
-import { useStatus } from '../../status.ts';
+import { useStatus } from '../../data/status.ts';
 
 export const tiers = ['bronze', 'silver', 'gold', 'platinum'] as const;
 export type Tier = (typeof tiers)[number];

@@ -1,14 +1,14 @@
 /** One event as JSON, and where it was sent. */
 import { Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { Actor } from '../../parts/actor.tsx';
-import { showNumber } from '../../parts/format.ts';
-import { Json } from '../../parts/json.tsx';
+import { useApi } from '../../data/queries.ts';
+import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
-import { SideDialog } from '../../parts/side-dialog.tsx';
-import { Subject } from '../../parts/subject.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { showNumber } from '../../parts/text/format.ts';
+import { Json } from '../../parts/text/json.tsx';
+import { Subject } from '../../parts/text/subject.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import { deliveryColors } from '../webhooks/health.ts';
 
 /** Deliveries change without an event. */

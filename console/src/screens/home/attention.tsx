@@ -3,9 +3,9 @@ import { Anchor, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
-import { showKilograms } from '../../parts/format.ts';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
+import { showKilograms } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import { useOrderTotal } from '../orders/totals.ts';
 import { isSoldOut, readSales, type Sales, showSupply } from '../stock/supply.ts';
 

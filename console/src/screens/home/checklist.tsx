@@ -5,10 +5,10 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
+import { firstSteps } from '../../data/live.ts';
+import { queryClient, useCurd } from '../../data/queries.ts';
+import { useStatus } from '../../data/status.ts';
 import { shopEnvironment } from '../../environment.ts';
-import { firstSteps } from '../../live.ts';
-import { queryClient, useCurd } from '../../queries.ts';
-import { useStatus } from '../../status.ts';
 import { positionBefore } from './event-position.ts';
 import { isStep } from './first-steps.ts';
 

@@ -1,8 +1,8 @@
 /** The figures of today, compared with the same weekday before up to the same hour, and what waits. */
 import { SimpleGrid, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { locale, showMoney, showNumber } from '../../parts/format.ts';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
+import { locale, showMoney, showNumber } from '../../parts/text/format.ts';
 import { useOrderTotal } from '../orders/totals.ts';
 import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts';
 

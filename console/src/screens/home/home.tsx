@@ -2,7 +2,7 @@
 import './home.css';
 import { Stack } from '@mantine/core';
 import { useEffect } from 'react';
-import { live } from '../../live.ts';
+import { live } from '../../data/live.ts';
 import { invalidate } from '../../parts/action.ts';
 import { Loading, PageTitle } from '../../parts/page.tsx';
 import { Attention } from './attention.tsx';

@@ -2,11 +2,11 @@
 import { Table, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Curd, CurdEvent } from '../../../../client/src/index.ts';
-import { live } from '../../live.ts';
-import { Actor } from '../../parts/actor.tsx';
-import { showClock } from '../../parts/format.ts';
-import { Subject } from '../../parts/subject.tsx';
-import { useApi } from '../../queries.ts';
+import { live } from '../../data/live.ts';
+import { useApi } from '../../data/queries.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { showClock } from '../../parts/text/format.ts';
+import { Subject } from '../../parts/text/subject.tsx';
 import { positionBefore } from './event-position.ts';
 
 const shownMax = 12;

@@ -2,9 +2,15 @@
 import { Anchor, Group, SegmentedControl, Skeleton, Table, Text } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { showKilograms, showMoney, showNumber, showShortMoney, showShortNumber } from '../../parts/format.ts';
+import { useApi } from '../../data/queries.ts';
 import { Empty } from '../../parts/page.tsx';
-import { useApi } from '../../queries.ts';
+import {
+  showKilograms,
+  showMoney,
+  showNumber,
+  showShortMoney,
+  showShortNumber,
+} from '../../parts/text/format.ts';
 import { dateOf, timesOf, valuesOf, zone } from './days.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));

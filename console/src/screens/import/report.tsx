@@ -2,10 +2,10 @@
 import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import type { Result } from '../../../../client/src/index.ts';
-import { download, toCsv } from '../../parts/csv.ts';
-import { DataTable } from '../../parts/data-table.tsx';
-import { showNumber } from '../../parts/format.ts';
-import type { Column } from '../../parts/table-row.tsx';
+import { download, toCsv } from '../../parts/tables/csv.ts';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
+import { showNumber } from '../../parts/text/format.ts';
 import { nameOfField, showField } from '../cheeses/fields.ts';
 
 export type ImportReport = Result<'importCheeses'>;

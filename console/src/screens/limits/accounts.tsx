@@ -2,11 +2,11 @@
 import { Progress, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
-import { showNumber } from '../../parts/format.ts';
-import type { Column } from '../../parts/table-row.tsx';
-import { queryClient, useCurd } from '../../queries.ts';
+import { queryClient, useCurd } from '../../data/queries.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
+import { showNumber } from '../../parts/text/format.ts';
 
 export type Account = Result<'listAccounts'>['items'][number];
 

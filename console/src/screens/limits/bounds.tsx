@@ -1,7 +1,7 @@
 /** Every limit of GET /limits, in words. */
 import { Table } from '@mantine/core';
 import type { Result } from '../../../../client/src/index.ts';
-import { showNumber } from '../../parts/format.ts';
+import { showNumber } from '../../parts/text/format.ts';
 
 type Limits = Result<'listLimits'>;
 

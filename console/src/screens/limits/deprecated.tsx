@@ -1,8 +1,8 @@
 /** Who calls operations that will be removed. */
 import { Table, Text, Title } from '@mantine/core';
-import { Actor } from '../../parts/actor.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import { readStatus, statusRefreshMs } from '../operations/status.ts';
 
 export function DeprecatedCallers() {

@@ -1,7 +1,7 @@
 /** Who uses how much, and every limit of the shop. */
 import { Stack, Title } from '@mantine/core';
+import { useApi } from '../../data/queries.ts';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { useApi } from '../../queries.ts';
 import { Accounts } from './accounts.tsx';
 import { Bounds } from './bounds.tsx';
 import { DeprecatedCallers } from './deprecated.tsx';

@@ -1,7 +1,7 @@
 /** The last requests that failed because of the server. */
 import { Table, Text, Title } from '@mantine/core';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Copyable } from '../../parts/text/copyable.tsx';
+import { Time } from '../../parts/text/time.tsx';
 import type { Status } from './status.ts';
 
 export function Faults({ faults }: Pick<Status, 'faults'>) {

@@ -1,9 +1,9 @@
 /** The figures of the server, and its instances. */
 import { Badge, Group, Title } from '@mantine/core';
-import { DataTable } from '../../parts/data-table.tsx';
-import { showNumber } from '../../parts/format.ts';
-import type { Column } from '../../parts/table-row.tsx';
-import { Time } from '../../parts/time.tsx';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
+import { showNumber } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import type { Status } from './status.ts';
 
 /** An instance writes a sign of life once a minute. */

@@ -1,9 +1,9 @@
 /** The last result of `curd doctor`. The server does not run the check itself: it reads everything. */
 import { Alert, Badge, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { showNumber } from '../../parts/format.ts';
+import { useApi } from '../../data/queries.ts';
 import { Loading } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
+import { showNumber } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import { type DoctorRun, readLastDoctorRun } from './status.ts';
 
 const oldMs = 7 * 86_400_000;

@@ -1,9 +1,9 @@
 /** Whether the shop is well, and how it is set up. */
 import { Stack, Text } from '@mantine/core';
+import { useApi } from '../../data/queries.ts';
 import { Empty, Loading, PageTitle } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
+import { Time } from '../../parts/text/time.tsx';
+import { messageOf } from '../../session/session.ts';
 import { Faults } from './faults.tsx';
 import { Figures, Instances } from './health.tsx';
 import { Integrity } from './integrity.tsx';

@@ -5,17 +5,17 @@ import { useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
-import { showNumber } from '../../parts/format.ts';
+import { useCurd } from '../../data/queries.ts';
 import { Empty, Problem } from '../../parts/page.tsx';
-import { useCurd } from '../../queries.ts';
-import { useShortcuts } from '../../shortcuts.ts';
-import { type Requested, TransitionDialog } from './ask.tsx';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { showNumber } from '../../parts/text/format.ts';
 import { Card, type CardActions } from './card.tsx';
 import { useHeld } from './held.ts';
-import { useMoves } from './moves.ts';
+import { useMoves } from './moved-orders.ts';
 import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
 import { useOrderTotal } from './totals.ts';
+import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import {
   applicable,
   cancel,

@@ -3,10 +3,10 @@ import { Cross2Icon } from '@radix-ui/react-icons';
 import { memo, type RefObject, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
-import { showMoney } from '../../parts/format.ts';
-import { Time } from '../../parts/time.tsx';
-import { hasNoPrice, isWaiting, linesOf, Warnings } from './facts.tsx';
+import { showMoney } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import { undoHeld } from './held.ts';
+import { hasNoPrice, isWaiting, linesOf, Warnings } from './order-fields.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
 export interface CardActions {

@@ -3,7 +3,7 @@ import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { type SetSearchParams, useLocation } from 'wouter';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
 import { statuses } from './transitions.ts';
 
 interface Props {

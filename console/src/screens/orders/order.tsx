@@ -2,16 +2,16 @@
 import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { Actor } from '../../parts/actor.tsx';
-import { showKilograms, showMoney } from '../../parts/format.ts';
+import { useApi } from '../../data/queries.ts';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useApi } from '../../queries.ts';
-import { useShortcuts } from '../../shortcuts.ts';
-import { type Requested, TransitionDialog } from './ask.tsx';
-import { ShippingAddress, StatusBadge, Warnings, weightOf } from './facts.tsx';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { Actor } from '../../parts/text/actor.tsx';
+import { showKilograms, showMoney } from '../../parts/text/format.ts';
+import { Time } from '../../parts/text/time.tsx';
 import { undoHeld, useHeld } from './held.ts';
-import { useMoves } from './moves.ts';
+import { useMoves } from './moved-orders.ts';
+import { ShippingAddress, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
+import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
 export function OrderDetail({ id }: { readonly id: number }) {

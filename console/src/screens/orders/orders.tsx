@@ -6,7 +6,7 @@ import type { ScreenProps } from '../list.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
 import { OrderDetail } from './order.tsx';
-import { PackingSlips } from './slips.tsx';
+import { PackingSlips } from './packing-slips.tsx';
 
 export default function Orders({ id }: ScreenProps) {
   if (id === 'slips') {

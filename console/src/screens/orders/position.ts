@@ -1,7 +1,7 @@
 /** Which card of the board is selected for the keyboard. */
 import { useState } from 'react';
 import type { Order } from '../../../../client/src/index.ts';
-import { follow, type Position } from '../../parts/follow.ts';
+import { follow, type Position } from '../../parts/tables/follow.ts';
 
 interface BoardPosition extends Position<number> {
   readonly column: number;

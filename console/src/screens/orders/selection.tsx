@@ -2,8 +2,8 @@
 import { Button, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
-import type { Requested } from './ask.tsx';
-import { slipsMax } from './slips.tsx';
+import { slipsMax } from './packing-slips.tsx';
+import type { Requested } from './transition-dialogs.tsx';
 import { applicable, transitions } from './transitions.ts';
 
 interface Props {

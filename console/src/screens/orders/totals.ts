@@ -1,6 +1,6 @@
 /** How many orders wait for something. The board and Home share what was read. */
 import type { Query } from '../../../../client/src/index.ts';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
 
 type Waiting = 'needsApproval' | 'toShip' | 'late';
 

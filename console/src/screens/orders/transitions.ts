@@ -2,12 +2,12 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import type { Curd, Order } from '../../../../client/src/index.ts';
-import { live } from '../../live.ts';
+import { live } from '../../data/live.ts';
+import { useCurd } from '../../data/queries.ts';
 import { notifications, showUndo } from '../../parts/notifications.tsx';
-import { useCurd } from '../../queries.ts';
-import { messageOf, onRefused, session } from '../../session.ts';
+import { messageOf, onRefused, session } from '../../session/session.ts';
 import { hold, sendAllHeld, sendHeld, undoHeld } from './held.ts';
-import { beginMove, confirmMove, undoMove } from './moves.ts';
+import { beginMove, confirmMove, undoMove } from './moved-orders.ts';
 
 export type Status = Order['status'];
 

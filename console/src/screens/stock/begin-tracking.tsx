@@ -2,7 +2,7 @@
 import { Select, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
 import { countStock, KilogramFields, readCount, type StockCount, StockForm } from './stock-dialogs.tsx';
 
 const typingMs = 150;

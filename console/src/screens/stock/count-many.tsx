@@ -1,13 +1,13 @@
 /** Counts several cheeses at once, as on a walk through the storeroom. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
+import { useCurd } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
-import { Bulk } from '../../parts/bulk.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { showKilograms } from '../../parts/format.ts';
-import { readNumber } from '../../parts/number.ts';
-import { NumberField } from '../../parts/number-field.tsx';
-import { useCurd } from '../../queries.ts';
+import { Dialog } from '../../parts/dialogs/dialog.tsx';
+import { readNumber } from '../../parts/fields/number.ts';
+import { NumberField } from '../../parts/fields/number-field.tsx';
+import { Bulk } from '../../parts/tables/bulk.tsx';
+import { showKilograms } from '../../parts/text/format.ts';
 import type { StockRow } from './stock.tsx';
 import { countStock, kilogramRules } from './stock-dialogs.tsx';
 

@@ -2,13 +2,13 @@
 import { Select, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Body, type Curd, etagOf, isCurdError, type Stock } from '../../../../client/src/index.ts';
+import { useCurd } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { showKilograms } from '../../parts/format.ts';
-import { type NumberRules, readNumber, writeNumber } from '../../parts/number.ts';
-import { NumberField } from '../../parts/number-field.tsx';
-import { useCurd } from '../../queries.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { type NumberRules, readNumber, writeNumber } from '../../parts/fields/number.ts';
+import { NumberField } from '../../parts/fields/number-field.tsx';
+import { showKilograms } from '../../parts/text/format.ts';
 
 export type StockAction = 'adjust' | 'count' | 'begin' | 'end';
 

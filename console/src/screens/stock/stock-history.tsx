@@ -1,7 +1,7 @@
 /** What happened to the stock of one cheese, beside the list. */
 import { Stack } from '@mantine/core';
-import { SideDialog } from '../../parts/side-dialog.tsx';
-import { useApi } from '../../queries.ts';
+import { useApi } from '../../data/queries.ts';
+import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
 import { History } from '../cheeses/history.tsx';
 import { StockPanel } from './stock-panel.tsx';
 

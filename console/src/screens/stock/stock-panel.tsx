@@ -2,9 +2,9 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { showKilograms } from '../../parts/format.ts';
+import { useApi } from '../../data/queries.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
-import { useApi } from '../../queries.ts';
+import { showKilograms } from '../../parts/text/format.ts';
 import { LevelBadge } from './level-badge.tsx';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
 

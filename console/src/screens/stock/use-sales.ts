@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useCurd } from '../../queries.ts';
+import { useCurd } from '../../data/queries.ts';
 import { firstDay, readSales, type Sales } from './supply.ts';
 
 const refreshMs = 30_000;

@@ -2,14 +2,14 @@
 import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookDelivery } from '../../../../client/src/index.ts';
-import { showNumber } from '../../parts/format.ts';
-import { Json } from '../../parts/json.tsx';
+import { queryClient, useApi, useCurd } from '../../data/queries.ts';
+import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
-import { SideDialog } from '../../parts/side-dialog.tsx';
-import { Subject } from '../../parts/subject.tsx';
-import { Time } from '../../parts/time.tsx';
-import { queryClient, useApi, useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
+import { showNumber } from '../../parts/text/format.ts';
+import { Json } from '../../parts/text/json.tsx';
+import { Subject } from '../../parts/text/subject.tsx';
+import { Time } from '../../parts/text/time.tsx';
+import { messageOf } from '../../session/session.ts';
 import { deliveryColors } from './health.ts';
 import { Waiting } from './waiting.tsx';
 

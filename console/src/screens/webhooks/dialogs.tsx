@@ -2,9 +2,9 @@
 import { Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../../client/src/index.ts';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { showNumber } from '../../parts/format.ts';
-import { useCurd } from '../../queries.ts';
+import { useCurd } from '../../data/queries.ts';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { showNumber } from '../../parts/text/format.ts';
 
 interface Props {
   readonly endpoint: WebhookEndpoint;

@@ -2,10 +2,10 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { etagOf, isCurdError, type WebhookEndpoint } from '../../../../client/src/index.ts';
+import { useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
-import { Conflict } from '../../parts/conflict.tsx';
-import { FormDialog } from '../../parts/form-dialog.tsx';
-import { useCurd } from '../../queries.ts';
+import { Conflict } from '../../parts/dialogs/conflict.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { typesMax } from '../events/event-types.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 

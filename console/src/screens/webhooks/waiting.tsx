@@ -1,7 +1,7 @@
 /** Why a delivery waits, in words. */
 import type { ReactNode } from 'react';
 import type { WebhookEndpoint } from '../../../../client/src/index.ts';
-import { Time } from '../../parts/time.tsx';
+import { Time } from '../../parts/text/time.tsx';
 
 type Props = Pick<WebhookEndpoint, 'waitingFor' | 'dueAt'>;
 

@@ -1,0 +1,54 @@
+/** Reads numbers as people write them, and refuses those that could also be another number. */
+import { locale } from '../text/format.ts';
+
+export interface NumberRules {
+  readonly decimals: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** US dollars. */
+export const priceRules: NumberRules = { decimals: 2, min: 0, max: 1_000_000 };
+export const monthRules: NumberRules = { decimals: 0, min: 0, max: 120 };
+
+/** The problem is a sentence for the person who wrote the number. */
+export type ReadNumber =
+  | { readonly value: number | null; readonly problem: null }
+  | { readonly value: null; readonly problem: string };
+
+const refuse = (problem: string): ReadNumber => ({ value: null, problem });
+
+const separatorOf = (language: string): string =>
+  new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+
+/**
+ * @param text decimals follow a point, or the separator of the language of the browser
+ * @returns the value null for an empty text
+ */
+export function readNumber(text: string, rules: NumberRules, language = locale): ReadNumber {
+  const written = text.trim().replace('\u2212', '-');
+  if (written === '') {
+    return { value: null, problem: null };
+  }
+  const separator = separatorOf(language);
+  const [, sign = '', whole = '', decimals = ''] =
+    /^(-?)(\d*)(?:\.(\d*))?$/.exec(written.replace(separator, '.')) ?? [];
+  if (whole + decimals === '') {
+    const example = rules.decimals === 0 ? '1234' : `1234${separator}5`;
+    return refuse(`Write digits without separators of thousands, such as ${example}.`);
+  }
+  if (decimals.length > rules.decimals) {
+    const isWhole = rules.decimals === 0;
+    return refuse(isWhole ? 'Write a whole number.' : `Write at most ${rules.decimals} decimals.`);
+  }
+  const value = Number(`${sign}0${whole}.${decimals}0`);
+  const show = (limit: number) => new Intl.NumberFormat(language).format(limit);
+  return value < rules.min || value > rules.max
+    ? refuse(`Write a number from ${show(rules.min)} to ${show(rules.max)}.`)
+    : { value, problem: null };
+}
+
+/** A number as a person would write it in a field; '' for none. */
+export function writeNumber(value: number | null | undefined, language = locale): string {
+  return value === null || value === undefined ? '' : String(value).replace('.', separatorOf(language));
+}

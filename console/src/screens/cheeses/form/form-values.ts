@@ -1,0 +1,85 @@
+/** The form of a cheese: its values as text and lists, and what they change. */
+import type { Cheese } from '../../../../../client/src/index.ts';
+import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
+import type { CheeseChanges } from '../change.tsx';
+import type { CheeseStatus } from '../list/filters.ts';
+
+export interface FormValues {
+  readonly name: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly status: CheeseStatus;
+  readonly origin: string;
+  /** As it was written; '' for none. */
+  readonly pricePerKg: string;
+  readonly ageMonths: string;
+  readonly organic: boolean;
+}
+
+export const emptyValues: FormValues = {
+  name: '',
+  category: '',
+  tags: [],
+  status: 'available',
+  origin: '',
+  pricePerKg: '',
+  ageMonths: '',
+  organic: false,
+};
+
+export const valuesOf = (cheese: Cheese): FormValues => ({
+  name: cheese.name,
+  category: cheese.category?.name ?? '',
+  tags: cheese.tags.map(({ name }) => name),
+  status: cheese.status,
+  origin: cheese.origin ?? '',
+  pricePerKg: writeNumber(cheese.pricePerKg),
+  ageMonths: writeNumber(cheese.ageMonths),
+  organic: cheese.organic,
+});
+
+export const isSameValue = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** The edits that differ from what is stored. */
+export function changedValues(edits: Partial<FormValues>, stored: FormValues): Partial<FormValues> {
+  const names = Object.keys(edits) as (keyof FormValues)[];
+  return Object.fromEntries(
+    names.filter((name) => !isSameValue(edits[name], stored[name])).map((name) => [name, edits[name]]),
+  );
+}
+
+const numberRules = { pricePerKg: priceRules, ageMonths: monthRules } as const;
+
+type Numbers = { readonly [Name in keyof typeof numberRules]?: string | undefined };
+
+const readNumbers = (values: Numbers) =>
+  (Object.keys(numberRules) as (keyof typeof numberRules)[]).flatMap((name) => {
+    const text = values[name];
+    return text === undefined ? [] : [[name, readNumber(text, numberRules[name])] as const];
+  });
+
+/** The numbers that were written; null for an empty field, and for one that is not a number. */
+export const numbersOf = (values: Numbers): { pricePerKg?: number | null; ageMonths?: number | null } =>
+  Object.fromEntries(readNumbers(values).map(([name, { value }]) => [name, value]));
+
+/** Whether a field of a number has another text. The field says why it is refused. */
+export const isRefused = (values: Numbers): boolean =>
+  readNumbers(values).some(([, { problem }]) => problem !== null);
+
+export const refusedText = 'A number cannot be read. Correct the marked field, and save again.';
+
+/** A field of the API for each value; an empty one removes the field. */
+export function toChanges(values: Partial<FormValues>): CheeseChanges {
+  const { category, tags, origin, pricePerKg, ageMonths, ...same } = values;
+  return {
+    ...same,
+    ...(category === undefined ? {} : { category: category === '' ? null : { name: category } }),
+    ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
+    ...(origin === undefined ? {} : { origin: origin === '' ? null : origin }),
+    ...numbersOf({ pricePerKg, ageMonths }),
+  };
+}
+
+/** The name in the form of a field in an error: `tags[2].name` is of `tags`. */
+export const formFieldOf = (field: string): string => field.split(/[.[]/, 1)[0] ?? '';

@@ -1,0 +1,62 @@
+/** A cheese as a shop shows it. */
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import { ImageIcon } from '@radix-ui/react-icons';
+import { showField } from '../fields.ts';
+import { type FormValues, numbersOf } from './form-values.ts';
+
+interface Props {
+  readonly values: FormValues;
+  /** The thumbnail of the primary image. */
+  readonly image: { readonly source: string; readonly caption: string } | null;
+}
+
+export function Preview({ values, image }: Props) {
+  const { name, category, tags, status, origin, organic } = values;
+  const { pricePerKg = null, ageMonths = null } = numbersOf(values);
+  const facts = [
+    category,
+    origin,
+    ageMonths === null || ageMonths === 0 ? '' : `${showField(ageMonths, 'ageMonths')} old`,
+  ];
+  return (
+    <section className="card" aria-label="Preview" style={{ padding: 0, overflow: 'hidden' }}>
+      <div className="preview-image">
+        {image === null ? (
+          <ImageIcon width={40} height={40} opacity={0.3} aria-hidden="true" />
+        ) : (
+          <img src={image.source} alt={image.caption} />
+        )}
+      </div>
+      <Stack gap={4} p="md">
+        <Group justify="space-between" wrap="nowrap" align="start">
+          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {name === '' ? 'Name' : name}
+          </Text>
+          <Text fw={600} className="figure" style={{ whiteSpace: 'nowrap' }}>
+            {pricePerKg === null ? 'price on request' : `${showField(pricePerKg, 'pricePerKg')} / kg`}
+          </Text>
+        </Group>
+        <Text size="sm" c="dimmed">
+          {facts.filter((fact) => fact !== '').join(' · ')}
+        </Text>
+        <Group gap={4}>
+          {organic ? (
+            <Badge size="sm" tt="none" color="green" variant="light">
+              organic
+            </Badge>
+          ) : null}
+          {tags.map((tag) => (
+            <Badge key={tag} size="sm" variant="default" tt="none" fw={400}>
+              {tag}
+            </Badge>
+          ))}
+        </Group>
+        {status === 'available' ? null : (
+          <Text size="sm" fw={600}>
+            {status === 'sold' ? 'Sold' : 'Not available yet'}
+          </Text>
+        )}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,53 @@
+/** Sets the status of many cheeses, or deletes them after their effects were shown. */
+import { useRef, useState } from 'react';
+import type { Cheese } from '../../../../../client/src/index.ts';
+import { useCurd } from '../../../data/queries.ts';
+import { Confirm } from '../../../parts/dialogs/confirm.tsx';
+import { Bulk } from '../../../parts/tables/bulk.tsx';
+import { readDeletionEffects } from '../deletion.ts';
+import type { CheeseStatus } from './filters.ts';
+
+export type BulkAction = CheeseStatus | 'delete';
+
+interface Props {
+  readonly action: BulkAction;
+  readonly cheeses: readonly Cheese[];
+  /** @param isDone false when nothing was sent */
+  readonly onClose: (isDone: boolean) => void;
+}
+
+export function CheeseBulk({ action, cheeses, onClose }: Props) {
+  const curd = useCurd();
+  // The list is read again while the action runs: what was selected stays.
+  const [items] = useState(cheeses);
+  const [isConfirmed, setConfirmed] = useState(action !== 'delete');
+  const isGoing = useRef(false);
+  const count = items.length === 1 ? '1 cheese' : `${items.length} cheeses`;
+  const title = action === 'delete' ? `Delete ${count}` : `Set ${count} to ${action}`;
+  if (!isConfirmed) {
+    return (
+      <Confirm
+        title={title}
+        action="Delete"
+        typed={title.toLowerCase()}
+        readEffects={() => readDeletionEffects(curd, items)}
+        onConfirm={async () => {
+          isGoing.current = true;
+          setConfirmed(true);
+        }}
+        onClose={() => (isGoing.current ? undefined : onClose(false))}
+      />
+    );
+  }
+  return (
+    <Bulk
+      title={title}
+      items={items}
+      nameOf={({ name, id }) => `${name} (${id})`}
+      run={({ id }) =>
+        action === 'delete' ? curd.cheeses.delete(id) : curd.cheeses.patch(id, { status: action })
+      }
+      onClose={() => onClose(true)}
+    />
+  );
+}

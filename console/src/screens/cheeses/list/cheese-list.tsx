@@ -1,0 +1,258 @@
+/** The catalogue as a table: search, filters, changes in the row, and actions on many cheeses. */
+import { Anchor, Button, Group, Kbd, Text } from '@mantine/core';
+import { PlusIcon } from '@radix-ui/react-icons';
+import { createContext, useContext, useMemo, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Cheese } from '../../../../../client/src/index.ts';
+import { useSignedIn } from '../../../data/queries.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { CsvButton } from '../../../parts/tables/csv-button.tsx';
+import { PagedTable } from '../../../parts/tables/paged-table.tsx';
+import type { Column } from '../../../parts/tables/table-row.tsx';
+import { showNumber } from '../../../parts/text/format.ts';
+import { Time } from '../../../parts/text/time.tsx';
+import { useListedChange } from '../change.tsx';
+import { showField } from '../fields.ts';
+import { useAvailable, useCheeses } from '../queries.ts';
+import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
+import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
+import { csvColumns } from './csv-columns.ts';
+import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
+import { type CheeseFilters, countFilters, filtersOf, statuses } from './filters.ts';
+
+const shownTags = 2;
+
+export function CheeseList() {
+  const [params, setParams] = useSearchParams();
+  const [, navigate] = useLocation();
+  const { curd, person } = useSignedIn();
+  const filters = filtersOf(params);
+  const list = useCheeses(filters);
+  const { pages, rows } = list;
+  const available = useAvailable(
+    person.mayWriteCheeses ? pages.map(({ items }) => items.map(({ id }) => id)) : [],
+    list.pagesInView,
+  );
+  const { change, dialog } = useListedChange();
+  const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const [bulk, setBulk] = useState<BulkAction | null>(null);
+  const [first] = pages;
+  const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
+
+  const setFilters: SetParams = (changes) => {
+    const next = new URLSearchParams(params);
+    for (const [name, value] of Object.entries(changes)) {
+      next.delete(name);
+      for (const one of [value ?? []].flat()) {
+        next.append(name, one);
+      }
+    }
+    setParams(next, { replace: true });
+    setSelected(new Set());
+  };
+
+  const columns = useMemo(() => columnsOf(person.mayWriteCheeses, change), [person.mayWriteCheeses, change]);
+  const chosen = rows.filter(({ id }) => selected.has(id));
+
+  return (
+    <>
+      <PageTitle title="Cheeses">
+        <Text size="sm" c="dimmed" role="status">
+          {first === undefined
+            ? ''
+            : `${showNumber(first.total)} ${first.total === 1 ? 'cheese' : 'cheeses'}`}
+        </Text>
+        <CsvButton
+          name="cheeses"
+          columns={csvColumns}
+          read={(max) => curd.cheeses.list({ ...filters, limit: 100 }).take(max)}
+          remedy="For all of them, run: curd export cheeses cheeses.csv"
+        />
+        {person.mayWriteCheeses ? (
+          <Button
+            size="xs"
+            component={Link}
+            href="/cheeses/new"
+            leftSection={<PlusIcon aria-hidden="true" />}
+          >
+            New cheese
+          </Button>
+        ) : null}
+      </PageTitle>
+      <FilterBar filters={filters} facets={facets} onChange={setFilters} />
+      {chosen.length === 0 ? null : (
+        <SelectionBar cheeses={chosen} onAction={setBulk} onClear={() => setSelected(new Set())} />
+      )}
+      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
+      {list.isPending ? <Loading what="cheeses" /> : null}
+      {rows.length > 0 ? (
+        <AvailableContext value={available}>
+          <PagedTable
+            list={list}
+            label="Cheeses"
+            columns={columns}
+            keyOf={({ id }) => id}
+            nameOf={({ name }) => name}
+            onOpen={({ id }) => navigate(`/cheeses/${id}`)}
+            selected={person.mayWriteCheeses ? selected : undefined}
+            onSelect={setSelected}
+            keys={
+              person.mayWriteCheeses
+                ? Object.fromEntries(
+                    statuses.map((status, index) => [
+                      String(index + 1),
+                      (row: Cheese) => (row.status === status ? undefined : void change(row, { status })),
+                    ]),
+                  )
+                : undefined
+            }
+          />
+        </AvailableContext>
+      ) : null}
+      {list.isSuccess && rows.length === 0 ? <NoCheeses filters={filters} /> : null}
+      {rows.length > 0 && person.mayWriteCheeses ? (
+        <Text size="xs" c="dimmed" mt="sm" visibleFrom="sm">
+          <Kbd size="xs">1</Kbd> available, <Kbd size="xs">2</Kbd> pending, <Kbd size="xs">3</Kbd> sold, for
+          the current row
+        </Text>
+      ) : null}
+      {dialog}
+      {bulk === null ? null : (
+        <CheeseBulk
+          action={bulk}
+          cheeses={bulk === 'delete' ? chosen : chosen.filter(({ status }) => status !== bulk)}
+          onClose={(isDone) => {
+            setBulk(null);
+            if (isDone) {
+              setSelected(new Set());
+            }
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
+  return countFilters(filters) > 0 || filters.q !== undefined ? (
+    <Empty title="No cheese matches">Change or clear the filters.</Empty>
+  ) : (
+    <Empty title="No cheeses yet">
+      <Anchor component={Link} href="/cheeses/new">
+        Add a cheese
+      </Anchor>
+      , or{' '}
+      <Anchor component={Link} href="/import">
+        import a file
+      </Anchor>
+      .
+    </Empty>
+  );
+}
+
+interface SelectionProps {
+  readonly cheeses: readonly Cheese[];
+  readonly onAction: (action: BulkAction) => void;
+  readonly onClear: () => void;
+}
+
+function SelectionBar({ cheeses, onAction, onClear }: SelectionProps) {
+  return (
+    <Group className="card" gap="xs" mb="sm" py={6}>
+      <Text size="sm" fw={600}>
+        {showNumber(cheeses.length)} selected
+      </Text>
+      {statuses
+        .filter((status) => cheeses.some((cheese) => cheese.status !== status))
+        .map((status) => (
+          <Button key={status} size="compact-sm" variant="default" onClick={() => onAction(status)}>
+            Set {status}
+          </Button>
+        ))}
+      <Button size="compact-sm" variant="outline" color="red" onClick={() => onAction('delete')}>
+        Delete
+      </Button>
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        Clear selection
+      </Button>
+    </Group>
+  );
+}
+
+/** Kilograms available by id. Not a part of the columns, so that a new number renders its cell only. */
+const AvailableContext = createContext<ReadonlyMap<number, number>>(new Map());
+
+function Available({ id }: Pick<Cheese, 'id'>) {
+  const kilograms = useContext(AvailableContext).get(id);
+  return kilograms === undefined ? <None /> : `${showNumber(kilograms)} kg`;
+}
+
+function columnsOf(
+  mayWrite: boolean,
+  change: ReturnType<typeof useListedChange>['change'],
+): readonly Column<Cheese>[] {
+  return [
+    { title: 'Image', show: (cheese) => <Thumbnail cheese={cheese} />, isWideOnly: true },
+    {
+      title: 'Name',
+      show: ({ id, name }) => (
+        <Anchor component={Link} href={`/cheeses/${id}`} size="sm" fw={600} className="row-name">
+          {name}
+        </Anchor>
+      ),
+    },
+    { title: 'Category', show: ({ category }) => category?.name ?? <None /> },
+    { title: 'Tags', show: ({ tags }) => <Tags names={tags.map(({ name }) => name)} />, isWideOnly: true },
+    {
+      title: 'Status',
+      show: (cheese) =>
+        mayWrite ? (
+          <StatusCell cheese={cheese} onChange={(status) => void change(cheese, { status })} />
+        ) : (
+          cheese.status
+        ),
+    },
+    {
+      title: 'Price',
+      isNumber: true,
+      show: (cheese) =>
+        mayWrite ? (
+          <PriceCell cheese={cheese} onChange={(seen, pricePerKg) => void change(seen, { pricePerKg })} />
+        ) : (
+          showField(cheese.pricePerKg, 'pricePerKg')
+        ),
+    },
+    {
+      title: 'Months',
+      isNumber: true,
+      isWideOnly: true,
+      show: ({ ageMonths }) => ageMonths ?? <None />,
+    },
+    { title: 'Organic', isWideOnly: true, show: ({ organic }) => (organic ? 'yes' : <None />) },
+    { title: 'Stock', isNumber: true, show: ({ id }) => <Available id={id} /> },
+    {
+      title: 'Changed',
+      isWideOnly: true,
+      show: ({ updatedAt }) => <Time at={updatedAt} isRelative />,
+    },
+  ];
+}
+
+function Tags({ names }: { readonly names: readonly string[] }) {
+  const more = names.length - shownTags;
+  return (
+    <span className="tags" title={names.join(', ')}>
+      {names.slice(0, shownTags).map((name) => (
+        <span key={name} className="tag">
+          {name}
+        </span>
+      ))}
+      {more > 0 ? <span className="dimmed">+{more}</span> : null}
+    </span>
+  );
+}
+
+/** A field without a value. */
+function None() {
+  return <span className="dimmed">-</span>;
+}

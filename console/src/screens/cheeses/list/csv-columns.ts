@@ -1,0 +1,18 @@
+/** The columns of the list of cheeses as a CSV file, which the import knows. */
+import type { Cheese } from '../../../../../client/src/index.ts';
+import type { CsvColumns } from '../../../parts/tables/csv.ts';
+
+export const csvColumns: CsvColumns<Cheese> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  category: ({ category }) => category?.name,
+  tags: ({ tags }) => tags.map(({ name }) => name).join(','),
+  status: ({ status }) => status,
+  origin: ({ origin }) => origin,
+  pricePerKg: ({ pricePerKg }) => pricePerKg,
+  ageMonths: ({ ageMonths }) => ageMonths,
+  organic: ({ organic }) => organic,
+  photoUrls: ({ photoUrls }) => photoUrls.join('\n'),
+  createdAt: ({ createdAt }) => createdAt,
+  updatedAt: ({ updatedAt }) => updatedAt,
+};

@@ -1,0 +1,81 @@
+/** What cards, rows and the page of an order show in the same way. */
+import { Badge } from '@mantine/core';
+import type { Order } from '../../../../client/src/index.ts';
+import { Age } from '../../parts/text/time.tsx';
+import type { Status } from './transitions.ts';
+
+const dayMs = 86_400_000;
+
+const colors: Readonly<Record<Status, string>> = {
+  placed: 'blue',
+  approved: 'rind',
+  shipped: 'grape',
+  delivered: 'teal',
+  cancelled: 'gray',
+};
+
+export function StatusBadge({ status }: { readonly status: Status }) {
+  return (
+    <Badge color={colors[status]} variant="outline" size="sm" className="status" tt="none">
+      {status}
+    </Badge>
+  );
+}
+
+/** Placed or approved for more than a day. */
+export function isWaiting({ status, updatedAt }: Order, now = Date.now()): boolean {
+  return (status === 'placed' || status === 'approved') && now - Date.parse(updatedAt) > dayMs;
+}
+
+/** Approved, and the day on which it should have been shipped is over. */
+export function isLate({ status, shipDate }: Order, now = Date.now()): boolean {
+  return status === 'approved' && shipDate !== null && Date.parse(shipDate) < now;
+}
+
+/** A cheese had no price when the order was placed: an operator approves it. */
+export function hasNoPrice({ items }: Order): boolean {
+  return items.some(({ pricePerKg }) => pricePerKg === 0);
+}
+
+/** "Waits since 2 days ago" in words, beside the color. */
+export function Warnings({ order }: { readonly order: Order }) {
+  return (
+    <>
+      {isLate(order) ? (
+        <Badge color="red" variant="outline" size="sm" tt="none" className="status">
+          late
+        </Badge>
+      ) : null}
+      {isWaiting(order) ? (
+        <span className="waiting">
+          {order.status} <Age at={order.updatedAt} />
+        </span>
+      ) : null}
+      {order.status === 'placed' && hasNoPrice(order) ? <span className="waiting">no price</span> : null}
+    </>
+  );
+}
+
+/** "Beaufort 10 kg, Brie 3 kg +2". */
+export function linesOf({ items }: Order, shown = 2): string {
+  const lines = items.slice(0, shown).map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`);
+  return lines.join(', ') + (items.length > shown ? ` +${items.length - shown}` : '');
+}
+
+/** In kilograms. */
+export const weightOf = ({ items }: Order): number => items.reduce((sum, { quantity }) => sum + quantity, 0);
+
+/** The lines of the shipping address. */
+export function ShippingAddress({ order }: { readonly order: Order }) {
+  const { street, zipCode, city, state, country } = order.shippingAddress;
+  return (
+    <>
+      {street}
+      <br />
+      {[zipCode, city].filter(Boolean).join(' ')}
+      {state === null ? '' : `, ${state}`}
+      <br />
+      {country}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+/** Asks before orders are cancelled, or many are shipped; runs a transition of many orders. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useRef, useState } from 'react';
+import type { Order } from '../../../../client/src/index.ts';
+import { useCurd } from '../../data/queries.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { Bulk } from '../../parts/tables/bulk.tsx';
+import { cancel, type Transition, useTransition } from './transitions.ts';
+
+export interface Requested {
+  readonly transition: Transition;
+  readonly orders: readonly Order[];
+}
+
+const nameOf = ({ id }: Order) => `Order ${id}`;
+
+/** What is asked before a transition; null where it is made without asking. */
+function questionOf(transition: Transition, orders: readonly Order[]) {
+  const [first] = orders;
+  const isOne = orders.length === 1;
+  const title = `${transition.verb} ${isOne ? `order ${first?.id}` : `${orders.length} orders`}`;
+  const action = `${transition.verb} the ${isOne ? 'order' : 'orders'}`;
+  if (transition === cancel) {
+    const text = `${isOne ? 'Its' : 'Their'} cheeses return to the stock. A cancelled order cannot be opened again.`;
+    return { title, action, text, isHarmless: false };
+  }
+  const text = 'Webhooks are told at once. A shipped order cannot be cancelled any more.';
+  return transition.isFinal ? { title, action, text, isHarmless: true } : null;
+}
+
+export function TransitionDialog({
+  transition,
+  orders,
+  onClose,
+}: Requested & {
+  /** @param isDone false when nothing was sent */
+  readonly onClose: (isDone: boolean) => void;
+}) {
+  const curd = useCurd();
+  const queries = useQueryClient();
+  const make = useTransition();
+  const question = questionOf(transition, orders);
+  const [isConfirmed, setConfirmed] = useState(question === null);
+  const run = useCallback(({ id }: Order) => transition.send(curd, id), [transition, curd]);
+  /** The dialog closes after its button too: then the next one has begun. */
+  const isStarted = useRef(false);
+  const [first] = orders;
+
+  if (question !== null && !isConfirmed) {
+    return (
+      <Confirm
+        {...question}
+        dismiss="Back"
+        onConfirm={async () => {
+          if (transition === cancel && orders.length === 1 && first !== undefined) {
+            isStarted.current = true;
+            void make(cancel, first);
+            onClose(true);
+          } else {
+            isStarted.current = true;
+            setConfirmed(true);
+          }
+        }}
+        onClose={() => {
+          if (!isStarted.current) {
+            onClose(false);
+          }
+        }}
+      />
+    );
+  }
+  return (
+    <Bulk
+      title={`${transition.verb} ${orders.length} ${orders.length === 1 ? 'order' : 'orders'}`}
+      items={orders}
+      nameOf={nameOf}
+      run={run}
+      onClose={() => {
+        void queries.invalidateQueries({ queryKey: ['orders'] });
+        onClose(true);
+      }}
+    />
+  );
+}

@@ -1,0 +1,254 @@
+/** Maps the columns of an imported file to the fields of a cheese. */
+
+import { CheeseInput } from '../cheeses/schemas.ts';
+import { validationError } from '../errors.ts';
+import { validate } from '../schema/validate.ts';
+import { onHandSchema } from '../stock/schemas.ts';
+import { ImportError } from './import-error.ts';
+import { parsePrice } from './price-text.ts';
+import { parseRipening } from './ripening.ts';
+import { cut } from './row-changes.ts';
+
+/** Fields that a file may contain: all that the server does not supply. */
+export const importFields = [
+  'name',
+  'category',
+  'photoUrls',
+  'tags',
+  'status',
+  'origin',
+  'pricePerKg',
+  'ageMonths',
+  'organic',
+  'stockKg',
+] as const satisfies readonly (keyof CheeseInput | 'stockKg')[];
+export type ImportField = (typeof importFields)[number];
+
+/** The columns of each field. The first column that is not empty is used; for tags, all columns are used. */
+export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
+
+/** One row, by column. */
+export type SourceRow = Readonly<Record<string, unknown>>;
+
+/** The default: columns are named like the fields. */
+export const identityMapping: Mapping = new Map(importFields.map((field) => [field, [field]]));
+
+/**
+ * Parses texts such as `name=CheeseNameEn,CheeseNameFr`. With a mapping, only mapped fields are read.
+ * @throws ImportError
+ */
+export function parseMapping(texts: readonly string[]): Mapping {
+  return toMapping(
+    texts.map((text) => {
+      const equals = text.indexOf('=');
+      const columns = text.slice(equals + 1).split(',');
+      return [text, text.slice(0, Math.max(0, equals)), columns] as const;
+    }),
+    'write field=Column[,Other]',
+  );
+}
+
+/**
+ * Parses JSON such as `{"name": ["CheeseNameEn", "CheeseNameFr"], "origin": "Country"}`, with the same meaning.
+ * @throws ImportError
+ */
+export function parseJsonMapping(json: string): Mapping {
+  const remedy = 'send an object of fields, each with its column or a list of its columns';
+  const value = parseJson(json);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ImportError('map', `The mapping is not a JSON object: ${remedy}.`);
+  }
+  return toMapping(
+    Object.entries(value).map(([field, columns]) => {
+      const list: unknown[] = Array.isArray(columns) ? columns : [columns];
+      return [field, field, list.map((column) => (typeof column === 'string' ? column : ''))] as const;
+    }),
+    remedy,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param entries as the caller wrote it, the field, and its columns */
+function toMapping(
+  entries: readonly (readonly [text: string, field: string, columns: readonly string[]])[],
+  remedy: string,
+): Mapping {
+  if (entries.length === 0) {
+    return identityMapping;
+  }
+  const mapping = new Map<ImportField, string[]>();
+  for (const [text, field, columns] of entries) {
+    const known = importFields.find((name) => name === field.trim());
+    const names = columns.map((column) => column.trim());
+    if (known === undefined || names.length === 0 || names.includes('')) {
+      const shown = text.length > 60 ? `${text.slice(0, 60).toWellFormed()}...` : text;
+      throw new ImportError(
+        'map',
+        `The mapping "${shown}" is not valid: ${remedy}. The field is one of ${importFields.join(', ')}.`,
+      );
+    }
+    // A column counts once: tags are read from all columns, and a repeated name would multiply them.
+    mapping.set(known, [...new Set([...(mapping.get(known) ?? []), ...names])]);
+  }
+  if (!mapping.has('name')) {
+    throw new ImportError('map', 'The mapping has no column for the name.');
+  }
+  return mapping;
+}
+
+/** How many columns a file may have, and how many of them an error lists. */
+export const columnsMax = 1000;
+const listedColumnsMax = 60;
+
+/**
+ * Requires all mapped columns of a table, and a name column of JSON, whose elements can leave out other members.
+ * @param isNameOptional for a preview, which shows the columns before there is a mapping
+ * @throws ImportError when a mapped column is missing from the first row
+ */
+export function requireColumns(
+  mapping: Mapping,
+  columns: readonly string[],
+  { isTable, isNameOptional }: { readonly isTable: boolean; readonly isNameOptional: boolean },
+): void {
+  if (columns.length > columnsMax) {
+    throw new ImportError('file', `The file has more than ${columnsMax} columns.`);
+  }
+  const isThere = new Set(columns);
+  const has = (column: string) => isThere.has(column);
+  const listed = columns.length > listedColumnsMax ? [...columns.slice(0, listedColumnsMax), '...'] : columns;
+  const nameColumns = mapping.get('name') ?? [];
+  if (mapping === identityMapping) {
+    if (!isNameOptional && !nameColumns.some(has)) {
+      throw missingColumns('"name"', listed);
+    }
+    return;
+  }
+  const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
+  const missing = required.filter((column) => !has(column));
+  if (missing.length > 0) {
+    throw missingColumns(missing.join(', '), listed);
+  }
+}
+
+function missingColumns(missing: string, [first = '', ...more]: readonly string[]): ImportError {
+  // Spreadsheets of many countries write such files.
+  const separator = more.length === 0 ? /[;\t]/.exec(first)?.[0] : undefined;
+  return separator === undefined
+    ? new ImportError('map', `The file has no column ${missing}. It has: ${[first, ...more].join(', ')}.`)
+    : new ImportError(
+        'file',
+        `The file has one column only, "${first}": its columns are separated by ${separator === ';' ? 'semicolons' : 'tabs'}. Save it with commas.`,
+      );
+}
+
+/** What a row says about a cheese. */
+export interface ImportedCheese {
+  readonly input: CheeseInput;
+  /** Fields with a value, and optional ones that JSON sets to null: those that update an existing cheese. */
+  readonly givenFields: readonly string[];
+  /** Kilograms on hand; undefined where the file does not say. */
+  readonly stockKg: number | undefined;
+  /** Remarks on values that were left out. */
+  readonly remarks: readonly string[];
+}
+
+const clearable: ReadonlySet<string> = new Set<ImportField>([
+  'photoUrls',
+  'tags',
+  'origin',
+  'pricePerKg',
+  'ageMonths',
+  'organic',
+]);
+
+const rowSchema = {
+  ...CheeseInput,
+  properties: { ...CheeseInput.properties, stockKg: onHandSchema },
+} as const;
+
+/**
+ * Converts a row to the input of a new cheese.
+ * @throws AppError validation
+ */
+export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese {
+  const remarks: string[] = [];
+  const fields: Record<string, unknown> = {};
+  const cleared: string[] = [];
+  for (const [field, columns] of mapping) {
+    const values = columns.map((column) => row[column]);
+    const given = values.filter((value) => value !== undefined && value !== null && value !== '');
+    if (given.length === 0) {
+      if (clearable.has(field) && values.includes(null)) {
+        cleared.push(field);
+      }
+    } else {
+      fields[field] = field === 'tags' ? given.flatMap(readTags) : readField(field, given[0], remarks);
+    }
+  }
+  const { value, errors } = validate(rowSchema, fields);
+  if (errors.length > 0) {
+    throw validationError(errors);
+  }
+  const { stockKg, ...input } = value as CheeseInput & { stockKg?: number };
+  return { input, givenFields: [...Object.keys(input), ...cleared], stockKg, remarks };
+}
+
+/** The name of a row, which may be refused: cut, and null where it has none. */
+export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
+  const names = (mapping.get('name') ?? []).map((column) => row[column]);
+  const name = names.find((value): value is string => typeof value === 'string' && value.trim() !== '');
+  return name === undefined ? null : cut(name.trim());
+}
+
+function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
+  if (typeof value !== 'string') {
+    return value;
+  }
+  const text = value.trim();
+  switch (field) {
+    case 'category':
+      return { name: value };
+    case 'photoUrls':
+      return value.split('\n', listMax).filter((url) => url !== '');
+    case 'pricePerKg':
+      return parsePrice(text);
+    case 'stockKg':
+      return /^\d+$/.test(text) ? Number(text) : text;
+    case 'ageMonths': {
+      const months = parseRipening(text);
+      if (months === null) {
+        remarks.push(`ageMonths "${text}" is not an age in months and was left out`);
+      }
+      return months ?? undefined;
+    }
+    case 'organic':
+      return (
+        { 1: true, true: true, yes: true, 0: false, false: false, no: false }[text.toLowerCase()] ?? text
+      );
+    case 'status':
+      return text.toLowerCase();
+    default:
+      return value;
+  }
+}
+
+/** More than the validation permits. Without it, a cell of a megabyte would be split into a million values. */
+const listMax = 1000;
+
+/** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */
+function readTags(value: unknown): unknown[] {
+  if (typeof value === 'string') {
+    return value
+      .split(',', listMax)
+      .map((tag) => ({ name: tag.replace(/^ +|(?<! ) +$/g, '') }))
+      .filter(({ name }) => name !== '');
+  }
+  return Array.isArray(value) ? value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [value];
+}

@@ -1,0 +1,42 @@
+import { commandName } from '../../../command-name.ts';
+import { parseEnum } from '../../../settings/parsers.ts';
+import { type ChangeOptions, makeChange } from '../../framework/change.ts';
+import type { createAccountOptions } from '../../framework/command-options.ts';
+import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
+import { formatTable, printResult } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+export function createAccount(name: string, options: OptionsOf<typeof createAccountOptions>): Promise<void> {
+  return withServices(
+    options,
+    async ({ config, keys, contextOf }) => {
+      const plan =
+        options.plan === undefined ? undefined : parseEnum(Object.keys(config.plans))(options.plan, '--plan');
+      const { id, plan: given } = await keys.createAccount(contextOf('cli'), name, plan);
+      const next = `Create a key for it: KEY=$(${commandName} keys create --account "${name}")`;
+      printResult(
+        options,
+        { id, name, plan: given },
+        `Account ${name} is created, on the plan ${given}. ${next}`,
+      );
+    },
+    true,
+  );
+}
+
+export function listAccounts(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys }) => {
+    const accounts = await keys.listAccounts();
+    const rows = accounts.map(({ id, name, plan }) => [String(id), name, plan]);
+    printResult(options, accounts, formatTable(['id', 'name', 'plan'], rows));
+  });
+}
+
+export function setPlan(name: string, planName: string, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ config, keys }, context) => {
+    const plan = parseEnum(Object.keys(config.plans))(planName, '<plan>');
+    const { id } = await keys.findAccount(name);
+    await keys.setPlan(context, id, plan);
+    return { value: { name, plan }, text: `Account ${name} has the plan ${plan} from its next request on.` };
+  });
+}

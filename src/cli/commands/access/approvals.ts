@@ -1,0 +1,44 @@
+import { type ChangeOptions, makeChange } from '../../framework/change.ts';
+import type { CommandOptions } from '../../framework/options.ts';
+import { formatTable, printResult } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+export function listApprovals(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ approvals }) => {
+    const items = await approvals.list();
+    const rows = items.map((approval) => [
+      String(approval.id),
+      approval.status,
+      approval.clientName,
+      approval.username ?? '(the application itself)',
+      approval.requestedAt,
+      approval.expiresAt ?? '-',
+    ]);
+    printResult(
+      options,
+      items,
+      formatTable(
+        ['id', 'status', 'application', 'customer', 'requested', 'expires'],
+        rows,
+        'There are no such requests.',
+      ),
+    );
+  });
+}
+
+/** Approves or denies a request for the scope admin, or revokes an approval. */
+export function decide(
+  verb: 'approve' | 'deny' | 'revoke',
+  id: number,
+  options: ChangeOptions,
+): Promise<void> {
+  return makeChange(options, async ({ approvals }, context) => {
+    const approval = await approvals[verb](context, id);
+    const text = {
+      approve: `Request ${id} is approved for 90 days.`,
+      deny: `Request ${id} is denied.`,
+      revoke: `Approval ${id} is revoked. Its tokens are refused from the next request on.`,
+    };
+    return { value: approval, text: text[verb] };
+  });
+}

@@ -1,0 +1,60 @@
+import { type ChangeOptions, makeChange } from '../../framework/change.ts';
+import type { createClientOptions } from '../../framework/command-options.ts';
+import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
+import { formatTable, printResult, printSecret } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+/** Registers an application and prints its secret once. A public application has none: its client id is printed. */
+export function createClient(name: string, options: OptionsOf<typeof createClientOptions>): Promise<void> {
+  return withServices(options, async ({ keys, clients, contextOf }) => {
+    const account = await keys.findAccount(options.account);
+    const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
+      name,
+      accountId: account.id,
+      scopes: options.scope,
+      redirectUris: options.redirectUri,
+      grants: options.grant,
+      isNative: options.native,
+      isPublic: options.public,
+    });
+    printSecret(
+      options,
+      clientSecret ?? clientId,
+      { clientId, clientSecret },
+      clientSecret === null
+        ? 'This is the client id. The application is public: it has no secret, and PKCE is required.'
+        : `This is the secret of the application with the client id ${clientId}. Keep it: it is not shown again.`,
+    );
+  });
+}
+
+export function listClients(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ clients }) => {
+    const items = await clients.list();
+    const rows = items.map((client) => [
+      client.clientId,
+      client.name,
+      client.account,
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.redirectUris.join(' ') || '-',
+    ]);
+    printResult(
+      options,
+      items,
+      formatTable(
+        ['client id', 'name', 'account', 'scopes', 'grants', 'redirects'],
+        rows,
+        'There are no clients.',
+      ),
+    );
+  });
+}
+
+/** Deletes an application and all its tokens. */
+export function deleteClient(clientId: string, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ clients }, context) => {
+    await clients.delete(context, clientId);
+    return { value: { clientId, deleted: true }, text: 'The application and all its tokens are deleted.' };
+  });
+}

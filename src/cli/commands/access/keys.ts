@@ -1,0 +1,69 @@
+import type { CreatedKey } from '../../../auth/keys/service.ts';
+import { type ChangeOptions, makeChange } from '../../framework/change.ts';
+import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/command-options.ts';
+import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
+import { formatTable, printResult, printSecret } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+/** Creates a key and prints it once. */
+export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<void> {
+  return withServices(options, async ({ keys, contextOf }) => {
+    const account = await keys.findAccount(options.account);
+    const created = await keys.create(contextOf('cli'), account.id, {
+      name: options.name,
+      type: options.type,
+      scopes: options.scope ?? [],
+      lifetimeMs: options.expiresIn,
+    });
+    printNew(options, created);
+  });
+}
+
+export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<void> {
+  return withServices(options, async ({ keys }) => {
+    const account = await keys.findAccount(options.account);
+    const items = await keys.list(account.id);
+    const rows = items.map((key) => [
+      String(key.id),
+      key.name ?? '-',
+      `sk_${key.type}_...${key.last4}`,
+      key.scopes.join(' ') || '-',
+      key.createdAt,
+      key.expiresAt ?? 'never',
+      key.lastUsedAt ?? 'never',
+    ]);
+    printResult(
+      options,
+      items,
+      formatTable(
+        ['id', 'name', 'key', 'scopes', 'created', 'expires', 'last used'],
+        rows,
+        'The account has no active API keys.',
+      ),
+    );
+  });
+}
+
+/** Creates a key that replaces another, and prints it once. */
+export function rotateKey(id: number, options: OptionsOf<typeof rotateKeyOptions>): Promise<void> {
+  return withServices(options, async ({ keys, contextOf }) => {
+    printNew(options, await keys.rotate(contextOf('cli'), id, options.overlap, { makeAdmin: true }));
+  });
+}
+
+export function revokeKey(id: number, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ keys }, context) => {
+    await keys.revoke(context, id);
+    return { value: { id, revoked: true }, text: `Key ${id} is refused from the next request on.` };
+  });
+}
+
+function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: CreatedKey): void {
+  const until = expiresAt === null ? '' : `, until ${expiresAt}`;
+  printSecret(
+    options,
+    key,
+    { id, key, type, last4, expiresAt },
+    `This is key ${id}${until}. Keep it: it is not shown again.`,
+  );
+}

@@ -1,0 +1,306 @@
+/** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
+import { roles } from '../../auth/oauth/customer-directory.ts';
+import { commandName } from '../../command-name.ts';
+import { environments, parseEnum } from '../../settings/parsers.ts';
+import { type CommandDefinition, command } from '../framework/command-definition.ts';
+import {
+  backupOptions,
+  changeEnvironmentOptions,
+  changeOptions,
+  consoleOptions,
+  copyOptions,
+  createAccountOptions,
+  createClientOptions,
+  createKeyOptions,
+  doctorOptions,
+  importOptions,
+  listCustomersOptions,
+  listKeysOptions,
+  listOrdersOptions,
+  parseId,
+  resetOptions,
+  rotateKeyOptions,
+  serveOptions,
+} from '../framework/command-options.ts';
+import { argument, textArgument } from '../framework/options.ts';
+import { eventCommands } from './event-commands.ts';
+import { stockCommands } from './stock-commands.ts';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+const secretHelp = `Standard output has the secret only and everything else is on standard error, so KEY=$(${commandName} keys create ...) works.`;
+const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
+const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
+const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
+
+/** Names that come before a subcommand. */
+export const groups: Readonly<Record<string, string>> = {
+  accounts: 'accounts, which own API keys',
+  keys: 'API keys; changes apply from the next request on',
+  clients: 'applications of partners, which get tokens by OAuth 2.0',
+  approvals: 'customers and applications that requested the scope admin',
+  customers: 'customers of the shop',
+  orders: 'orders: list them, and change their status',
+  stock: 'kilograms of cheeses whose stock is tracked',
+  import: 'import data from files',
+  export: 'export data to files',
+  images: 'images of cheeses',
+  webhooks: 'URLs that get events of the shop',
+  events: 'the event log',
+  environment: 'the environment of a shop, which its first start stores',
+};
+
+export const commands: readonly CommandDefinition[] = [
+  command({
+    name: 'serve',
+    summary: 'start the server',
+    help: 'In the environment local, the first start creates an account and a demo catalogue, and prints an API key.',
+    options: serveOptions,
+    load: async () => (await import('../server/serve.ts')).serve,
+  }),
+  command({
+    name: 'console',
+    summary: 'print a link that signs in to the console, the web page for operators',
+    help: 'The link signs in once, within 15 minutes, with all scopes. Run it with the settings of the server.',
+    options: consoleOptions,
+    load: async () => (await import('./access/console.ts')).openConsole,
+  }),
+  command({
+    name: 'accounts create',
+    summary: 'create an account',
+    arguments: [textArgument('name')],
+    options: createAccountOptions,
+    load: async () => (await import('./access/accounts.ts')).createAccount,
+  }),
+  command({
+    name: 'accounts list',
+    summary: 'list the accounts',
+    load: async () => (await import('./access/accounts.ts')).listAccounts,
+  }),
+  command({
+    name: 'accounts set-plan',
+    summary:
+      'move an account to another plan (free, pro, enterprise or a plan of CURD_PLANS), from the next request on',
+    arguments: [textArgument('name'), textArgument('plan')],
+    options: changeOptions,
+    load: async () => (await import('./access/accounts.ts')).setPlan,
+  }),
+  command({
+    name: 'keys create',
+    summary: 'create an API key and print it once',
+    help: secretHelp,
+    options: createKeyOptions,
+    load: async () => (await import('./access/keys.ts')).createKey,
+  }),
+  command({
+    name: 'keys list',
+    summary: 'list the active API keys of an account',
+    options: listKeysOptions,
+    load: async () => (await import('./access/keys.ts')).listKeys,
+  }),
+  command({
+    name: 'keys rotate',
+    summary: 'create a key that replaces another; both are valid during the overlap',
+    help: secretHelp,
+    arguments: [keyId],
+    options: rotateKeyOptions,
+    load: async () => (await import('./access/keys.ts')).rotateKey,
+  }),
+  command({
+    name: 'keys revoke',
+    summary: 'revoke an API key immediately',
+    arguments: [keyId],
+    options: changeOptions,
+    load: async () => (await import('./access/keys.ts')).revokeKey,
+  }),
+  command({
+    name: 'clients create',
+    summary: 'register an application and print its secret once',
+    help: `${secretHelp} A public application has no secret: its client id is printed instead.`,
+    arguments: [textArgument('name')],
+    options: createClientOptions,
+    load: async () => (await import('./access/clients.ts')).createClient,
+  }),
+  command({
+    name: 'clients list',
+    summary: 'list the applications',
+    load: async () => (await import('./access/clients.ts')).listClients,
+  }),
+  command({
+    name: 'clients delete',
+    summary: 'delete an application and all its tokens',
+    arguments: [textArgument('clientId')],
+    options: changeOptions,
+    load: async () => (await import('./access/clients.ts')).deleteClient,
+  }),
+  command({
+    name: 'approvals list',
+    summary: 'list the requests for the scope admin',
+    load: async () => (await import('./access/approvals.ts')).listApprovals,
+  }),
+  ...(
+    [
+      ['approve', 'approve a request, for 90 days'],
+      ['deny', 'deny a request'],
+      ['revoke', 'revoke an approval and its tokens immediately'],
+    ] as const
+  ).map(([verb, summary]) =>
+    command({
+      name: `approvals ${verb}`,
+      summary,
+      arguments: [approvalId],
+      options: changeOptions,
+      load: async () => {
+        const { decide } = await import('./access/approvals.ts');
+        return (id, options) => decide(verb, id, options);
+      },
+    }),
+  ),
+  command({
+    name: 'customers list',
+    summary: 'list the newest customers, or search them',
+    options: listCustomersOptions,
+    load: async () => (await import('./access/customers.ts')).listCustomers,
+  }),
+  command({
+    name: 'customers show',
+    summary: 'show a customer with role and total of delivered orders',
+    arguments: [textArgument('username')],
+    load: async () => (await import('./access/customers.ts')).showCustomer,
+  }),
+  command({
+    name: 'customers reset-password',
+    summary: 'print a link with which a customer sets a new password',
+    help: 'The link works once, for 30 minutes. Send it to the customer. A newer link replaces it, and a new password ends all sessions and tokens.\nStandard output has the link only.',
+    arguments: [textArgument('username')],
+    load: async () => (await import('./access/customers.ts')).resetPassword,
+  }),
+  command({
+    name: 'customers set-role',
+    summary: 'make a customer staff, who may be granted more scopes, or customer again',
+    arguments: [textArgument('username'), argument('role', parseEnum(roles))],
+    options: changeOptions,
+    load: async () => (await import('./access/customers.ts')).setRole,
+  }),
+  command({
+    name: 'orders list',
+    summary: 'list the newest orders',
+    options: listOrdersOptions,
+    load: async () => (await import('./shop/order-lists.ts')).listOrders,
+  }),
+  command({
+    name: 'orders show',
+    summary: 'show an order with its timeline',
+    arguments: [orderId],
+    load: async () => (await import('./shop/order-lists.ts')).showOrder,
+  }),
+  ...(
+    [
+      ['approve', 'approve an order that was placed, even without prices'],
+      ['ship', 'mark an approved order as shipped'],
+      ['deliver', "mark a shipped order as delivered; it counts for the customer's tier"],
+      ['cancel', 'cancel an order that has not shipped'],
+    ] as const
+  ).map(([verb, summary]) =>
+    command({
+      name: `orders ${verb}`,
+      summary,
+      arguments: [orderId],
+      options: changeOptions,
+      load: async () => {
+        const { changeOrder } = await import('./shop/orders.ts');
+        return (id, options) => changeOrder(verb, id, options);
+      },
+    }),
+  ),
+  ...stockCommands,
+  command({
+    name: 'import cheeses',
+    summary:
+      'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
+    arguments: [textArgument('file')],
+    options: importOptions,
+    load: async () => (await import('./shop/import-cheeses.ts')).runImport,
+  }),
+  command({
+    name: 'export cheeses',
+    summary: 'export all cheeses to a .csv, .json or .ndjson file, which import reads',
+    arguments: [textArgument('file')],
+    load: async () => (await import('./shop/export-cheeses.ts')).runExport,
+  }),
+  command({
+    name: 'images rebase',
+    summary: 'replace the URLs of uploaded images by the URLs of the current settings',
+    help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
+    load: async () => (await import('./shop/images.ts')).runRebase,
+  }),
+  ...eventCommands,
+  command({
+    name: 'environment show',
+    summary: 'print the stored environment; the settings may be of another',
+    load: async () => (await import('./database/environment.ts')).showEnvironment,
+  }),
+  command({
+    name: 'environment change',
+    summary: 'change the environment of a shop to local, sandbox or production',
+    help: 'production removes the test orders, and the demo cheeses that were not changed; everything else stays.\nStop the server first, and give the settings of the new environment.',
+    arguments: [argument('environment', parseEnum(environments))],
+    options: changeEnvironmentOptions,
+    load: async () => (await import('./database/environment.ts')).changeEnvironment,
+  }),
+  command({
+    name: 'migrate',
+    summary: 'migrate the database to the schema of this version (serve does it as well)',
+    load: async () => (await import('./database/migrate.ts')).runMigrate,
+  }),
+  command({
+    name: 'doctor',
+    summary: 'check settings, database, counters, orders and images, and print what to do',
+    help: 'Exit status 2: a check failed. The server may run meanwhile; with --repair, changes wait for it and are refused after ten seconds.\nThe result is stored: GET /v2/integrity and the console show the last 30.',
+    options: doctorOptions,
+    load: async () => (await import('./database/doctor.ts')).runDoctor,
+  }),
+  command({
+    name: 'reset',
+    summary:
+      'delete everything of a local or sandbox shop except accounts, keys and applications, and restore the demo',
+    options: resetOptions,
+    load: async () => (await import('./database/reset.ts')).runReset,
+  }),
+  command({
+    name: 'backup',
+    summary: 'write a shop on SQLite, images included, to one tar file; the server may run meanwhile',
+    help: '<file> is a new file; or a folder, where curd-{date}.tar is created; or a file name with {date}, which is replaced by the time, such as backup/shop-{date}.tar. --keep needs a folder or a name with {date}.',
+    arguments: [textArgument('file')],
+    options: backupOptions,
+    load: async () => (await import('./database/backup.ts')).runBackup,
+  }),
+  command({
+    name: 'restore',
+    summary: 'replace the shop by the shop of a backup',
+    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled, because the other shop may still run.',
+    arguments: [textArgument('file')],
+    load: async () => (await import('./database/restore.ts')).runRestore,
+  }),
+  command({
+    name: 'copy',
+    summary: 'copy a shop with its images to an empty database: to PostgreSQL, or back',
+    help: 'Copies the state of one moment into an empty database. A copy that is interrupted leaves nothing but images: run it again.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled in the copy, because the other shop may still run.',
+    options: copyOptions,
+    load: async () => (await import('./database/copy.ts')).runCopy,
+  }),
+  command({
+    name: 'openapi',
+    summary: 'print the OpenAPI 3.1 document',
+    hasSettings: false,
+    load: async () => (await import('./openapi.ts')).printOpenapi,
+  }),
+  command({
+    name: 'completion',
+    summary: 'print a script that completes commands and options in a shell',
+    help: 'bash: source <(npx curd completion bash)\nzsh:  source <(npx curd completion zsh), after compinit\nfish: npx curd completion fish | source\nIt completes the command "curd". Define it with: alias curd=\'npx curd\'',
+    arguments: [{ ...argument('shell', parseEnum(shells)), choices: shells }],
+    hasSettings: false,
+    load: async () => (await import('./completion.ts')).printCompletion,
+  }),
+];

@@ -1,0 +1,186 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { extract, list } from 'tar';
+import { systemClock, timestamp } from '../../../clock.ts';
+import { openDatabase } from '../../../database/database.ts';
+import { migrate, requireOwnSchema } from '../../../database/migrate.ts';
+import {
+  environmentIn,
+  integrityErrors,
+  isInUse,
+  replaceDatabaseFile,
+} from '../../../database/sqlite/database-file.ts';
+import { beginEpochOf } from '../../../event-log/numbering.ts';
+import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
+import { sha256OfFile } from '../../../files/digest.ts';
+import { openFiles } from '../../../files/files.ts';
+import { openFolder } from '../../../files/folder.ts';
+import { storedFiles } from '../../../images/service.ts';
+import type { Environment } from '../../../settings/config.ts';
+import { ConfigError } from '../../../settings/parsers.ts';
+import { disableAllEndpoints } from '../../../webhooks/disable.ts';
+import type { CommandOptions } from '../../framework/options.ts';
+import { disabledEndpointsText, pluralize, printResult } from '../../framework/output.ts';
+import { progressBar } from '../../framework/progress.ts';
+import { readConfig } from '../../framework/run-command.ts';
+import { databaseEntry, imagesEntry, type Manifest, manifestChecksum, manifestEntry } from './backup.ts';
+
+/** Replaces the shop by the shop of a backup, after the whole backup was checked. */
+export async function runRestore(name: string, options: CommandOptions): Promise<void> {
+  const config = readConfig(options);
+  if (config.database.engine === 'postgres') {
+    throw new ConfigError(
+      'A backup is restored on SQLite. Leave CURD_DATABASE out, then run "curd copy --to postgres://..." to copy it to PostgreSQL.',
+    );
+  }
+  const source = resolve(name);
+  const stats = statSync(source, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    throw new ConfigError(`There is no backup at ${source}.`);
+  }
+  if (stats.isDirectory()) {
+    throw new ConfigError(`${source} is a folder. Name a backup in it.`);
+  }
+  const { file } = config.database;
+  const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { manifest, images, disabledEndpoints } = await unpack(source, folder);
+    requireEnvironment('The backup is of', join(folder, databaseEntry), config.environment);
+    requireUnused(file);
+    requireEnvironment(`In ${file} is`, file, config.environment);
+    const bar = progressBar(images.length);
+    const copied = await copyFiles(
+      openFolder(join(folder, imagesEntry), systemClock),
+      await openFiles(config, systemClock),
+      images,
+      (done) => bar.show(done, 'images'),
+    ).finally(bar.clear);
+    const kept = `${file}.before-${timestamp(systemClock.now()).replace(/[:.]/g, '-')}`;
+    const hadShop = existsSync(file);
+    // Checked again, because a server may have started during the unpacking.
+    requireUnused(file);
+    await replaceDatabaseFile(file, join(folder, databaseEntry), kept);
+    printResult(
+      options,
+      {
+        restored: source,
+        createdAt: manifest.createdAt,
+        images: copied.files,
+        kept: hadShop ? kept : null,
+        disabledEndpoints,
+      },
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}${disabledEndpointsText(disabledEndpoints)}`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** A backup of one environment does not replace a shop of another. @throws ConfigError */
+function requireEnvironment(where: string, file: string, environment: Environment): void {
+  const stored = environmentIn(file);
+  if (stored !== null && stored !== environment) {
+    throw new ConfigError(
+      `${where} a ${stored} shop, but the settings are for ${environment}: set CURD_ENVIRONMENT=${stored}. After the restore, "curd environment change" can change it. Nothing was changed.`,
+    );
+  }
+}
+
+function requireUnused(file: string): void {
+  if (isInUse(file)) {
+    throw new ConfigError(`A server or another command has ${file} open. Stop it first.`);
+  }
+}
+
+/** Other entries are refused: a WAL file would change the database, and a link could lead outside of the folder. */
+function isBackupEntry({ path, type }: { readonly path: string; readonly type: string }): boolean {
+  const pattern =
+    type === 'Directory'
+      ? /^images\/([0-9a-f]{2}\/)?$/
+      : /^(curd\.sqlite|manifest\.json|images\/[0-9a-f]{2}\/[0-9a-f]{64}\.(jpg|png|webp))$/;
+  return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
+}
+
+interface Unpacked {
+  readonly manifest: Manifest;
+  readonly images: readonly StoredFile[];
+  readonly disabledEndpoints: readonly number[];
+}
+
+/** Unpacks a backup into a folder. @throws ConfigError when any part differs from what was written */
+async function unpack(source: string, folder: string): Promise<Unpacked> {
+  const damaged = (why: string) =>
+    new ConfigError(`${source} is damaged, or not a backup of Curd: ${why}. Nothing was changed.`);
+  try {
+    // All names are checked before the first entry is unpacked.
+    const unknown: string[] = [];
+    await list({
+      file: source,
+      strict: true,
+      onReadEntry: (entry) => isBackupEntry(entry) || unknown.push(entry.path),
+    });
+    if (unknown.length > 0) {
+      throw new Error(`it contains ${unknown[0]}, which does not belong to a backup`);
+    }
+    await extract({ file: source, cwd: folder, strict: true });
+  } catch (error) {
+    throw damaged((error as Error).message);
+  }
+  const database = join(folder, databaseEntry);
+  const manifest = await manifestIn(folder);
+  if (manifest === null || !existsSync(database)) {
+    throw damaged('it is incomplete');
+  }
+  if ((await sha256OfFile(database)) !== manifest.database) {
+    throw damaged('the checksum of the database is wrong');
+  }
+  const [error] = integrityErrors(database);
+  if (error !== undefined) {
+    throw damaged(`the database has errors (${error})`);
+  }
+  const { stored, disabledEndpoints } = await prepareRestored(database);
+  const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
+  // An image whose cheese was deleted during the backup has a row but no file.
+  const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
+  if (images.length !== manifest.images) {
+    throw damaged(`it should contain ${pluralize(manifest.images, 'image')}, but contains ${images.length}`);
+  }
+  for (const { name } of images) {
+    if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
+      throw damaged(`the checksum of the image ${name} is wrong`);
+    }
+  }
+  if (manifest.seal !== manifestChecksum(manifest)) {
+    throw damaged('the checksum of its manifest is wrong');
+  }
+  return { manifest, images, disabledEndpoints };
+}
+
+async function manifestIn(folder: string): Promise<Manifest | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, manifestEntry), 'utf8')) as Manifest;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Migrates the database first, begins an epoch of the event log, and disables webhook endpoints. A newer schema is
+ * refused.
+ */
+async function prepareRestored(file: string): Promise<{ stored: StoredFile[]; disabledEndpoints: number[] }> {
+  const database = await openDatabase({ database: { engine: 'sqlite', file } });
+  try {
+    await migrate(database);
+    await requireOwnSchema(database, 'restore');
+    const disabledEndpoints = await database.transaction(async (tx) => {
+      await beginEpochOf(tx, systemClock, 'restored');
+      return disableAllEndpoints(tx, systemClock);
+    });
+    return { stored: await storedFiles(database), disabledEndpoints };
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { statSync } from 'node:fs';
+import { type Mapping, parseMapping } from '../../../catalogue-import/column-mapping.ts';
+import { fileFormatOf } from '../../../catalogue-import/file-formats.ts';
+import { type ImportResult, importCheeses } from '../../../catalogue-import/import-cheeses.ts';
+import { ImportError } from '../../../catalogue-import/import-error.ts';
+import { cheeseEvents } from '../../../cheeses/event-types.ts';
+import { matcherOf } from '../../../event-log/reading/event-filter.ts';
+import { ConfigError } from '../../../settings/parsers.ts';
+import { unreadableText } from '../../../system-errors.ts';
+import { filterOfTypes } from '../../../webhooks/delivery/replays.ts';
+import type { EndpointService } from '../../../webhooks/service.ts';
+import type { importOptions } from '../../framework/command-options.ts';
+import type { OptionsOf } from '../../framework/options.ts';
+import { pluralize, printResult } from '../../framework/output.ts';
+import { progressBar } from '../../framework/progress.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+const refusedExitCode = 2;
+const shownRows = 20;
+
+/** Imports the cheeses of a file. Sets exit status 2 when some rows were refused. */
+export async function runImport(file: string, options: OptionsOf<typeof importOptions>): Promise<void> {
+  const { update, setStock, dryRun: preview } = options;
+  if (setStock && !update) {
+    throw new ConfigError('--set-stock changes cheeses that exist: add --update.');
+  }
+  const mapping = mappingOf(options.map);
+  fileFormatOf(file);
+  const size = sizeOf(file);
+  await withServices(
+    options,
+    async (services) => {
+      const bar = progressBar(size);
+      const report = await importCheeses(services, services.contextOf('cli'), file, {
+        mapping,
+        mode: update ? 'update' : 'create',
+        setStock,
+        preview,
+        onProgress: (bytesRead, { created, updated }) =>
+          bar.show(bytesRead, `${created + updated} cheeses imported`),
+      })
+        .catch(addRemedy)
+        .finally(bar.clear);
+      const receiving = preview
+        ? []
+        : [
+            ...(await webhookText(services.webhookEndpoints, cheeseEvents.created.type, report.created)),
+            ...(await webhookText(services.webhookEndpoints, cheeseEvents.updated.type, report.updated)),
+          ];
+      printResult(options, report, [reportText(report), ...receiving].join('\n'));
+      if (report.refusedCount > 0) {
+        process.exitCode = refusedExitCode;
+      }
+    },
+    !preview,
+  );
+}
+
+function mappingOf(texts: readonly string[]): Mapping {
+  try {
+    return parseMapping(texts);
+  } catch (error) {
+    return addRemedy(error);
+  }
+}
+
+/** Adds to an error about columns how they are named on the command line. */
+function addRemedy(error: unknown): never {
+  throw error instanceof ImportError && error.field === 'map'
+    ? new ConfigError(`${error.message} Name the columns with --map, as in --map name=Column.`)
+    : error;
+}
+
+function sizeOf(file: string): number {
+  try {
+    const stats = statSync(file);
+    if (!stats.isDirectory()) {
+      return stats.size;
+    }
+  } catch (error) {
+    throw new ConfigError(unreadableText(file, error));
+  }
+  throw new ConfigError(`${file} is a folder. Name a file in it.`);
+}
+
+/** How many events enabled webhook endpoints will get. */
+async function webhookText(
+  endpoints: Pick<EndpointService, 'list'>,
+  type: string,
+  events: number,
+): Promise<string[]> {
+  const all = events === 0 ? [] : (await endpoints.list()).map((text) => JSON.parse(text));
+  const receiving = all.filter(
+    ({ status, types }) => status === 'enabled' && matcherOf(filterOfTypes(types))(type, ''),
+  ).length;
+  return receiving === 0
+    ? []
+    : [`${pluralize(receiving, 'webhook endpoint')} will get ${pluralize(events, 'event')} each.`];
+}
+
+function reportText(report: ImportResult): string {
+  const { created, updated, unchanged, refused, refusedCount, remarks, mode, preview } = report;
+  const changed = mode === 'update' ? `, ${updated} updated` : '';
+  const counts = `${pluralize(created, 'cheese')} imported${changed}, ${unchanged} unchanged, ${refusedCount} refused.`;
+  return [
+    ...listed(
+      'left out',
+      remarks.map(({ place, remark }) => `${place}: ${remark}`),
+    ),
+    ...listed(
+      'refused',
+      refused.map(({ place, reason }) => `${place}: ${reason}`),
+    ),
+    preview ? `Nothing was written. The import would be: ${counts}` : counts,
+  ].join('\n');
+}
+
+function listed(what: string, lines: readonly string[]): string[] {
+  const more =
+    lines.length > shownRows ? [`... and ${lines.length - shownRows} more ${what}; --json lists all`] : [];
+  return [...lines.slice(0, shownRows).map((line) => `${what}: ${line}`), ...more];
+}

@@ -1,0 +1,91 @@
+import type { XStatic } from 'typebox/schema';
+import type { Stock, StockList } from '../../../stock/schemas.ts';
+import type { Versioned } from '../../../versioned.ts';
+import { type ChangeOptions, type ChangeResult, makeChange } from '../../framework/change.ts';
+import type {
+  adjustStockOptions,
+  listStockOptions,
+  setStockOptions,
+} from '../../framework/command-options.ts';
+import type { OptionsOf } from '../../framework/options.ts';
+import { formatTable, printResult } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+type Item = XStatic<typeof StockList>['items'][number];
+
+const pageSize = 100;
+
+/** Lists the stock of all tracked cheeses. */
+export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<void> {
+  return withServices(options, async ({ stockReader }) => {
+    const items: Item[] = [];
+    let cursor: string | undefined;
+    do {
+      const low = options.low ? true : undefined;
+      const page = await stockReader.list({
+        low,
+        sort: options.low ? 'level' : undefined,
+        cursor,
+        limit: pageSize,
+      });
+      items.push(...(page.items as Item[]));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    const rows = items.map((item) => [
+      String(item.cheeseId),
+      item.cheeseName,
+      item.status,
+      ...[item.onHand, item.reserved, item.available].map(String),
+      String(item.lowAt ?? '-'),
+    ]);
+    const header = ['id', 'name', 'status', 'on hand', 'reserved', 'available', 'low at'];
+    const none = options.low ? 'No stock is low.' : 'The stock of no cheese is tracked.';
+    printResult(options, items, formatTable(header, rows, none));
+  });
+}
+
+/** Sets the counted stock of a cheese, or begins to track it. */
+export function setStock(
+  cheeseId: number,
+  onHand: number,
+  options: OptionsOf<typeof setStockOptions>,
+): Promise<void> {
+  return makeChange(options, async ({ stock }, context) => {
+    const { lowAt } = options;
+    const input = { onHand, ...(lowAt === undefined ? {} : { lowAt }) };
+    return shownStock(cheeseId, (await stock.replace(context, cheeseId, input)).stock);
+  });
+}
+
+/** Adds to the stock of a cheese, or subtracts from it. */
+export function adjustStock(
+  cheeseId: number,
+  deltaKg: number,
+  options: OptionsOf<typeof adjustStockOptions>,
+): Promise<void> {
+  return makeChange(options, async ({ stock }, context) => {
+    const { reason } = options;
+    return shownStock(cheeseId, await stock.adjust(context, cheeseId, { deltaKg, reason }));
+  });
+}
+
+/** Stops tracking the stock of a cheese. */
+export function untrackStock(cheeseId: number, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ stock }, context) => {
+    await stock.untrack(context, cheeseId);
+    return {
+      value: { cheeseId, tracked: false },
+      text: `The stock of cheese ${cheeseId} is not tracked any more.`,
+    };
+  });
+}
+
+function shownStock(cheeseId: number, { body }: Versioned): ChangeResult {
+  const levels = JSON.parse(body) as XStatic<typeof Stock>;
+  const { onHand, reserved, available, lowAt } = levels;
+  const warning = lowAt === null ? '' : `, low at ${lowAt} kg`;
+  return {
+    value: { cheeseId, ...levels },
+    text: `Cheese ${cheeseId}: ${onHand} kg on hand, ${reserved} kg reserved, ${available} kg available${warning}.`,
+  };
+}

@@ -1,0 +1,164 @@
+import type { Versioned } from '../../../versioned.ts';
+import type { EndpointWithSecret } from '../../../webhooks/service.ts';
+import type {
+  createEndpointOptions,
+  enableEndpointOptions,
+  listDeliveriesOptions,
+  replayOptions,
+  rotateSecretOptions,
+} from '../../framework/command-options.ts';
+import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
+import { formatTable, pluralize, printResult, printSecret } from '../../framework/output.ts';
+import { withServices } from '../../framework/run-command.ts';
+
+const failedExitCode = 2;
+
+/** Registers a URL and prints the secret once. */
+export function createEndpoint(url: string, options: OptionsOf<typeof createEndpointOptions>): Promise<void> {
+  return withServices(options, async ({ keys, webhookEndpoints, contextOf }) => {
+    const account = await keys.findAccount(options.account);
+    const { types, description } = options;
+    const endpoint = await webhookEndpoints.create(contextOf('cli'), account.id, {
+      url,
+      ...(types === undefined ? {} : { types }),
+      ...(description === undefined ? {} : { description }),
+    });
+    printNewSecret(options, endpoint);
+  });
+}
+
+export function listEndpoints(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ webhookEndpoints }) => {
+    const items = (await webhookEndpoints.list()).map((text) => JSON.parse(text));
+    const rows = items.map((one) => [
+      String(one.id),
+      one.account,
+      one.disabledReason === null ? one.status : `${one.status}: ${one.disabledReason}`,
+      String(one.waiting),
+      one.types === null ? 'default' : one.types.join(' '),
+      one.url,
+    ]);
+    printResult(
+      options,
+      items,
+      formatTable(
+        ['id', 'account', 'status', 'waiting', 'types', 'url'],
+        rows,
+        'There are no webhook endpoints.',
+      ),
+    );
+  });
+}
+
+/** Replaces the secret and prints the new one once. */
+export function rotateSecret(id: number, options: OptionsOf<typeof rotateSecretOptions>): Promise<void> {
+  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+    printNewSecret(options, await webhookEndpoints.rotateSecret(contextOf('cli'), id, options.overlap));
+  });
+}
+
+export function enableEndpoint(id: number, options: OptionsOf<typeof enableEndpointOptions>): Promise<void> {
+  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+    const endpoint = await webhookEndpoints.enable(contextOf('cli'), id, options.skip);
+    printEndpoint(
+      options,
+      endpoint,
+      `Endpoint ${id} is enabled. A running server notices it within a minute.`,
+    );
+  });
+}
+
+export function stopEndpoint(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+    const endpoint = await webhookEndpoints.disable(contextOf('cli'), id);
+    printEndpoint(options, endpoint, `Endpoint ${id} is disabled, and keeps its position.`);
+  });
+}
+
+export function deleteEndpoint(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+    await webhookEndpoints.delete(contextOf('cli'), id);
+    printResult(options, { id, deleted: true }, `Endpoint ${id} and its deliveries are deleted.`);
+  });
+}
+
+/** Sends a test ping. Exit status 2: the receiver did not accept it. */
+export function testEndpoint(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ testPing, contextOf }) => {
+    const result = await testPing(contextOf('cli'), id);
+    const outcome = result.error ?? `accepted with status ${result.status}`;
+    printResult(options, result, `${outcome} (${result.durationMs} ms)`);
+    if (result.error !== null) {
+      process.exitCode = failedExitCode;
+    }
+  });
+}
+
+/** Makes due what waits for an endpoint. A running server sends it at once. */
+export function deliverNow(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ replays, contextOf }) => {
+    const count = await replays.deliverNow(contextOf('cli'), id);
+    printResult(options, { deliveries: count }, `Deliveries that will be sent now: ${count}.`);
+  });
+}
+
+export function listDeliveries(id: number, options: OptionsOf<typeof listDeliveriesOptions>): Promise<void> {
+  return withServices(options, async ({ deliveries }) => {
+    const { items } = await deliveries.list(id, { status: options.status, limit: options.limit });
+    const rows = items.map((one) => [
+      String(one.id),
+      String(one.eventId),
+      String(one.type),
+      String(one.kind),
+      String(one.status),
+      String(one.attemptCount),
+      String(one.lastError ?? one.lastStatus ?? '-'),
+      one.waitingFor === null ? '-' : [one.waitingFor, one.dueAt].filter(Boolean).join(' '),
+      String(one.createdAt),
+    ]);
+    const header = [
+      'id',
+      'event',
+      'type',
+      'kind',
+      'status',
+      'attempts',
+      'last result',
+      'waits for',
+      'created',
+    ];
+    printResult(options, items, formatTable(header, rows));
+  });
+}
+
+export function retryDelivery(id: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ replays, contextOf }) => {
+    const { deliveryId } = await replays.retry(contextOf('cli'), id);
+    printResult(options, { deliveryId }, `Delivery ${deliveryId} sends the event.`);
+  });
+}
+
+export function replayEvents(id: number, options: OptionsOf<typeof replayOptions>): Promise<void> {
+  return withServices(options, async ({ replays, contextOf }) => {
+    const { since, until, types } = options;
+    const count = await replays.replay(contextOf('cli'), id, {
+      since,
+      ...(until === undefined ? {} : { until }),
+      ...(types === undefined ? {} : { types }),
+    });
+    printResult(options, { deliveries: count }, `${pluralize(count, 'event')} will be sent again.`);
+  });
+}
+
+function printNewSecret(options: CommandOptions, { id, secret, body }: EndpointWithSecret): void {
+  printSecret(
+    options,
+    secret,
+    JSON.parse(body),
+    `This is the secret of endpoint ${id}. Keep it: it is not shown again.`,
+  );
+}
+
+function printEndpoint(options: CommandOptions, { body }: Versioned, text: string): void {
+  printResult(options, JSON.parse(body), text);
+}

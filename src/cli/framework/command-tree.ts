@@ -1,0 +1,109 @@
+/** The commands as commander reads them: options, help and usage errors. */
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { defaultText, type Setting } from '../../settings/setting.ts';
+import { settings } from '../../settings/table.ts';
+import { commands, groups } from '../commands/commands.ts';
+import type { CommandDefinition } from './command-definition.ts';
+import { flagName, type OptionDefinition } from './options.ts';
+import { runCommand } from './run-command.ts';
+import { addHelpHints, styleHelp } from './style.ts';
+
+/** Settings in the help of every command: where the shop is. The help of the server has all settings. */
+const locationFlags = ['data-dir', 'database'];
+
+/** The program with all its commands. */
+export function buildCommandTree(): Command {
+  const program = new Command('curd')
+    .description('The server of an online cheese shop.')
+    .version(packageJson.version);
+  styleHelp(program);
+  for (const definition of commands) {
+    const [first = '', second] = definition.name.split(' ');
+    if (second === undefined) {
+      addCommand(program, first, definition);
+    } else {
+      const group = program.commands.find((command) => command.name() === first);
+      addCommand(group ?? program.command(first).description(groups[first] ?? ''), second, definition);
+    }
+  }
+  addHelpHints(program);
+  return program;
+}
+
+function addCommand(parent: Command, name: string, definition: CommandDefinition): void {
+  const { arguments: argumentDefinitions, options, summary, help, hasSettings } = definition;
+  const command = parent.command(name).description(summary);
+  for (const { name: argumentName, choices } of argumentDefinitions) {
+    const argument = new Argument(`<${argumentName}>`);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
+  if (hasSettings) {
+    addSettings(command);
+  }
+  for (const [optionName, option] of Object.entries(options)) {
+    command.addOption(toCommanderOption(optionName, option));
+  }
+  if (help !== undefined) {
+    command.addHelpText('after', `\n${help}`);
+  }
+  command.action((...input: unknown[]) => {
+    const count = argumentDefinitions.length;
+    return runCommand(
+      definition,
+      input.slice(0, count) as string[],
+      input[count] as Readonly<Record<string, unknown>>,
+    );
+  });
+}
+
+function toCommanderOption(
+  name: string,
+  {
+    placeholder,
+    help,
+    isRequired = false,
+    isRepeatable = false,
+    default: byDefault,
+  }: OptionDefinition<unknown>,
+): Option {
+  const option = new Option(
+    `--${flagName(name)}${placeholder === null ? '' : ` <${placeholder}>`}`,
+    help,
+  ).makeOptionMandatory(isRequired);
+  // Otherwise commander stores --no-record as false in `record`.
+  option.negate = false;
+  if (isRepeatable) {
+    option.argParser((value: string, previous: string[] = []) => [...previous, value]);
+  } else if (placeholder !== null) {
+    // Commander would use the last value, and say nothing about the others.
+    option.argParser((value: string, previous?: string) => {
+      if (previous !== undefined && previous !== byDefault) {
+        throw new InvalidArgumentError('The option is given twice. Give it once, with all values.');
+      }
+      return value;
+    });
+  }
+  return byDefault === undefined ? option : option.default(byDefault);
+}
+
+/** Adds --json and every setting. */
+function addSettings(command: Command): void {
+  const isServer = command.name() === 'serve';
+  command.option('--json', 'print one JSON value');
+  for (const setting of Object.values<Setting>(settings)) {
+    const { flag, placeholder, help, variable } = setting;
+    const option = new Option(
+      `--${flag} <${placeholder}>`,
+      `${help} (${variable}; default: ${defaultText(setting)})`,
+    );
+    option.helpGroup('Settings, also read from environment variables:');
+    command.addOption(option.hideHelp(!isServer && !locationFlags.includes(flag)));
+  }
+  if (!isServer) {
+    command.addHelpText(
+      'after',
+      '\nUse the same settings as the server. Every command accepts all of them; "curd serve --help" lists them.',
+    );
+  }
+}

@@ -1,0 +1,73 @@
+/** What commands print: a JSON value or text, tables, secrets and failures. */
+import { AppError, isFailure } from '../../errors.ts';
+import { ConfigError } from '../../settings/parsers.ts';
+import { reasonOf, systemErrorText } from '../../system-errors.ts';
+import type { CommandOptions } from './options.ts';
+import { colored, errorPrefix } from './style.ts';
+
+/** Prints a result: with --json the value, otherwise the text. */
+export function printResult({ json }: CommandOptions, value: unknown, text: string): void {
+  process.stdout.write(`${json ? JSON.stringify(value) : text}\n`);
+}
+
+/**
+ * Prints only the secret on standard output, so that `KEY=$(curd keys create ...)` works, and the text about it on
+ * standard error. With --json, one value on standard output contains both.
+ */
+export function printSecret(options: CommandOptions, secret: string, value: unknown, text: string): void {
+  printResult(options, value, secret);
+  if (!options.json) {
+    process.stderr.write(`${text}\n`);
+  }
+}
+
+/** "1 cheese", "2 cheeses". */
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** What an operator does about webhook endpoints that a copy or a restore has disabled. Begins a new line, or is empty. */
+export function disabledEndpointsText(ids: readonly number[]): string {
+  return ids.length === 0
+    ? ''
+    : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "curd webhooks enable <id>": it continues where it was.`;
+}
+
+/** Rows as text in columns, each as wide as its widest value. @param none the text where there are no rows */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  none?: string,
+): string {
+  if (rows.length === 0 && none !== undefined) {
+    return none;
+  }
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [colored('bold', line(header)), ...rows.map(line)].join('\n');
+}
+
+/** Prints an error in one sentence and sets exit status 1. */
+export function printFailure(error: unknown): void {
+  const isExpected = error instanceof AppError || error instanceof ConfigError;
+  const cause = error instanceof AppError && isFailure(error.code) ? causeText(error) : '';
+  const message = isExpected ? error.message : systemErrorText(error);
+  process.stderr.write(`${errorPrefix()}${message}${cause}\n`);
+  if (!isExpected && process.env.CURD_LOG_LEVEL === 'debug' && error instanceof Error) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+  process.exitCode = 1;
+}
+
+function causeText({ cause }: AppError): string {
+  // When Node tried several network addresses, the error has a code and an empty message.
+  const { message = '', code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
+  const reason = reasonOf(cause);
+  return reason !== message ? `: ${reason}.` : message || code ? ` (${message || code})` : '';
+}

@@ -1,0 +1,60 @@
+import type { App } from '../../app/compose.ts';
+import type { Config } from '../../settings/config.ts';
+import { ConfigError } from '../../settings/parsers.ts';
+import { listenErrorText } from '../../system-errors.ts';
+import type { serveOptions } from '../framework/command-options.ts';
+import type { CommandOptions, OptionsOf } from '../framework/options.ts';
+import { configForExistingShop } from '../framework/run-command.ts';
+import { printGreeting } from './greeting.ts';
+
+/** Starts the server and returns. It runs until SIGTERM or SIGINT. */
+export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
+  const config = await configForExistingShop(options);
+  if (config.workers > 1) {
+    const { serveByWorkers } = await import('./workers.ts');
+    return serveByWorkers(config, options.json);
+  }
+  const unlock = await lock(config, options.allowSecondServer);
+  try {
+    // Not loaded where other processes serve.
+    const { buildApp } = await import('../../app/compose.ts');
+    await run(await buildApp(config), options, unlock);
+  } catch (error) {
+    unlock?.();
+    const text = listenErrorText(error, config.host, config.port);
+    throw text === null ? error : new ConfigError(text);
+  }
+}
+
+/**
+ * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns how to unlock;
+ * null where there can be other servers.
+ * @throws ConfigError when another server runs, unless `isSecondAllowed`
+ */
+async function lock({ database }: Config, isSecondAllowed: boolean): Promise<(() => void) | null> {
+  if (database.engine === 'postgres') {
+    return null;
+  }
+  const { lockServer } = await import('../../database/sqlite/server-lock.ts');
+  const unlock = lockServer(database.file);
+  if (unlock === null && !isSecondAllowed) {
+    throw new ConfigError(
+      `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each server counts rate limits alone.`,
+    );
+  }
+  return unlock;
+}
+
+async function run(app: App, { json }: CommandOptions, unlock: (() => void) | null): Promise<void> {
+  const { startServer } = await import('./start-server.ts');
+  const launch = { isFirst: true, reusePort: false, isOnlyServer: unlock !== null };
+  const server = startServer(app, launch, () => unlock?.());
+  // Installed before the start writes anything, because signals arrive in a later turn of the event loop.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => void server.stop(signal));
+  }
+  const greeting = await server.greeting;
+  if (greeting !== null) {
+    printGreeting(greeting, json);
+  }
+}

@@ -1,0 +1,181 @@
+/** The steps of a server's start and stop, for the only process of a server and for one of several. */
+import type { AddressInfo } from 'node:net';
+import { apiInfo } from '../../app/api-info.ts';
+import type { App } from '../../app/compose.ts';
+import { seedDemoCatalogue, seedDemoImages } from '../../app/demo/demo.ts';
+import { consoleAccount } from '../../auth/keys/service.ts';
+import { AppError } from '../../errors.ts';
+import { restoreTestOrders } from '../../orders/test-orders.ts';
+import { publicBaseUrl } from '../../settings/urls.ts';
+import { consoleLinkUrl } from '../commands/access/console.ts';
+import { unknownVariables } from '../framework/run-command.ts';
+import type { Greeting } from './greeting.ts';
+
+export interface Launch {
+  /** Whether this process makes what a shop needs once: the demo catalogue, the first key, the link to the console. */
+  readonly isFirst: boolean;
+  /** Whether other processes listen on the same port. */
+  readonly reusePort: boolean;
+  /** Whether no other server can have this database open. */
+  readonly isOnlyServer: boolean;
+}
+
+export interface StartedServer {
+  /** null where the start was ended by `stop`. Rejects when the server cannot start; it is closed then. */
+  readonly greeting: Promise<Greeting | null>;
+  /** Lets running requests finish, then ends the process. Called again, ends it immediately. */
+  stop(signal: string): Promise<void>;
+}
+
+/** @param onStop called when the server is closed, before the process ends */
+export function startServer(app: App, launch: Launch, onStop: () => void): StartedServer {
+  const stopping = new AbortController();
+  const greeting = start(app, launch, stopping.signal).catch(async (error) => {
+    await app.close();
+    throw error;
+  });
+  return {
+    greeting,
+    async stop(signal) {
+      if (stopping.signal.aborted) {
+        app.log.warn({ signal }, 'stopped by a second signal, without waiting for running requests');
+        process.exit(1);
+      }
+      stopping.abort();
+      try {
+        await greeting;
+        if (launch.isFirst) {
+          await app.services.consoleLinks.deleteStartLinks();
+        }
+        await app.close();
+        onStop();
+        app.log.info({ signal, uptimeSeconds: Math.round(process.uptime()) }, 'stopped');
+        process.exit(0);
+      } catch (error) {
+        app.log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      }
+    },
+  };
+}
+
+/** Runs the steps of the start one after another. A signal ends the start between two steps. */
+async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Greeting | null> {
+  const { host, port, environment } = app.services.config;
+  const isSeeding = launch.isFirst && environment !== 'production';
+  if (launch.isFirst) {
+    warn(app);
+  }
+  const steps = [
+    ...(isSeeding ? [() => seed(app)] : []),
+    () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),
+    // After listen, because the URLs of images contain the port.
+    ...(isSeeding ? [() => seedImages(app)] : []),
+    () => startWork(app, launch),
+  ];
+  for (const step of steps) {
+    if (signal.aborted) {
+      return null;
+    }
+    await step();
+  }
+  return signal.aborted ? null : greet(app, launch);
+}
+
+function warn({ log, services }: App): void {
+  for (const { name, similar } of unknownVariables()) {
+    const remedy = similar.length === 0 ? 'Check the spelling.' : `Did you mean ${similar.join(' or ')}?`;
+    log.warn(`${name} is not a setting of Curd. ${remedy}`);
+  }
+  if (services.newerSchema !== null) {
+    log.warn(
+      services.newerSchema,
+      'a newer version of Curd has migrated the database; replace this version soon',
+    );
+  }
+}
+
+async function startWork(app: App, { isOnlyServer }: Launch): Promise<void> {
+  void loadCatalogue(app);
+  app.worker.start();
+  await app.webhookWorker.start(isOnlyServer);
+  app.statisticsCounter.start();
+  app.orderCounter.start();
+  await app.instances.report();
+}
+
+/** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
+async function loadCatalogue({ log, services }: App): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await services.catalogueIndex.load();
+    const cheeses = services.catalogueIndex.size;
+    log.info({ cheeses, ms: Math.round(performance.now() - startedAt) }, 'the catalogue is loaded');
+  } catch (error) {
+    log.error({ err: error }, 'the catalogue could not be loaded; the next request tries again');
+  }
+}
+
+/** The last step, so that a key that is created is also printed. */
+async function greet(app: App, { isFirst }: Launch): Promise<Greeting> {
+  const { keys, config, consoleLinks, contextOf } = app.services;
+  const { environment } = config;
+  const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);
+  const isLocal = environment === 'local';
+  const key = isFirst && isEmpty && isLocal ? await firstKey(app) : null;
+  const hasLink = isFirst && isLocal && config.console === 'on';
+  const link = hasLink ? (await consoleLinks.createForStart(contextOf('cli'))).link : null;
+  logStart(app);
+  const { address, port, family } = app.server.server.address() as AddressInfo;
+  const publicUrl = publicBaseUrl(config, port);
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    publicUrl,
+    environment,
+    key,
+    console: link === null ? null : consoleLinkUrl(publicUrl, link),
+    isEmpty: isEmpty && !isLocal,
+  };
+}
+
+function logStart({ server, services, log }: App): void {
+  const { config, database } = services;
+  const { address, port } = server.server.address() as AddressInfo;
+  const { environment } = config;
+  const { version } = apiInfo;
+  log.info(
+    { version, environment, engine: database.engine, node: process.version, address, port },
+    'started',
+  );
+}
+
+/** Outside of production: the demo catalogue at the first start, and the documented test orders at each start. */
+async function seed({ services }: App): Promise<void> {
+  const { cheeses, contextOf } = services;
+  await seedDemoCatalogue(cheeses, contextOf('system'));
+  await restoreTestOrders(contextOf('system'));
+}
+
+/** A failure is only logged: the shop works without images. */
+async function seedImages({ services, imageUrl, log }: App): Promise<void> {
+  try {
+    await seedDemoImages(services, services.contextOf('system'), imageUrl);
+  } catch (error) {
+    log.warn({ err: error }, 'the demo images could not be stored');
+  }
+}
+
+/** Creates an account and a key in a local database without accounts. */
+async function firstKey({ services }: App): Promise<string | null> {
+  const { keys, contextOf } = services;
+  try {
+    const account = await keys.createAccount(contextOf('system'), 'local');
+    return (await keys.create(contextOf('system'), account.id, {})).key;
+  } catch (error) {
+    // Another server started at the same moment and prints the key.
+    if (error instanceof AppError && error.code === 'conflict') {
+      return null;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Known networks: those from which a customer has logged in within 30 days. Failed logins from other networks do not
+ * delay logins from a known one; otherwise anyone could lock a customer out. Only keyed digests are stored.
+ */
+import { createHmac } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { purgeInSlices } from '../../database/purge.ts';
+import { customerQueries } from '../queries.ts';
+
+const keptMs = 30 * 24 * 60 * 60_000;
+/** For one customer. */
+const networksMax = 50;
+
+export interface KnownNetworks {
+  /** false for a customer who does not exist (null), after the same time. */
+  isKnown(customerId: number | null, clientIp: string): Promise<boolean>;
+  /** Call it in the transaction of the login, which has locked the customer. */
+  remember(tx: Sql, customerId: number, clientIp: string): Promise<void>;
+  /** Deletes networks without a login within 30 days. Call it regularly. */
+  purge(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly secret: string;
+}
+
+export function createKnownNetworks({ database, clock, secret }: Dependencies): KnownNetworks {
+  /** Different for each customer, so that the table does not show which customers share a network. */
+  const digestOf = (customerId: number, clientIp: string) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify(['network', customerId, networkOf(clientIp)]))
+      .digest('hex');
+  const oldest = () => timestamp(clock.now() - keptMs);
+
+  return {
+    async isKnown(customerId, clientIp) {
+      const id = customerId ?? 0;
+      const row = await customerQueries(database).findNetwork(id, digestOf(id, clientIp), oldest());
+      return row !== undefined;
+    },
+
+    async remember(tx, customerId, clientIp) {
+      const seenAt = timestamp(clock.now());
+      await customerQueries(tx).upsertNetwork(customerId, digestOf(customerId, clientIp), seenAt);
+      await customerQueries(tx).deleteOldestNetworks(customerId, networksMax);
+    },
+
+    async purge() {
+      await purgeInSlices(database, (limit) => customerQueries(database).deletePastNetworks(oldest(), limit));
+    },
+  };
+}
+
+/** The network of a client IP: the first 24 bits of IPv4; of IPv6, a client IP is the first 64 bits already. */
+export function networkOf(clientIp: string): string {
+  return isIPv4(clientIp) ? `${clientIp.slice(0, clientIp.lastIndexOf('.'))}.0/24` : clientIp;
+}

@@ -1,0 +1,48 @@
+/** Passwords that customers set, at registration and when they replace their profile. */
+import { isCommonPassword } from '../../auth/common-passwords.ts';
+import type { Passwords } from '../../auth/passwords.ts';
+import type { Context } from '../../database/context.ts';
+import { type FieldError, validationError } from '../../errors.ts';
+
+export interface NewPasswords {
+  /** Empty when the password may be used. */
+  errorsOf(password: string): Promise<FieldError[]>;
+  /** In a dry run, a fixed text. @throws AppError validation, unavailable */
+  hash(context: Context, password: string): Promise<string>;
+  /** Hashes passwords that were checked with `errorsOf`. @throws AppError unavailable */
+  hashAll(context: Context, passwords: readonly string[]): Promise<string[]>;
+  /** The stored hash when the password is unchanged, otherwise a new one. @throws AppError validation, unavailable */
+  reuseOrHash(context: Context, stored: string, password: string): Promise<string>;
+}
+
+/** @param allowsCommon whether the most common passwords are permitted */
+export function createNewPasswords(passwords: Passwords, allowsCommon: boolean): NewPasswords {
+  async function errorsOf(password: string): Promise<FieldError[]> {
+    const isRefused = !allowsCommon && (await isCommonPassword(password));
+    return isRefused ? [{ field: 'password', message: commonPasswordMessage }] : [];
+  }
+
+  async function hash({ origin }: Context, password: string): Promise<string> {
+    const errors = await errorsOf(password);
+    if (errors.length > 0) {
+      throw validationError(errors);
+    }
+    return origin.effects === null ? passwords.hash(password) : hashOfDryRun;
+  }
+
+  return {
+    errorsOf,
+    hash,
+    hashAll: async ({ origin }, checked) =>
+      origin.effects === null ? passwords.hashAll(checked) : checked.map(() => hashOfDryRun),
+    // A stored password stays valid when it became common later: only new passwords are checked.
+    reuseOrHash: async (context, stored, password) =>
+      (await passwords.verify(stored, password)) ? stored : hash(context, password),
+  };
+}
+
+const commonPasswordMessage =
+  'is one of the most common passwords, which attackers try first: choose another, such as four unrelated words';
+
+/** Its row is rolled back: hashing would only cost time. */
+const hashOfDryRun = 'none';

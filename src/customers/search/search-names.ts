@@ -1,0 +1,25 @@
+/** The folded names by which customers are found. */
+import { foldText } from '../../schema/folding.ts';
+
+/** Characters. Some characters fold to eighteen, and an index of PostgreSQL refuses texts above 2,700 bytes. */
+const foldedMax = 200;
+
+/** Lower case, without accents, with single spaces. */
+export function foldName(text: string): string {
+  const folded = foldText(text).replace(/\s+/gu, ' ').trimStart();
+  return folded.length <= foldedMax ? folded : [...folded].slice(0, foldedMax).join('');
+}
+
+/** The columns of a customer. */
+export function searchNames({
+  first_name,
+  last_name,
+}: {
+  readonly first_name: string;
+  readonly last_name: string;
+}): { readonly lastFirst: string; readonly firstLast: string } {
+  return {
+    lastFirst: foldName(`${last_name} ${first_name}`).trimEnd(),
+    firstLast: foldName(`${first_name} ${last_name}`).trimEnd(),
+  };
+}

@@ -1,0 +1,14 @@
+/** The size of a database. */
+import type { Database } from '../database.ts';
+import { sql } from '../sql.ts';
+
+const statements = {
+  sqlite: sql`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`,
+  postgres: sql`select pg_database_size(current_database()) as bytes`,
+};
+
+/** Bytes on disk, without the log of SQLite, which is limited to 64 MiB. */
+export async function databaseSize(database: Database): Promise<number> {
+  const row = await database.get<{ bytes: number | string }>(statements[database.engine]);
+  return Number(row?.bytes);
+}

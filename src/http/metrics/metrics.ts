@@ -1,0 +1,140 @@
+/** Metrics in the text format of Prometheus (version 0.0.4). */
+import type { FastifyRequest } from 'fastify';
+import type { MaybePromise } from '../../maybe-promise.ts';
+
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Upper bounds of the histogram buckets, in seconds. */
+const bucketBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Requests of one route with one status. */
+interface HistogramSeries {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly labels: string;
+  requests: number;
+  seconds: number;
+  /** Requests by the smallest bound that they did not exceed; the last element is for those that exceeded all. */
+  readonly byBound: number[];
+}
+
+/** A metric whose value is read when /metrics is requested. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  /** One value, or several by their labels: `{status="placed"}`. */
+  readonly read: () => MaybePromise<number | Readonly<Record<string, number>>>;
+}
+
+/** Requests of one route with one status since the start. */
+export interface RouteStatusCount {
+  readonly key: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly requests: number;
+}
+
+export interface Metrics {
+  /** Counts a request whose response was sent or has begun. */
+  record(request: FastifyRequest, status: number, milliseconds: number): void;
+  /** All requests so far. There are as many entries as pairs of a route and a status. */
+  requests(): RouteStatusCount[];
+  /** Adds metrics to the text. */
+  add(more: readonly MetricDefinition[]): void;
+  /** The metrics of this process as text. */
+  render(): Promise<string>;
+  /** The text of /metrics. */
+  renderAll(): Promise<string>;
+  /** Makes `renderAll` return what `gather` makes of the text of this process. */
+  gatherWith(gather: (own: string) => Promise<string>): void;
+}
+
+/** Counts requests; `render` adds the metrics that it is given. */
+export function createMetrics(): Metrics {
+  const definitions: MetricDefinition[] = [];
+  let gather: ((own: string) => Promise<string>) | undefined;
+  const allSeries = new Map<string, HistogramSeries>();
+
+  function seriesOf(method: string, route: string, status: number): HistogramSeries {
+    const key = `${method} ${route} ${status}`;
+    const known = allSeries.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const labels = `method="${method}",route="${route}",status="${status}"`;
+    const byBound = Array(bucketBounds.length + 1).fill(0);
+    const series = { method, route, status, labels, requests: 0, seconds: 0, byBound };
+    allSeries.set(key, series);
+    return series;
+  }
+
+  return {
+    record(request, status, milliseconds) {
+      // Clients choose unknown paths and methods: a series for each would need unbounded memory.
+      const route = request.routeOptions.url ?? 'none';
+      const series = seriesOf(route === 'none' ? 'any' : request.method, route, status);
+      const seconds = milliseconds / 1000;
+      const bound = bucketBounds.findIndex((one) => seconds <= one);
+      const place = bound < 0 ? bucketBounds.length : bound;
+      series.requests += 1;
+      series.seconds += seconds;
+      series.byBound[place] = (series.byBound[place] ?? 0) + 1;
+    },
+
+    requests: () =>
+      [...allSeries].map(([key, { method, route, status, requests }]) => ({
+        key,
+        method,
+        route,
+        status,
+        requests,
+      })),
+
+    add: (more) => definitions.push(...more),
+
+    async renderAll() {
+      const own = await render();
+      return gather === undefined ? own : gather(own);
+    },
+
+    gatherWith(given) {
+      gather = given;
+    },
+
+    render,
+  };
+
+  async function render(): Promise<string> {
+    const lines = [
+      '# HELP curd_http_request_duration_seconds Requests, by the time until their response began.',
+    ];
+    lines.push('# TYPE curd_http_request_duration_seconds histogram');
+    for (const series of allSeries.values()) {
+      lines.push(...histogram('curd_http_request_duration_seconds', series));
+    }
+    for (const { name, help, type, read } of definitions) {
+      const value = await read();
+      const values = typeof value === 'number' ? { '': value } : value;
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+      lines.push(...Object.entries(values).map(([labels, one]) => `${name}${labels} ${one}`));
+    }
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+function histogram(name: string, { labels, requests, seconds, byBound }: HistogramSeries): string[] {
+  let cumulative = 0;
+  const buckets = bucketBounds.map((bound, place) => {
+    cumulative += byBound[place] ?? 0;
+    return `${name}_bucket{${labels},le="${bound}"} ${cumulative}`;
+  });
+  return [
+    ...buckets,
+    `${name}_bucket{${labels},le="+Inf"} ${requests}`,
+    `${name}_sum{${labels}} ${seconds}`,
+    `${name}_count{${labels}} ${requests}`,
+  ];
+}

@@ -1,0 +1,51 @@
+/** Schemas of routes as the OpenAPI document has them. */
+import type { Schema } from '../../schema/schema.ts';
+
+/** An example of a value. It is next to the schema, where all tools find it. */
+export function exampleOf({ examples, items }: Schema): unknown {
+  return examples?.[0] ?? (items === undefined ? undefined : [exampleOf(items)]);
+}
+
+/** A schema as the document has it. Schemas with a title become components. */
+export function reference(schema: Schema, components: Map<string, unknown>): unknown {
+  const { properties, items, anyOf, oneOf, discriminator, ...rest } = withoutChecks(schema);
+  const full = {
+    ...rest,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, reference(one, components)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: reference(items, components) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => reference(one, components)) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((one) => reference(one, components)) }),
+    ...(discriminator === undefined ? {} : { discriminator: mappingOf(discriminator, oneOf ?? []) }),
+  };
+  if (schema.title === undefined) {
+    return full;
+  }
+  components.set(schema.title, full);
+  return referenceTo(schema);
+}
+
+const referenceTo = ({ title }: Schema) => ({ $ref: `#/components/schemas/${title}` });
+
+/** Without the mapping, tools would expect the values of the member to be names of components. */
+function mappingOf(
+  { propertyName }: NonNullable<Schema['discriminator']>,
+  oneOf: readonly Schema[],
+): Record<string, unknown> {
+  const mapping = oneOf.map((one) => [one.properties?.[propertyName]?.const, referenceTo(one).$ref]);
+  return { propertyName, mapping: Object.fromEntries(mapping) };
+}
+
+/** These checks have no form in JSON Schema; descriptions say what they require. */
+const withoutChecks = ({ isBatch: _, rule: _rule, refusesNull: _refusesNull, ...rest }: Schema) => rest;
+
+/** The schema of a parameter. */
+export function documentedSchema(full: Schema): Schema {
+  const schema = withoutChecks(full);
+  return schema.items === undefined ? schema : { ...schema, items: documentedSchema(schema.items) };
+}

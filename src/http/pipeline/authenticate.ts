@@ -1,0 +1,128 @@
+/** The steps that decide who sent a request, whether it is within the rate limits, and whether it is permitted. */
+import type { Access } from '../../access/access.ts';
+import type { Principal } from '../../access/principal.ts';
+import { AppError } from '../../errors.ts';
+import type { RequestCharge } from '../../limits/rate-limits.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
+import { clientNetwork, statedClientIp } from '../client-ip.ts';
+import type { Exchange } from '../exchange.ts';
+import { planHeaders } from '../responses/rate-limit-headers.ts';
+import type { Route } from '../route.ts';
+
+/** @throws AppError unauthorized; rateLimited where the client IP sent too many invalid credentials */
+export function authenticate(exchange: Exchange): MaybePromise<void> {
+  if (exchange.hasBody) {
+    // A body in the packet of the headers is parsed in this turn of the event loop, before any immediate.
+    setImmediate(noteLateBody, exchange);
+  }
+  const principals = resolveCredentials(exchange);
+  if (principals instanceof Promise) {
+    return principals.then((resolved) => {
+      exchange.principals = resolved;
+    });
+  }
+  exchange.principals = principals;
+}
+
+/**
+ * Counts the request: with a valid credential by principal, without one by client IP. If it states the client IP of a
+ * visitor, it is counted in both ways.
+ * @throws AppError rateLimited, badRequest
+ */
+export function rateLimit(exchange: Exchange): MaybePromise<void> {
+  const { principals, route, request } = exchange;
+  if (principals.length === 0) {
+    return countClientIp(exchange);
+  }
+  if (route.acceptsClientIp) {
+    try {
+      exchange.statedClientIp = statedClientIp(request.headers, principals);
+    } catch (error) {
+      return chain(chargePlan(exchange), () => {
+        throw error;
+      });
+    }
+  }
+  // Without an account, a credential lifts no limit of logins and registrations: it can be had by registering.
+  const isLogin = route.rateLimitGroup === 'login';
+  if (exchange.statedClientIp !== null || (isLogin && principals.every(hasNoAccount))) {
+    return chain(countClientIp(exchange), () => chargePlan(exchange));
+  }
+  return chargePlan(exchange);
+}
+
+/** The client IP as limits count it: of the connection, or the one that a server states for its visitor. */
+export function clientIpOf({ statedClientIp, request }: Exchange): string {
+  return statedClientIp ?? clientNetwork(request.ip);
+}
+
+function chargePlan(exchange: Exchange): MaybePromise<void> {
+  const charge = exchange.dependencies.rateLimits.charge(exchange.principals);
+  return charge instanceof Promise
+    ? charge.then((counted) => setCharge(exchange, counted))
+    : setCharge(exchange, charge);
+}
+
+const hasNoAccount = ({ accountId }: Principal) => accountId === null;
+
+/** @throws AppError unauthorized, forbidden */
+export function authorize(exchange: Exchange): void {
+  setPrincipal(exchange, exchange.principals);
+}
+
+/**
+ * Checks the credentials again when the body has arrived: a client can send it minutes after the headers, and the
+ * credentials can be revoked in between. A body that arrived with the headers needs no second check.
+ * @throws AppError unauthorized, forbidden
+ */
+export function recheckCredential(exchange: Exchange): MaybePromise<void> {
+  if (exchange.isBodyLate) {
+    return checkCredential(exchange);
+  }
+}
+
+/** Resolves the credentials of the headers again, without counting the request. @throws AppError unauthorized, forbidden */
+export function checkCredential(exchange: Exchange): MaybePromise<void> {
+  return chain(resolveCredentials(exchange), (principals) => setPrincipal(exchange, principals));
+}
+
+function noteLateBody(exchange: Exchange): void {
+  exchange.isBodyLate = !exchange.request.raw.complete;
+}
+
+/** Requests with an invalid credential are counted by client IP. */
+function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal[]> {
+  const rethrow = (error: unknown): MaybePromise<never> => {
+    if (error instanceof AppError && error.code === 'unauthorized') {
+      return chain(countClientIp(exchange), () => {
+        throw error;
+      });
+    }
+    throw error;
+  };
+  try {
+    const principals = exchange.dependencies.guard.authenticate(exchange.request.raw);
+    return principals instanceof Promise ? principals.catch(rethrow) : principals;
+  } catch (error) {
+    return rethrow(error);
+  }
+}
+
+function countClientIp(exchange: Exchange): MaybePromise<void> {
+  const { route, dependencies } = exchange;
+  const group = route.rateLimitGroup ?? (route.access === 'operational' ? 'public' : 'any');
+  return chain(dependencies.rateLimits.countClientIp(clientIpOf(exchange), group), (count) => {
+    exchange.clientIpCount = count;
+  });
+}
+
+function setCharge(exchange: Exchange, charge: RequestCharge): void {
+  exchange.charge = charge;
+  exchange.reply.headers(planHeaders(charge.rateLimitStatus()));
+}
+
+function setPrincipal(exchange: Exchange, principals: readonly Principal[]): void {
+  // Operational routes do not have the steps that call this.
+  const route = exchange.route as Route & { readonly access: Exclude<Access, 'operational'> };
+  exchange.principal = exchange.dependencies.guard.authorize(principals, route);
+}

@@ -1,0 +1,230 @@
+/** Runs a route on plain data: the steps of the pipeline that know neither a connection nor a framework. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { actingCustomerOf, idempotencyScopeOf, type Principal } from '../../access/principal.ts';
+import type { Context, Origin } from '../../database/context.ts';
+import type { Transaction } from '../../database/database.ts';
+import type { FieldError } from '../../errors.ts';
+import type { ReceivedFile } from '../../files/received-file.ts';
+import type { RateLimitStatus } from '../../limits/rate-limits.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
+import type { IdempotencyStore, StoredResponse } from '../../stored-responses/store.ts';
+import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from '../bodies/body.ts';
+import type { ReceivedForm } from '../bodies/multipart.ts';
+import { type RouteResponse, TextBody } from '../responses/response.ts';
+import type { OpenConnection, ReceivedUpload, Route, RouteRequest } from '../route.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
+import { readHeaders, readQuery } from './parameters.ts';
+import { runSteps, type Step, stepsOf } from './steps.ts';
+
+/** What a route is run on. */
+export interface RouteInput {
+  /** Path and query, as an idempotency key is bound to them. */
+  readonly url: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: RequestBody;
+  readonly principal: Principal | null;
+  readonly origin: Origin;
+  readonly transaction: Transaction;
+  readonly idempotency: IdempotencyStore;
+  /** A function, because most routes do not need it. */
+  readonly clientIp: () => string;
+  /** null where the request has no valid credential. */
+  readonly rateLimitStatus: () => RateLimitStatus | null;
+  /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
+  readonly countAs: (requests: number) => MaybePromise<void>;
+  readonly openConnection: () => OpenConnection;
+  /** Receives the form of an upload; null for other routes. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
+  readonly receive: (() => Promise<ReceivedForm>) | null;
+}
+
+class Execution {
+  readonly route: Route;
+  readonly input: RouteInput;
+  /** Unknown members and parameters are errors only where the client asks for that (RFC 7240). */
+  readonly isStrict: boolean;
+  query: Record<string, unknown> = {};
+  body: unknown = undefined;
+  idempotencyKey: string | undefined = undefined;
+  /** Once the handler has received it. */
+  form: ReceivedForm | null = null;
+  response: RouteResponse | null = null;
+
+  constructor(route: Route, input: RouteInput) {
+    this.route = route;
+    this.input = input;
+    const { prefer } = input.headers;
+    this.isStrict = prefer !== undefined && /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(prefer));
+  }
+}
+
+/** In the order in which they can refuse a request. */
+export const executionSteps: readonly Step<Execution>[] = [
+  { name: 'readParameters', run: readParameters },
+  {
+    name: 'readHeaders',
+    appliesTo: ({ headers }) => headers !== undefined,
+    run: ({ route, input }) =>
+      throwIfInvalid(readHeaders(route.headers ?? {}, input.headers).errors, 'badRequest'),
+  },
+  { name: 'readIdempotencyKey', appliesTo: ({ method }) => method === 'POST', run: readIdempotencyKey },
+  {
+    name: 'readBody',
+    appliesTo: ({ body }) => body !== undefined,
+    run: (execution) =>
+      chain(
+        readBody(execution.route, execution.input.params, execution.input.body, execution.isStrict),
+        (body) => {
+          execution.body = body;
+        },
+      ),
+  },
+  {
+    name: 'handle',
+    run: (execution) =>
+      chain(execution.route.handle(requestOf(execution)), (response) => {
+        execution.response = response;
+      }),
+  },
+];
+
+/** Returns the function that runs a route on an input; the steps of the route are chosen once. */
+export function createExecutor(route: Route): (input: RouteInput) => MaybePromise<RouteResponse> {
+  const steps = stepsOf(executionSteps, route);
+  return (input) => {
+    const execution = new Execution(route, input);
+    return chain(runSteps(steps, execution), () => execution.response as RouteResponse);
+  };
+}
+
+/** Runs a route once. */
+export function execute(route: Route, input: RouteInput): MaybePromise<RouteResponse> {
+  return createExecutor(route)(input);
+}
+
+function readParameters(execution: Execution): void {
+  const { route, input, isStrict } = execution;
+  const { values, errors } = readQuery(route.query ?? {}, input.query, isStrict);
+  const all =
+    route.unchangeable === undefined
+      ? errors
+      : unchangeableErrors(route.unchangeable, input.params, errors, (name) => input.query.has(name));
+  throwIfInvalid(all, route.queryFailsAs ?? 'badRequest');
+  execution.query = values;
+}
+
+function readIdempotencyKey(execution: Execution): void {
+  const header = execution.input.headers['idempotency-key'];
+  if (header !== undefined) {
+    execution.idempotencyKey = parseIdempotencyKey(String(header));
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
+function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
+  const { route, input, query, body } = execution;
+  const { params, headers, principal, rateLimitStatus, clientIp, countAs, transaction, origin } = input;
+  const { openConnection } = input;
+  const context = { transaction, origin };
+  return {
+    params,
+    query,
+    body,
+    headers,
+    principal,
+    rateLimitStatus,
+    openConnection,
+    clientIp,
+    countAs,
+    context,
+    receive: route.upload === undefined ? refuseForm : () => receiveUpload(execution),
+    withIdempotency: (verb, respond) => runWithIdempotency(execution, context, verb, respond),
+  };
+}
+
+const refuseForm = () => Promise.reject(new Error('There is no form to receive.'));
+
+async function receiveUpload(execution: Execution): Promise<ReceivedUpload<Record<string, unknown>>> {
+  const { input, route } = execution;
+  if (input.receive === null || route.upload === undefined) {
+    return refuseForm();
+  }
+  const { fileField, fields: declared } = route.upload;
+  const form = await input.receive();
+  execution.form = form;
+  const { file, fields, misplaced } = form;
+  return {
+    file,
+    validated: () => {
+      const { values, errors } = readQuery(declared, fields, execution.isStrict);
+      throwIfInvalid([...fileErrors(fileField, file, misplaced), ...errors], 'validation');
+      return { file: file as ReceivedFile, fields: values };
+    },
+  };
+}
+
+function fileErrors(
+  fileField: string,
+  file: ReceivedFile | null,
+  misplaced: readonly string[],
+): FieldError[] {
+  return [
+    ...(file === null ? [{ field: fileField, message: 'is required: send the file in this part' }] : []),
+    ...misplaced.map((field) => ({ field, message: `contains a file, which must be sent as ${fileField}` })),
+  ];
+}
+
+async function runWithIdempotency<T>(
+  execution: Execution,
+  context: Context,
+  verb: (context: Context) => Promise<T>,
+  respond: (result: T) => RouteResponse,
+): Promise<RouteResponse> {
+  const { route, input, idempotencyKey: key } = execution;
+  // A dry run neither reads nor stores a response.
+  if (key === undefined || context.origin.effects !== null) {
+    return respond(await verb(context));
+  }
+  const { principal } = input;
+  const isPlain =
+    route.storesPlainResponse === true && principal !== null && actingCustomerOf(principal) === null;
+  const attempt = {
+    scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal),
+    method: route.method,
+    url: input.url,
+    key,
+    requestId: input.origin.requestId ?? '',
+    body: await contentOf(execution),
+    replay: route.replay ?? 'inTransaction',
+    isEncrypted: !isPlain,
+  } as const;
+  const { response: stored, isReplay } = await input.idempotency.run(
+    attempt,
+    (transaction) => verb({ ...context, transaction }),
+    (result) => storable(respond(result)),
+  );
+  const headers = isReplay ? { ...stored.headers, 'Idempotency-Replayed': 'true' } : stored.headers;
+  const { status, text } = stored;
+  return text === '' ? { status, headers } : { status, headers, body: new TextBody(text) };
+}
+
+/** The bytes that must be the same when an idempotency key is used again. */
+async function contentOf({ route, input, form }: Execution): Promise<Uint8Array> {
+  if (route.upload === undefined) {
+    return rawBody(input.body);
+  }
+  if (form === null) {
+    return Buffer.alloc(0);
+  }
+  const { file, fields } = form;
+  return Buffer.from(JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]));
+}
+
+function storable({ status, headers = {}, body }: RouteResponse): StoredResponse {
+  return {
+    status,
+    headers,
+    text: body instanceof TextBody ? body.text : body === undefined ? '' : JSON.stringify(body),
+  };
+}

@@ -1,0 +1,124 @@
+/** Query parameters and headers: text that is converted to the type in its schema, and validated. */
+import { addError, type FieldError } from '../../errors.ts';
+import type { Parameter, Parameters } from '../../schema/schema.ts';
+import { scalarError } from '../../schema/validate.ts';
+
+/** Values by name, and every error in the order of the declaration. */
+interface Reading {
+  readonly values: Record<string, unknown>;
+  readonly errors: FieldError[];
+}
+
+/** Reads query parameters. A list can be separated by commas or repeated; other parameters can be sent once. */
+export function readQuery(declared: Parameters, query: URLSearchParams, isStrict: boolean): Reading {
+  const reading: Reading = { values: {}, errors: [] };
+  for (const [name, parameter] of Object.entries(declared)) {
+    const texts = query.getAll(name);
+    if (parameter.type === 'array') {
+      readList(name, parameter, texts, reading);
+    } else if (texts.length > 1) {
+      addError(reading.errors, name, 'must be sent only once');
+    } else {
+      readOne(name, parameter, texts[0], reading);
+    }
+  }
+  if (isStrict) {
+    for (const name of new Set(query.keys())) {
+      if (!Object.hasOwn(declared, name)) {
+        addError(reading.errors, name, 'is not a known parameter');
+      }
+    }
+  }
+  return reading;
+}
+
+/** Reads headers. */
+export function readHeaders(
+  declared: Parameters,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Reading {
+  const reading: Reading = { values: {}, errors: [] };
+  for (const [name, parameter] of Object.entries(declared)) {
+    const value = headers[name.toLowerCase()];
+    readOne(name, parameter, Array.isArray(value) ? value.join(', ') : value, reading);
+  }
+  return reading;
+}
+
+function readOne(name: string, parameter: Parameter, text: string | undefined, reading: Reading): void {
+  if (text === undefined) {
+    if (parameter.isRequired) {
+      addError(reading.errors, name, 'is required');
+    } else if (parameter.default !== undefined) {
+      reading.values[name] = parameter.default;
+    }
+    return;
+  }
+  const value = convert(parameter, text);
+  const message = value === undefined ? `must be ${expectedType(parameter)}` : scalarError(parameter, value);
+  if (message !== null) {
+    addError(reading.errors, name, message);
+  } else {
+    reading.values[name] = value;
+  }
+}
+
+function readList(name: string, parameter: Parameter, texts: readonly string[], reading: Reading): void {
+  if (texts.length === 0) {
+    if (parameter.isRequired) {
+      addError(reading.errors, name, 'is required');
+    }
+    return;
+  }
+  const elements = [...new Set(texts.flatMap((text) => text.split(',')))];
+  const { items = {}, maxItems = Number.POSITIVE_INFINITY } = parameter;
+  if (elements.length > maxItems) {
+    addError(reading.errors, name, `must have at most ${maxItems} values`);
+    return;
+  }
+  for (const element of elements) {
+    const message =
+      element === ''
+        ? 'must not contain an empty value'
+        : element.includes('\uFFFD')
+          ? 'must be Unicode text'
+          : scalarError(items, element);
+    if (message !== null) {
+      addError(reading.errors, name, message);
+      return;
+    }
+  }
+  reading.values[name] = elements;
+}
+
+function convert(parameter: Parameter, text: string): unknown {
+  switch (parameter.type) {
+    case 'integer':
+      return isInt64(text) ? Number(text) : undefined;
+    case 'number':
+      return /^-?\d{1,19}(\.\d{1,19})?$/.test(text) ? Number(text) : undefined;
+    case 'boolean':
+      return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
+    default:
+      // Percent-encoded bytes that are not UTF-8 were decoded to U+FFFD.
+      return text.includes('\uFFFD') ? undefined : text;
+  }
+}
+
+/** A number above 2^53 is rounded later. No id is that large, and other parameters have smaller maxima. */
+function isInt64(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
+
+function expectedType(parameter: Parameter): string {
+  if (parameter.type === 'integer') {
+    const { minimum, maximum } = parameter;
+    return minimum !== undefined && maximum !== undefined
+      ? `a whole number from ${minimum} to ${maximum}`
+      : 'a whole number';
+  }
+  if (parameter.type === 'number') {
+    return `a decimal number from ${parameter.minimum} to ${parameter.maximum}`;
+  }
+  return parameter.type === 'boolean' ? 'true or false' : 'Unicode text';
+}

@@ -1,0 +1,233 @@
+/** The pipeline: the ordered list of steps that every request to a route passes. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import type { Origin } from '../../database/context.ts';
+import { type Effects, rollingBack } from '../../database/dry-run.ts';
+import { AppError } from '../../errors.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
+import { requireMediaType } from '../bodies/body.ts';
+import { Exchange, type PipelineDependencies } from '../exchange.ts';
+import { withUnreadBodies } from '../raw-routes.ts';
+import type { RouteResponse } from '../responses/response.ts';
+import { sendResponse } from '../responses/send-response.ts';
+import { fullPath, isChange, type OpenConnection, type Route } from '../route.ts';
+import { traceIdOf } from '../trace.ts';
+import {
+  authenticate,
+  authorize,
+  checkCredential,
+  clientIpOf,
+  rateLimit,
+  recheckCredential,
+} from './authenticate.ts';
+import { dryRunResponse, readDryRun } from './dry-run.ts';
+import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
+import { runSteps, type Step, stepsOf } from './steps.ts';
+import { respondToUpload } from './upload-request.ts';
+
+const isLimited = ({ access }: Route) => access !== 'operational';
+const isNoUpload = ({ upload }: Route) => upload === undefined;
+
+/** The order of the steps is the order of refusals. The framework reads the body between the first two lists. */
+export const pipeline = {
+  beforeBody: [
+    {
+      name: 'refuseOverload',
+      appliesTo: isLimited,
+      run: ({ dependencies, route }) => dependencies.overload.check(isChange(route)),
+    },
+    // The parser of Node can still refuse how a body is sent, until the current callback has returned.
+    { name: 'waitForParser', run: ({ hasBody }) => (hasBody ? Promise.resolve() : undefined) },
+    { name: 'authenticate', appliesTo: isLimited, run: authenticate },
+    { name: 'rateLimit', run: rateLimit },
+    { name: 'authorize', appliesTo: isLimited, run: authorize },
+    { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
+    {
+      name: 'requireMediaType',
+      appliesTo: ({ body }) => body !== undefined,
+      run: ({ route, request }) => requireMediaType(route, request.headers),
+    },
+    { name: 'requireOpenConnection', run: requireOpenConnection },
+    { name: 'limitBodyTime', appliesTo: isNoUpload, run: limitBodyTime },
+  ],
+  afterBody: [
+    {
+      name: 'reportDeprecated',
+      appliesTo: ({ deprecated }) => deprecated !== undefined,
+      run: ({ route, principal, dependencies }) =>
+        dependencies.reportDeprecated(route.operationId, principal?.id ?? 'anonymous'),
+    },
+    {
+      name: 'recheckCredential',
+      appliesTo: (route) => isLimited(route) && isNoUpload(route),
+      run: recheckCredential,
+    },
+  ],
+  execute: executionSteps,
+  send: [{ name: 'send', run: send }],
+} as const satisfies {
+  beforeBody: readonly Step<Exchange>[];
+  afterBody: readonly Step<Exchange>[];
+  execute: typeof executionSteps;
+  send: readonly Step<Exchange>[];
+};
+
+/** Registers a route with the steps that apply to it. */
+export function registerRoute(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
+  if (route.upload === undefined) {
+    registerOn(app, route, dependencies);
+  } else {
+    withUnreadBodies(app, (scope) => registerOn(scope, route, dependencies));
+  }
+}
+
+function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
+  const { uploads, overload } = dependencies;
+  const beforeBody = stepsOf<Exchange>(pipeline.beforeBody, route);
+  const afterBody = stepsOf<Exchange>(pipeline.afterBody, route);
+  const sending = stepsOf<Exchange>(pipeline.send, route);
+  const respond = responder(route);
+  const isTracked = isChange(route);
+  app.route({
+    method: route.method,
+    url: fullPath(route),
+    exposeHeadRoute: route.method === 'GET' && !route.mutatesOnGet,
+    config: { cors: route.cors ?? 'public' },
+    onRequest: (request, reply, done) => {
+      const exchange = new Exchange(route, request, reply, dependencies);
+      request.exchange = exchange;
+      const pending = runSteps(beforeBody, exchange);
+      if (pending === undefined) {
+        return done();
+      }
+      if (route.upload !== undefined) {
+        pending.catch(() => uploads.drain(request.raw));
+      }
+      return pending;
+    },
+    handler: (request, reply) => {
+      const exchange = request.exchange as Exchange;
+      const responding = chain(runSteps(afterBody, exchange), () => respond(exchange));
+      const tracked = isTracked && responding instanceof Promise ? overload.track(responding) : responding;
+      return chain(tracked, (response) => {
+        exchange.response = exchange.dryRun === null ? response : dryRunResponse(exchange.dryRun, response);
+        return chain(runSteps(sending, exchange), () => reply);
+      });
+    },
+  });
+}
+
+function responder(route: Route): (exchange: Exchange) => MaybePromise<RouteResponse> {
+  const execute = createExecutor(route);
+  const { upload } = route;
+  return upload === undefined
+    ? (exchange) => execute(inputOf(exchange, null))
+    : (exchange) => respondToUpload(exchange, upload, (receive) => execute(inputOf(exchange, receive)));
+}
+
+/** What `execute` needs of the request. */
+function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput {
+  const { request, principal, dryRun, dependencies } = exchange;
+  const { headers } = request;
+  const effects = dryRun === null ? null : dryRun.effects;
+  return {
+    url: request.url,
+    params: request.params as Record<string, string>,
+    query: request.query as URLSearchParams,
+    // Range is for GET only (RFC 9110, section 14.2).
+    headers: request.method === 'HEAD' ? { ...headers, range: undefined } : headers,
+    body: { bytes: request.body as Uint8Array | undefined, mediaType: headers['content-type'] },
+    principal,
+    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', dependencies.clock, effects),
+    transaction:
+      effects === null
+        ? dependencies.transaction
+        : rollingBack(dependencies.transaction, effects, dependencies.clock),
+    idempotency: dependencies.idempotency,
+    clientIp: () => clientIpOf(exchange),
+    rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
+    countAs: (requests) => exchange.clientIpCount?.countAs(requests),
+    openConnection: () => openConnectionOf(exchange),
+    receive,
+  };
+}
+
+function openConnectionOf(exchange: Exchange): OpenConnection {
+  const { raw } = exchange.reply;
+  const closed = new AbortController();
+  raw.once('close', () => closed.abort());
+  if (raw.destroyed) {
+    closed.abort();
+  }
+  return {
+    httpVersion: exchange.request.raw.httpVersion,
+    closed: closed.signal,
+    recheckCredential: async () => checkCredential(exchange),
+    destroy: () => raw.destroy(),
+  };
+}
+
+/** The trace is read only where an event is written. */
+class RequestOrigin implements Origin {
+  readonly actor: string;
+  readonly requestId: string;
+  readonly effects: Effects | null;
+  readonly #request: FastifyRequest;
+  readonly #clock: Clock;
+
+  constructor(request: FastifyRequest, actor: string, clock: Clock, effects: Effects | null) {
+    this.actor = actor;
+    this.effects = effects;
+    this.requestId = request.id;
+    this.#request = request;
+    this.#clock = clock;
+  }
+
+  get traceId(): string {
+    return traceIdOf(this.#request.headers.traceparent, this.#clock);
+  }
+}
+
+function checkDryRun(exchange: Exchange): void {
+  const { request, route, principals, dependencies } = exchange;
+  if (request.headers['dry-run'] !== undefined) {
+    exchange.dryRun = readDryRun(route, request.headers, () =>
+      dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
+    );
+  }
+}
+
+/**
+ * A closed connection has emitted its events already, so reading its body would wait forever.
+ * @throws AppError badRequest, for the log and the metrics
+ */
+function requireOpenConnection({ request }: Exchange): void {
+  if (request.raw.destroyed) {
+    throw new AppError('badRequest', 'The connection was closed before the body arrived.');
+  }
+}
+
+/** Node has one timeout for all requests, and it is that of uploads. */
+function limitBodyTime({ request, reply, hasBody, dependencies }: Exchange): void {
+  if (!hasBody) {
+    return;
+  }
+  const { raw } = request;
+  const timer = setTimeout(() => {
+    // The framework listens while it reads the body, and sends the response to the error.
+    if (raw.listenerCount('error') > 0) {
+      reply.header('Connection', 'close');
+      raw.emit('error', new AppError('requestTimeout'));
+    }
+  }, dependencies.requestTimeoutMs).unref();
+  const stop = () => clearTimeout(timer);
+  raw.once('end', stop);
+  reply.raw.once('close', stop);
+}
+
+function send(exchange: Exchange): MaybePromise<void> {
+  const { request, reply, response, dependencies } = exchange;
+  const sent = sendResponse(exchange, response as RouteResponse);
+  dependencies.recordResponse(request, reply.statusCode);
+  return sent;
+}

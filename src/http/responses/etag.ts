@@ -1,0 +1,76 @@
+/** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
+
+import { AppError } from '../../errors.ts';
+import type { Precondition, Versioned } from '../../versioned.ts';
+import type { Asset } from './asset.ts';
+import { type RouteResponse, TextBody } from './response.ts';
+
+/** The strong tag of a resource at one version. */
+export function strongTag(version: number | string): string {
+  return `"${version}"`;
+}
+
+export function etagHeader({ version }: Versioned): { readonly ETag: string } {
+  return { ETag: strongTag(version) };
+}
+
+/** The response with a resource and its ETag. */
+export function entityResponse(resource: Versioned, status: number): RouteResponse {
+  return { status, headers: etagHeader(resource), body: new TextBody(resource.body) };
+}
+
+/** The weak tag of content that may be compressed, which changes its bytes. */
+export function weakTag(version: number | string): string {
+  return `W/"${version}"`;
+}
+
+/** Content that clients cache and revalidate before each use. */
+export function revalidated(body: Asset, headers: Readonly<Record<string, string>> = {}): RouteResponse {
+  return { status: 200, headers: { ...headers, ETag: weakTag(body.version) }, body };
+}
+
+/** For content that never changes at its URL: clients cache it for a year. */
+export const keptForever = { 'Cache-Control': 'public, max-age=31536000, immutable' } as const;
+
+/** Content with its version in the URL. */
+export function immutable(body: Asset): RouteResponse {
+  return { status: 200, headers: { ...keptForever, ETag: weakTag(body.version) }, body };
+}
+
+/** If-None-Match: does the client have this version? Weak comparison. */
+export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string): boolean {
+  return (
+    ifNoneMatch !== undefined &&
+    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((one) => opaque(one) === opaque(tag)))
+  );
+}
+
+/** The check of If-Match, for a service that reads the stored version; undefined without the header. */
+export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {
+  return ifMatch === undefined ? undefined : (version) => requireIfMatch(ifMatch, strongTag(version));
+}
+
+/** The header of routes that change `resource`. */
+export function ifMatchFor(resource: string) {
+  return {
+    'If-Match': { type: 'string', description: `Change the ${resource} only at this ETag` },
+  } as const;
+}
+
+/**
+ * If-Match: a change is made only to a version that the client has seen. Strong comparison.
+ * @throws AppError preconditionFailed
+ */
+export function requireIfMatch(ifMatch: string | undefined, tag: string): void {
+  if (ifMatch !== undefined && ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(tag)) {
+    throw new AppError('preconditionFailed');
+  }
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, '');
+}

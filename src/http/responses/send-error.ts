@@ -1,0 +1,39 @@
+/** Sends error responses: JSON, or a page where a person opened a URL at which there is nothing. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '../../errors.ts';
+import type { Config } from '../../settings/config.ts';
+import { notFoundPage } from '../pages/not-found-page.ts';
+import { plainPageHeaders } from '../pages/plain-page.ts';
+import { errorBody } from './error-body.ts';
+import { headersOf, statusOf } from './error-mapping.ts';
+import { qualityOf } from './quality-values.ts';
+import { closeIfStopping } from './send-response.ts';
+
+/** Returns a function that sends an error. */
+export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>) {
+  const page = notFoundPage(config);
+  return (error: AppError, request: FastifyRequest, reply: FastifyReply): void => {
+    closeIfStopping(reply);
+    reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
+    if (statusOf(error) === 404 && isByPerson(request)) {
+      reply.headers(plainPageHeaders).send(page);
+      return;
+    }
+    const path = request.url.split('?', 1)[0] ?? '';
+    const { mediaType, text } = errorBody(error, request.headers.accept, path);
+    reply.header('Content-Type', mediaType).send(text);
+  };
+}
+
+/** Resources of the API are JSON for everybody, also where there is none with the id of the URL. */
+function isByPerson({ method, url, is404, headers }: FastifyRequest): boolean {
+  return (
+    ['GET', 'HEAD'].includes(method) && (is404 || !url.startsWith('/v2/')) && prefersHtml(headers.accept)
+  );
+}
+
+/** Browsers name text/html; many programs send only a wildcard, and others name JSON as well. */
+function prefersHtml(accept = ''): boolean {
+  const json = ['application/json', 'application/problem+json'].map((type) => qualityOf(accept, type) ?? 0);
+  return (qualityOf(accept, 'text/html') ?? 0) > Math.max(...json);
+}

@@ -1,0 +1,150 @@
+/** Sends responses: conditional requests, compression and headers. */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
+import type { Exchange } from '../exchange.ts';
+import { deprecationHeaders } from '../pipeline/deprecation.ts';
+import { Asset } from './asset.ts';
+import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
+import { matchesIfNoneMatch } from './etag.ts';
+import { planHeaders } from './rate-limit-headers.ts';
+import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The server is stopping. */
+    isClosing: boolean;
+  }
+}
+
+/** The next request on this connection would not be served. */
+export function closeIfStopping(reply: FastifyReply): void {
+  if (reply.server.isClosing) {
+    reply.header('Connection', 'close');
+  }
+}
+
+/** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
+export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
+  const { route, request, reply } = exchange;
+  const { status, headers = {}, body } = response;
+  closeIfStopping(reply);
+  reply.headers(headers);
+  if (headers['Idempotency-Replayed'] !== undefined) {
+    refundRequest(exchange);
+  }
+  if (route.deprecated !== undefined) {
+    const { Link, ...rest } = deprecationHeaders(route.deprecated);
+    reply.headers(rest).header('Link', headers.Link === undefined ? Link : `${headers.Link}, ${Link}`);
+  }
+  const tag = headers.ETag;
+  if (tag !== undefined) {
+    if (headers['Cache-Control'] === undefined) {
+      reply.header('Cache-Control', 'private, no-cache');
+    }
+    if (headers['Cache-Control'] === undefined || body instanceof Asset) {
+      setVary(reply);
+    }
+    if (
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      matchesIfNoneMatch(request.headers['if-none-match'], tag)
+    ) {
+      refundRequest(exchange);
+      reply.code(304).send();
+      return;
+    }
+  }
+  reply.code(status);
+  if (body === undefined) {
+    reply.send();
+    return;
+  }
+  if (body instanceof FileBody) {
+    // Without a stream, Fastify would replace Content-Length.
+    const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
+    return chain(bytes, (stream) => {
+      sendStream(exchange, stream);
+    });
+  }
+  const mediaType = headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8';
+  reply.header('Content-Type', mediaType);
+  if (body instanceof Asset) {
+    return sendAsset(body, request, reply);
+  }
+  if (request.method === 'HEAD' && body instanceof TextStream) {
+    // The body is not produced, so its length is not known.
+    reply.send(Readable.from([]));
+    return;
+  }
+  const text = textOf(body);
+  if (text instanceof Readable) {
+    reportErrors(exchange, text);
+  }
+  if (isCompressible(text, tag, mediaType)) {
+    setVary(reply);
+    if (acceptsGzip(request.headers['accept-encoding'])) {
+      return sendCompressed(text, request, reply);
+    }
+  }
+  reply.send(text);
+}
+
+/** A strong ETag promises the same bytes in every response. Events are sent one by one. */
+function isCompressible(text: string | Readable, tag: string | undefined, mediaType: string): boolean {
+  const isLong =
+    typeof text === 'string' ? text.length >= worthwhileBytes : !mediaType.includes('event-stream');
+  return isLong && (tag === undefined || tag.startsWith('W/'));
+}
+
+function sendStream(exchange: Exchange, stream: Readable): void {
+  reportErrors(exchange, stream);
+  exchange.reply.send(stream);
+}
+
+/** A stream also fails when the client has closed the connection, which is not reported. */
+function reportErrors({ request, reply, dependencies }: Exchange, stream: Readable): void {
+  stream.once('error', (error) => reply.raw.destroyed || dependencies.reportFailure(error, request));
+}
+
+/** A response that the client has already does not count for the hourly quota. */
+function refundRequest({ charge, reply }: Exchange): void {
+  if (charge !== null) {
+    charge.refund();
+    reply.headers(planHeaders(charge.rateLimitStatus()));
+  }
+}
+
+async function sendCompressed(
+  text: string | Readable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  // The length of the compressed body is not known without it.
+  const body = request.method === 'HEAD' ? Readable.from([]) : await compress(text);
+  reply.header('Content-Encoding', 'gzip').send(body);
+}
+
+async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const isLong = asset.bytes.length >= worthwhileBytes;
+  if (isLong && acceptsGzip(request.headers['accept-encoding'])) {
+    reply.header('Content-Encoding', 'gzip').send(await asset.gzipped());
+  } else {
+    reply.send(asset.bytes);
+  }
+}
+
+function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefined>): string | Readable {
+  if (body instanceof TextStream) {
+    // Buffered by bytes: in object mode, sixteen pieces would be kept for a client that does not read.
+    return Readable.from(body.open(), { objectMode: false });
+  }
+  return body instanceof TextBody ? body.text : JSON.stringify(body);
+}
+
+/** Responses differ by encoding and by problem details. A list of permitted origins has set `Origin` before. */
+function setVary(reply: FastifyReply): void {
+  const before = String(reply.getHeader('Vary') ?? '');
+  if (!before.includes('Accept-Encoding')) {
+    reply.header('Vary', before === '' ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`);
+  }
+}

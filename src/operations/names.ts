@@ -1,0 +1,53 @@
+/** Names of what events and timelines mention: `key:2` is "Web shop". */
+import type { KeyService } from '../auth/keys/service.ts';
+import type { ClientService } from '../auth/oauth/clients.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import type { CustomerFinder } from '../customers/customer-finder.ts';
+import type { OrderReader } from '../orders/lists/order-reader.ts';
+import type { TextRule } from '../schema/schema.ts';
+
+export interface NameDependencies {
+  readonly cheeses: Pick<CheeseService, 'listNames'>;
+  readonly clients: Pick<ClientService, 'listNames'>;
+  readonly customerFinder: Pick<CustomerFinder, 'listUsernames'>;
+  readonly keys: Pick<KeyService, 'listNames'>;
+  readonly orderReader: Pick<OrderReader, 'listIds'>;
+}
+
+interface Named {
+  /** `key:2` */
+  readonly of: string;
+  readonly name: string;
+}
+
+export const mentionRule: TextRule = {
+  test: (text) => /^(?:(?:cheese|customer|key|order):[1-9]\d{0,14}|client:[\w-]{1,64})$/.test(text),
+  message: 'must be cheese, client, customer, key or order, a colon, and an id: key:2',
+};
+
+/** In one statement for each kind. What does not exist is left out. */
+export async function findNames(
+  { cheeses, clients, customerFinder, keys, orderReader }: NameDependencies,
+  mentions: readonly string[],
+): Promise<Named[]> {
+  type Found = readonly { readonly id: number | string; readonly name: string }[];
+
+  async function read(kind: string, find: (ids: readonly string[]) => Promise<Found>): Promise<Named[]> {
+    const ids = [...new Set(mentions)]
+      .filter((one) => one.startsWith(`${kind}:`))
+      .map((one) => one.slice(kind.length + 1));
+    const rows = ids.length === 0 ? [] : await find(ids);
+    return rows.map(({ id, name }) => ({ of: `${kind}:${id}`, name }));
+  }
+
+  const found = await Promise.all([
+    read('cheese', (ids) => cheeses.listNames(ids.map(Number))),
+    read('client', (ids) => clients.listNames(ids)),
+    read('customer', (ids) => customerFinder.listUsernames(ids.map(Number))),
+    read('key', (ids) => keys.listNames(ids.map(Number))),
+    read('order', async (ids) =>
+      (await orderReader.listIds(ids.map(Number))).map((id) => ({ id, name: `Order ${id}` })),
+    ),
+  ]);
+  return found.flat();
+}

@@ -1,0 +1,63 @@
+/** Readiness: whether the server can process requests. Load balancers ask for it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
+import { ping } from '../database/checks/ping.ts';
+import type { Database } from '../database/database.ts';
+import { unavailable } from '../errors.ts';
+import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import type { Config } from '../settings/config.ts';
+
+const pingTimeoutMs = 2000;
+/** A small catalogue is loaded sooner: then the first check is successful. */
+const loadTimeoutMs = 500;
+const mebibyte = 1024 * 1024;
+
+/**
+ * Returns a check that the database responds, that the disks have space, and that the catalogue is loaded.
+ * @throws AppError unavailable (the check)
+ */
+export function createReadiness(
+  config: Config,
+  database: Database,
+  catalogueIndex: CurrentIndex,
+): () => Promise<void> {
+  const folders = storageFoldersOf(config);
+  const { minFreeSpaceBytes } = config;
+
+  async function requireDiskSpace(): Promise<void> {
+    if (database.isFull()) {
+      throw diskFull('A write failed: the disk or a quota is full, or the disk is faulty.');
+    }
+    const spaces = minFreeSpaceBytes === 0 ? [] : await diskSpaceOf(folders);
+    const full = spaces.find(({ freeBytes }) => freeBytes < minFreeSpaceBytes);
+    if (full !== undefined) {
+      throw diskFull(
+        `The disk of the ${full.folder} folder is full: less than ${minFreeSpaceBytes / mebibyte} MiB are free.`,
+      );
+    }
+  }
+
+  return async () => {
+    try {
+      await Promise.race([ping(database), failAfter(pingTimeoutMs)]);
+    } catch (error) {
+      throw unavailable('The database does not respond.', 1, error);
+    }
+    await requireDiskSpace();
+    try {
+      await Promise.race([catalogueIndex.load(), failAfter(loadTimeoutMs)]);
+    } catch (error) {
+      throw unavailable('The catalogue is not loaded yet.', 1, error);
+    }
+  };
+}
+
+function diskFull(what: string) {
+  return unavailable(`${what} Changes can fail. Free disk space or enlarge the disk.`, 60);
+}
+
+/** Load balancers time out sooner than a query to a database that hangs. */
+async function failAfter(ms: number): Promise<never> {
+  await sleep(ms, undefined, { ref: false });
+  throw new Error(`not done within ${ms} ms`);
+}

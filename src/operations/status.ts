@@ -1,0 +1,60 @@
+/** What an operator sees of the running server: figures of /metrics, instances, settings, and what failed recently. */
+import type { Clock } from '../clock.ts';
+import { findBackupTime } from '../database/checks/backup-time.ts';
+import { ping } from '../database/checks/ping.ts';
+import type { Database } from '../database/database.ts';
+import { countUnnumbered, readLogState } from '../event-log/reading/log-reader.ts';
+import type { LiveConnections } from '../events/live-connections.ts';
+import type { RecentFailures } from '../http/metrics/recent-failures.ts';
+import type { DeprecationReport } from '../http/pipeline/deprecation.ts';
+import { countDueJobs } from '../jobs/queue.ts';
+import type { Config } from '../settings/config.ts';
+import type { WebhookStats } from '../webhooks/delivery/worker.ts';
+import type { Instances } from './instances.ts';
+
+export interface StatusDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'environment' | 'shopName' | 'given'>;
+  readonly instances: Instances;
+  readonly webhooks: Pick<WebhookStats, 'waiting' | 'failing'>;
+  readonly connections: Pick<LiveConnections, 'count'>;
+  readonly deprecations: Pick<DeprecationReport, 'list'>;
+  readonly failures: Pick<RecentFailures, 'list'>;
+}
+
+/** A function that reads the status of the shop and of this instance. */
+export function createStatusReader(dependencies: StatusDependencies) {
+  const { database, clock, config, instances, webhooks, connections, deprecations, failures } = dependencies;
+
+  async function latencyMs(): Promise<number> {
+    const before = performance.now();
+    await ping(database);
+    return Math.round((performance.now() - before) * 100) / 100;
+  }
+
+  return async () => {
+    const latency = await latencyMs();
+    const { first, last, epochs } = await readLogState(database);
+    return {
+      version: instances.version,
+      environment: config.environment,
+      shopName: config.shopName,
+      engine: database.engine,
+      startedAt: instances.startedAt,
+      uptimeSeconds: Math.max(0, Math.floor((clock.now() - Date.parse(instances.startedAt)) / 1000)),
+      instance: instances.id,
+      instances: await instances.list(),
+      database: { latencyMs: latency, waiting: database.stats().waiting },
+      log: { last, first, waiting: await countUnnumbered(database), epoch: epochs.at(-1)?.name ?? null },
+      jobs: await countDueJobs(database, clock.now()),
+      deliveries: { waiting: await webhooks.waiting(), failing: await webhooks.failing() },
+      streams: connections.count('stream'),
+      memoryBytes: process.memoryUsage.rss(),
+      lastBackupAt: await findBackupTime(database),
+      settings: config.given,
+      deprecated: deprecations.list(),
+      faults: failures.list(),
+    };
+  };
+}

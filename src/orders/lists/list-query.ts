@@ -1,0 +1,79 @@
+/** The parameters of lists of orders, and the response with a page. */
+import { nextPageHeader } from '../../http/responses/link.ts';
+import { type RouteResponse, TextBody } from '../../http/responses/response.ts';
+import { int64 } from '../../schema/parts.ts';
+import type { Parameters, ParameterValues } from '../../schema/schema.ts';
+import { lineRule, timestampRule } from '../../schema/text-rules.ts';
+import { orderStatuses } from '../transitions/order-status.ts';
+import type { OrderPage, OrderRequest } from './order-reader.ts';
+
+const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
+
+export const orderListQuery = {
+  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
+  status: {
+    type: 'array',
+    items: { type: 'string', enum: orderStatuses },
+    description: 'One status, or several with commas',
+  },
+  createdFrom: { ...time, description: 'Created then or later, for example `2026-01-01T00:00:00Z`' },
+  createdBefore: { ...time, description: 'Created before then' },
+} as const satisfies Parameters;
+
+export const storeListQuery = {
+  ...orderListQuery,
+  customerId: {
+    ...int64,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Orders of this customer',
+  },
+  placedBy: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 120,
+    rule: lineRule,
+    description: 'Orders that this principal placed, for example `key:12`',
+  },
+  needsApproval: {
+    type: 'boolean',
+    enum: [true],
+    description: 'Placed orders that wait for an operator, because a cheese has no price',
+  },
+  late: {
+    type: 'boolean',
+    enum: [true],
+    description: 'Approved orders whose estimated shipDate is in the past',
+  },
+  sort: { type: 'string', enum: ['createdAt', '-createdAt'], description: 'Newest first by default' },
+} as const satisfies Parameters;
+
+/** What a list is asked for, from its query. */
+export function requestOf(query: ParameterValues<typeof storeListQuery>): OrderRequest {
+  const { status, createdFrom, createdBefore, ...rest } = query;
+  return {
+    ...rest,
+    statuses: status,
+    createdFrom: stored(createdFrom),
+    createdBefore: stored(createdBefore),
+  };
+}
+
+/** @param path of the list, for the link to the next page */
+export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): RouteResponse {
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'private, no-cache', ...nextPageHeader(path, rest.nextCursor, limit) },
+    body: new TextBody(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
+  };
+}
+
+/** As times are stored. With an offset, a time of the first or last day can be in a year of another length. */
+function stored(moment: string | undefined): string | undefined {
+  const text = moment === undefined ? undefined : new Date(moment).toISOString();
+  if (text?.startsWith('-')) {
+    return '0000-01-01T00:00:00.000Z';
+  }
+  return text?.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text;
+}

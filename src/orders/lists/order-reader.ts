@@ -1,0 +1,161 @@
+/** Reads orders: lists, counts, and the timeline of an order. */
+
+import type { Principal } from '../../access/principal.ts';
+import { type Clock, timestamp } from '../../clock.ts';
+import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
+import type { Database } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import { listEvents } from '../../event-log/history.ts';
+import { orderCountQueries } from '../count-queries.ts';
+import { findRow, ownerOf, requireOwner, toOrder } from '../order.ts';
+import { orderQueries } from '../queries.ts';
+import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
+import { type OrderFilters, type OrderPlace, orderListQueries } from './list-queries.ts';
+import { countOrders } from './list-totals.ts';
+import { readPage } from './order-pages.ts';
+
+export interface OrderPage {
+  /** JSON of the orders, separated by commas, without the brackets of an array. */
+  readonly items: string;
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
+  readonly total: number;
+}
+
+export interface TimelineEntry {
+  readonly status: OrderStatus;
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+export interface OrderRequest extends OrderFilters {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  /** Newest first where it is absent. */
+  readonly sort?: 'createdAt' | '-createdAt' | undefined;
+}
+
+export interface OrderReader {
+  /**
+   * Without test orders.
+   * @param principal null: the command line, which sees all orders
+   * @throws AppError badRequest when the cursor belongs to another query, forbidden for filters by customer and placer
+   * where the caller does not see all orders
+   */
+  list(principal: Principal | null, request: OrderRequest): Promise<OrderPage>;
+  /** The same for one customer; the caller must have access to the customer's orders. */
+  listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
+  /** @throws AppError notFound when the order is not one of the customer's */
+  requireOf(customerId: number, id: number): Promise<void>;
+  /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
+  customerOf(id: number, principal: Principal): Promise<number | null>;
+  /** Those of these orders that exist. */
+  listIds(ids: readonly number[]): Promise<number[]>;
+  /** @throws AppError notFound, forbidden */
+  timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]>;
+  /** Counts the orders in each status, without test orders. */
+  countByStatus(): Promise<Record<OrderStatus, number>>;
+}
+
+type ListFilters = Omit<OrderRequest, 'cursor' | 'limit'>;
+
+/** The position that a cursor contains. */
+interface Position {
+  readonly filters: ListFilters;
+  /**
+   * The id of the last order of the page before. Instances of a version that sorts by the id alone continue from it, and
+   * cursors that they made have nothing else.
+   */
+  readonly before: number;
+  readonly createdAt?: string;
+}
+
+/** @param firstId see `firstIdIn` */
+export function createOrderReader(
+  database: Database,
+  clock: Clock,
+  cursors: Cursors,
+  firstId: number,
+): OrderReader {
+  const queries = orderQueries(database);
+  const lists = orderListQueries(database);
+
+  /** The filters of a list, and the order after which it continues. */
+  async function positionOf(
+    cursor: string | undefined,
+    requested: ListFilters,
+  ): Promise<{ filters: ListFilters; after: OrderPlace | null }> {
+    if (cursor === undefined) {
+      return { filters: requested, after: null };
+    }
+    const { filters, before: id, createdAt } = cursors.decode(cursor) as Position;
+    requireSameQuery(filters, requested, { statuses: 'status' });
+    return { filters, after: { id, createdAt: createdAt ?? (await lists.createdAt(id)) ?? '' } };
+  }
+
+  const reader: OrderReader = {
+    async list(principal, { cursor, limit, ...rest }) {
+      const { filters, after } = await positionOf(cursor, canonicalFilters(rest));
+      const owner = ownerOf(principal);
+      if (owner !== null && (filters.customerId !== undefined || filters.placedBy !== undefined)) {
+        throw new AppError(
+          'forbidden',
+          'customerId and placedBy are for callers that see all orders: an API key alone, or the scope admin.',
+        );
+      }
+      const now = timestamp(clock.now());
+      const isEveryStatus = filters.statuses?.length === orderStatuses.length;
+      const owned = { ...filters, ...owner, ...(isEveryStatus ? { statuses: undefined } : {}) };
+      const isAscending = filters.sort === 'createdAt';
+      const [rows, total] = await Promise.all([
+        readPage(database, { filters: owned, now, last: after, isAscending, limit: limit + 1 }),
+        countOrders(database, owned, now),
+      ]);
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return {
+        items: page.map((row) => toOrder(row).body).join(','),
+        nextCursor:
+          last === undefined
+            ? null
+            : cursors.encode({ filters, before: last.id, createdAt: last.created_at } satisfies Position),
+        hasMore: last !== undefined,
+        total,
+      };
+    },
+
+    listOf: (customerId, principal, request) =>
+      reader.list({ ...principal, confinedTo: customerId }, request),
+
+    async requireOf(customerId, id) {
+      const row = await queries.find(id);
+      if (row?.customer_id !== customerId) {
+        throw new AppError('notFound', `The customer has no order with the id ${id}.`);
+      }
+    },
+
+    async listIds(ids) {
+      const rows = await orderQueries(database).listValues(ids);
+      return rows.map(({ id }) => id).filter((id) => id >= firstId);
+    },
+
+    async customerOf(id, principal) {
+      const row = await findRow(database, id, firstId);
+      requireOwner(row, principal);
+      return row.customer_id;
+    },
+
+    countByStatus: () => orderCountQueries(database).countByStatus(),
+
+    async timeline(id, principal) {
+      requireOwner(await findRow(database, id, firstId), principal);
+      const events = await listEvents(database, [`order:${id}`]);
+      return events.map(({ data, actor, created_at }) => {
+        const { status, reason } = JSON.parse(data);
+        return { status, at: created_at, by: actor, reason };
+      });
+    },
+  };
+  return reader;
+}

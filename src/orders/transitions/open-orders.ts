@@ -1,0 +1,37 @@
+/** The reservations of orders that have not shipped, for the start and the end of the tracking of a cheese's stock. */
+import { readBlocks } from '../../blocks.ts';
+import type { OpenOrders } from '../../stock/service.ts';
+import { kilogramsByCheese } from '../order.ts';
+import { orderQueries } from '../queries.ts';
+import { allowedFrom } from './order-status.ts';
+
+/** With 100 lines in each order, a block takes up to 9 ms on SQLite. */
+const blockSize = 100;
+
+/**
+ * Reservations change only in transactions that have locked their order. So a transition that runs at the same moment
+ * ends before, or sees the change.
+ */
+export const openOrders: OpenOrders = {
+  async reserve(tx, cheeseId) {
+    const queries = orderQueries(tx);
+    let total = 0;
+    for await (const found of readBlocks((after) => queries.listOpenWith(cheeseId, after, blockSize))) {
+      const orders = await queries.lockAll(found.map(({ id }) => id));
+      const reserved = orders
+        .filter(({ status }) => allowedFrom('cancelled').includes(status))
+        .map(({ id, items }) => [id, kilogramsByCheese(JSON.parse(items)).get(cheeseId) ?? 0] as const);
+      await queries.updateReserved(reserved.map(([id, kilograms]) => [cheeseId, id, kilograms]));
+      total += reserved.reduce((sum, [, kilograms]) => sum + kilograms, 0);
+    }
+    return total;
+  },
+
+  async clearReservations(tx, cheeseId) {
+    const queries = orderQueries(tx);
+    for await (const found of readBlocks((after) => queries.listOpenWith(cheeseId, after, blockSize))) {
+      const orders = await queries.lockAll(found.map(({ id }) => id));
+      await queries.updateReserved(orders.map(({ id }) => [cheeseId, id, 0]));
+    }
+  },
+};

@@ -1,0 +1,213 @@
+/**
+ * The transitions of an order: one conditional update each, with the changes and the event that belong to it. Of
+ * several concurrent transitions of an order, one succeeds.
+ */
+import { forEachBlock } from '../../blocks.ts';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
+import type { Sql } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import type { NewEvent } from '../../event-log/define.ts';
+import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
+import type { StockReservations } from '../../stock/reservations.ts';
+import { orderEvents } from '../event-types.ts';
+import { dollars } from '../money.ts';
+import { cheesesOf, findRow } from '../order.ts';
+import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
+import type { OrderItem } from '../schemas.ts';
+import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
+import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
+
+/** With 100 lines in each order, the slowest statement of a block takes 5 to 15 ms on SQLite. */
+const blockSize = 20;
+
+export interface Transition {
+  readonly to: OrderStatus;
+  /** For the timeline. */
+  readonly reason: string | null;
+  /** undefined keeps the stored date. */
+  readonly shipDate: string | null | undefined;
+}
+
+export interface Transitions {
+  readonly approval: () => Transition;
+  readonly shipping: () => Transition;
+  readonly delivery: () => Transition;
+  readonly cancellation: (reason: string | null) => Transition;
+  /** Records the event of an order's new status. */
+  record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
+  /** Returns undefined when the status of the order does not allow the transition. */
+  tryTransition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
+  /** Makes the transition of those orders whose status allows it. */
+  tryTransitions(tx: Sql, context: Context, ids: readonly number[], transition: Transition): Promise<void>;
+  /** The same as `tryTransition` for a caller that has claimed the approval job of the order. */
+  changeStatus(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
+  /** Approves placed orders that the caller has locked. */
+  approveLocked(tx: Sql, context: Context, orders: readonly PlacedOrder[]): Promise<void>;
+  /** @throws AppError notFound, conflict */
+  transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow>;
+}
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly stock: StockReservations;
+  /** From the approval to the estimated shipDate. */
+  readonly shippingTimeMs: number;
+  /** See `firstIdIn`. */
+  readonly firstId: number;
+}
+
+export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dependencies): Transitions {
+  /**
+   * Returns the orders whose status has changed, by their ids.
+   * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
+   * after all orders.
+   */
+  async function changeStatuses(
+    tx: Sql,
+    context: Context,
+    ids: readonly number[],
+    { to, reason, shipDate }: Transition,
+    released: Map<number, number>,
+  ): Promise<OrderRow[]> {
+    const queries = orderQueries(tx);
+    const now = timestamp(clock.now());
+    const changed = await queries.updateStatuses(ids, allowedFrom(to), { status: to, shipDate, now });
+    const rows = changed.toSorted((a, b) => a.id - b.id);
+    if (rows.length > 0 && (to === 'delivered' || to === 'cancelled')) {
+      const ended = await queries.deleteOpenCheeses(
+        rows.flatMap(({ id, items }) =>
+          cheesesOf(JSON.parse(items)).map((cheeseId) => [cheeseId, id] as const),
+        ),
+      );
+      for (const { cheese_id, reserved_kg } of ended) {
+        if (reserved_kg > 0) {
+          released.set(cheese_id, (released.get(cheese_id) ?? 0) + reserved_kg);
+        }
+      }
+    }
+    await record(tx, context, now, rows, reason);
+    return rows;
+  }
+
+  /** Takes what an order has reserved out of the storeroom. @throws AppError conflict when less is on hand */
+  async function consumeStock(tx: Sql, { id, items }: OrderRow): Promise<void> {
+    const queries = orderQueries(tx);
+    const lines = JSON.parse(items) as OrderItem[];
+    const reservations = await queries.listReservations(
+      cheesesOf(lines).map((cheeseId) => [cheeseId, id] as const),
+    );
+    if (reservations.length === 0) {
+      return;
+    }
+    const kilograms = new Map(reservations.map(({ cheese_id, reserved_kg }) => [cheese_id, reserved_kg]));
+    const short = await stock.consume(tx, kilograms);
+    if (short !== null) {
+      const missing = [...short].map(([cheeseId, onHand]) => {
+        const name = lines.find((line) => line.cheeseId === cheeseId)?.cheeseName;
+        return `${name} (${kilograms.get(cheeseId)} kg ordered, ${onHand} kg on hand)`;
+      });
+      throw new AppError(
+        'conflict',
+        `Less is on hand than the order needs: ${missing.join(', ')}. Adjust the stock when more has arrived, or cancel the order.`,
+      );
+    }
+    await queries.updateReserved(reservations.map(({ cheese_id }) => [cheese_id, id, 0]));
+  }
+
+  const transitions: Transitions = {
+    approval: () => ({ to: 'approved', reason: null, shipDate: timestamp(clock.now() + shippingTimeMs) }),
+    shipping: () => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
+    delivery: () => ({ to: 'delivered', reason: null, shipDate: undefined }),
+    cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
+
+    record: (tx, context, row, reason) => record(tx, context, row.updated_at, [row], reason),
+
+    async tryTransition(tx, context, id, transition) {
+      if (id < firstId) {
+        return undefined;
+      }
+      if (transition.to === 'approved' || transition.to === 'cancelled') {
+        await deleteApprovalJob(tx, id);
+      }
+      return transitions.changeStatus(tx, context, id, transition);
+    },
+
+    async tryTransitions(tx, context, ids, transition) {
+      const real = ids.filter((id) => id >= firstId);
+      if (transition.to === 'approved' || transition.to === 'cancelled') {
+        // All jobs before the first order: two transactions with common orders cannot deadlock.
+        await deleteApprovalJobs(tx, real);
+      }
+      const released = new Map<number, number>();
+      await forEachBlock(real, blockSize, async (block) => {
+        await changeStatuses(tx, context, block, transition, released);
+      });
+      await stock.release(tx, context, released);
+    },
+
+    async changeStatus(tx, context, id, transition) {
+      const released = new Map<number, number>();
+      const [row] = await changeStatuses(tx, context, [id], transition, released);
+      if (row?.status === 'shipped') {
+        await consumeStock(tx, row);
+      }
+      await stock.release(tx, context, released);
+      return row;
+    },
+
+    async approveLocked(tx, context, orders) {
+      const now = timestamp(clock.now());
+      const ids = orders.map(({ id }) => id);
+      await deleteApprovalJobs(tx, ids);
+      await orderQueries(tx).approveLocked(ids, timestamp(clock.now() + shippingTimeMs), now);
+      const approved = orders.map(({ id, total_cents }) => ({
+        id,
+        status: 'approved' as const,
+        total_cents,
+      }));
+      await record(tx, context, now, approved, null);
+    },
+
+    async transition(tx, context, id, transition) {
+      const row = await transitions.tryTransition(tx, context, id, transition);
+      if (row === undefined) {
+        const { status } = await findRow(tx, id, firstId);
+        throw new AppError('conflict', `The order is ${status}. ${nextStatusText(status)}`);
+      }
+      return row;
+    },
+  };
+  return transitions;
+}
+
+type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents'>;
+
+/** The log has no events of test orders: every start restores them, and deletes what their timelines gained. */
+async function record(
+  tx: Sql,
+  { origin }: Context,
+  at: string,
+  orders: readonly ChangedOrder[],
+  reason: string | null,
+): Promise<void> {
+  const { tests = [], real = [] } = Object.groupBy(orders, ({ id }) => (id < firstRealId ? 'tests' : 'real'));
+  if (tests.length > 0) {
+    await recordOutsideLog(
+      tx,
+      origin,
+      at,
+      tests.map((order) => eventOf(order, reason)),
+    );
+  }
+  await recordEvents(
+    tx,
+    origin,
+    at,
+    real.map((order) => eventOf(order, reason)),
+  );
+}
+
+function eventOf({ id, status, total_cents }: ChangedOrder, reason: string | null): NewEvent {
+  return orderEvents[status].of(`order:${id}`, { id, status, total: dollars(total_cents), reason });
+}

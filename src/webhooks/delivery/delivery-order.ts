@@ -1,0 +1,70 @@
+/**
+ * Lines: the open deliveries of one subject for one endpoint, in the order of their ids. Only the first one of a line has
+ * a job, so two deliveries of one subject are never sent at the same time. All callers have locked the endpoint.
+ */
+import { forEachBlock } from '../../blocks.ts';
+import { timestamp } from '../../clock.ts';
+import type { Sql } from '../../database/database.ts';
+import { addMissingJobs, type Lane } from '../../jobs/leases.ts';
+import { type NewDelivery, webhookQueries } from '../queries.ts';
+
+export const deliveryKind = 'webhook.delivery';
+/** Of open deliveries of an endpoint. Beyond, its position waits: the log is the queue. */
+export const openMax = 10_000;
+const blockSize = 500;
+
+/** Each endpoint has its own lane of jobs. */
+export function laneOf(endpointId: number): Lane {
+  return { kind: deliveryKind, lane: String(endpointId) };
+}
+
+/** Adds deliveries in the order of the list to the ends of their lines. */
+export async function queueDeliveries(
+  tx: Sql,
+  endpointId: number,
+  deliveries: readonly Omit<NewDelivery, 'endpoint_id' | 'created_at'>[],
+  now: number,
+): Promise<void> {
+  await forEachBlock(deliveries, blockSize, async (block) => {
+    await webhookQueries(tx).insertDeliveries(
+      block.map((one) => ({ ...one, endpoint_id: endpointId, created_at: timestamp(now) })),
+    );
+    await addJobsOfLines(tx, endpointId, [...new Set(block.map(({ subject }) => subject))], now);
+  });
+}
+
+/** Adds the job of the first delivery of these lines where it is missing. */
+export async function addJobsOfLines(
+  tx: Sql,
+  endpointId: number,
+  subjects: readonly string[],
+  now: number,
+): Promise<void> {
+  const firsts = await webhookQueries(tx).listFirstOf(endpointId, subjects);
+  await addMissingJobs(
+    tx,
+    laneOf(endpointId),
+    firsts.map(({ id }) => String(id)),
+    now,
+  );
+}
+
+/**
+ * The same for a block of lines, those of the first subjects after one: for maintenance.
+ * @returns the last subject of the block; null after the last line
+ */
+export async function addMissingJobsAfter(
+  tx: Sql,
+  endpointId: number,
+  after: string,
+  now: number,
+): Promise<string | null> {
+  const firsts = await webhookQueries(tx).listFirsts(endpointId, after, blockSize);
+  await addMissingJobs(
+    tx,
+    laneOf(endpointId),
+    firsts.map(({ id }) => String(id)),
+    now,
+  );
+  return firsts.length < blockSize ? null : (firsts.at(-1)?.subject ?? null);
+}

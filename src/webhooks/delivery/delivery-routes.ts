@@ -1,0 +1,161 @@
+/** The delivery log of webhook endpoints over HTTP, and sending events again. */
+import { anyOf, oauth } from '../../access/access.ts';
+import { parsePathId } from '../../http/pipeline/path-id.ts';
+import {
+  badRequestResponse,
+  conflictResponse,
+  goneResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../../http/responses/error-responses.ts';
+import { type Route, route } from '../../http/route.ts';
+import { endpointId } from '../routes.ts';
+import { type DeliveryLog, noDelivery } from './deliveries.ts';
+import {
+  DeliverNowResult,
+  deliveryListQuery,
+  Replay,
+  ReplayResult,
+  RetryResult,
+  WebhookDelivery,
+  WebhookDeliveryList,
+} from './delivery-schemas.ts';
+import type { ReplayService } from './replays.ts';
+
+const tag = 'Webhooks';
+const access = anyOf(oauth('admin'));
+const missingEndpoint = notFoundResponse('There is no such webhook endpoint');
+const missing = notFoundResponse('There is no such delivery');
+const noStore = { 'Cache-Control': 'no-store' };
+
+interface Dependencies {
+  readonly deliveries: DeliveryLog;
+  readonly replays: ReplayService;
+  /** Lets the worker look at an endpoint at once. */
+  readonly wake: (endpointId: number) => void;
+}
+
+export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/webhook-endpoints/:endpointId/replay',
+      operationId: 'replayWebhookEndpoint',
+      tag,
+      summary: 'Send a range of events again',
+      description:
+        'Queues the events of the types that the endpoint gets after `since`, in order, with the same ids and the header `Curd-Replay: true`. At most 10,000 deliveries of an endpoint can wait.',
+      access,
+      replay: 'beforeWork',
+      body: Replay,
+      responses: {
+        202: { description: 'The deliveries are queued', schema: ReplayResult },
+        ...missingEndpoint,
+        ...conflictResponse('The endpoint is disabled'),
+        ...goneResponse('The events after `since` have expired, or the position is not in the log any more'),
+        ...unprocessableResponse,
+      },
+      handle: ({ params, body, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const id = endpointId(params);
+            const queued = await replays.replay(context, id, body);
+            wake(id);
+            return queued;
+          },
+          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+        ),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhook-endpoints/:endpointId/deliver',
+      operationId: 'deliverWebhookEndpoint',
+      tag,
+      summary: 'Deliver now what waits for an endpoint',
+      description:
+        'Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. These attempts do not count as one of the ten. Together with test pings, five a minute for an endpoint.',
+      access,
+      responses: {
+        202: { description: 'The deliveries are due', schema: DeliverNowResult },
+        ...missingEndpoint,
+        ...conflictResponse('The endpoint is disabled'),
+      },
+      handle: ({ params, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const id = endpointId(params);
+            const count = await replays.deliverNow(context, id);
+            wake(id);
+            return count;
+          },
+          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+        ),
+    }),
+    route({
+      method: 'GET',
+      path: '/webhook-endpoints/:endpointId/deliveries',
+      operationId: 'listWebhookDeliveries',
+      tag,
+      summary: 'List the deliveries of a webhook endpoint, the newest first',
+      description:
+        'A delivery is one event for one endpoint. Deliveries are deleted some days after they ended.',
+      access,
+      query: deliveryListQuery,
+      responses: {
+        200: { description: 'A page of deliveries', schema: WebhookDeliveryList },
+        ...badRequestResponse('A parameter is not valid'),
+        ...missingEndpoint,
+      },
+      handle: async ({ params, query }) => {
+        const page = await deliveries.list(endpointId(params), query);
+        return { status: 200, headers: noStore, body: { ...page } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/webhook-deliveries/:deliveryId',
+      operationId: 'getWebhookDelivery',
+      tag,
+      summary: 'Read a delivery with every attempt',
+      description:
+        'Each attempt has its time, its duration, and the status or the error. A response is included up to its first 1,024 bytes.',
+      access,
+      responses: { 200: { description: 'The delivery', schema: WebhookDelivery }, ...missing },
+      handle: async ({ params }) => ({
+        status: 200,
+        headers: noStore,
+        body: await deliveries.find(idOf(params)),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhook-deliveries/:deliveryId/retry',
+      operationId: 'retryWebhookDelivery',
+      tag,
+      summary: 'Send the event of a delivery again',
+      description:
+        'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead.',
+      access,
+      responses: {
+        202: { description: 'The delivery is queued, or due', schema: RetryResult },
+        ...missing,
+        ...conflictResponse(
+          'The event is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it',
+        ),
+      },
+      handle: ({ params, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const queued = await replays.retry(context, idOf(params));
+            wake(queued.endpointId);
+            return queued;
+          },
+          ({ deliveryId }) => ({ status: 202, headers: noStore, body: { deliveryId } }),
+        ),
+    }),
+  ];
+}
+
+function idOf(params: Readonly<Record<string, string>>): number {
+  return parsePathId(params.deliveryId, noDelivery);
+}

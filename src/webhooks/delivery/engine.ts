@@ -1,0 +1,169 @@
+/** Sends webhooks: a loop that queues deliveries of new events, and a worker that sends them. Loaded when needed. */
+import { forEachBlock } from '../../blocks.ts';
+import type { Clock } from '../../clock.ts';
+import type { Origin } from '../../database/context.ts';
+import type { Database } from '../../database/database.ts';
+import type { EventHub } from '../../event-log/reading/hub.ts';
+import { readLogState } from '../../event-log/reading/log-reader.ts';
+import { createLeaseWorker } from '../../jobs/lease-worker.ts';
+import type { Log } from '../../log.ts';
+import type { Config } from '../../settings/config.ts';
+import { type EndpointRow, webhookQueries } from '../queries.ts';
+import { createWebhookSender } from '../requests/sender.ts';
+import { createEndpointSecrets } from '../secrets.ts';
+import { createDeliveryHandler } from './delivery.ts';
+import { addMissingJobsAfter, laneOf } from './delivery-order.ts';
+import { type FanOutResult, fanOut } from './fan-out.ts';
+import type { Outcome } from './results.ts';
+
+/** For endpoints that another instance registered or enabled. */
+const recheckMs = 5000;
+const retryMs = 1000;
+/** Endpoints whose deliveries are queued at once, so that connections of the pool are left for requests. */
+const endpointsAtOnce = 4;
+/** After an endpoint that another transaction had locked. */
+const lockedMs = 20;
+/**
+ * Each look at an endpoint counts what waits for it, 0.1 to 0.4 us each. Where that is much, new events can wait as well:
+ * half a millisecond for each delivery, in which fewer than these are sent.
+ */
+const longBacklog = 1000;
+const waitMsOfDelivery = 0.5;
+
+export interface WebhookDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly hub: EventHub;
+  readonly config: Pick<Config, 'webhookTargets' | 'secret' | 'deliveryRetentionMs'>;
+  /** Of Curd, for the header User-Agent. */
+  readonly version: string;
+  /** Of changes that no request makes. */
+  readonly origin: Origin;
+}
+
+export interface WebhookEngine {
+  start(): void;
+  /** An endpoint was registered or enabled, or has deliveries to be repeated. */
+  wake(endpointId: number): void;
+  /** Queues and sends all that is due now. */
+  run(): Promise<void>;
+  addMissingJobs(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createWebhookEngine(
+  { database, clock, log, hub, config, version, origin }: WebhookDependencies,
+  onOutcome: (outcome: Outcome) => void,
+): WebhookEngine {
+  const sender = createWebhookSender(config.webhookTargets, clock.now);
+  const secrets = createEndpointSecrets(clock, config.secret);
+  const handler = createDeliveryHandler({
+    database,
+    clock,
+    log,
+    secrets,
+    sender,
+    origin,
+    version,
+    onOutcome,
+  });
+  const worker = createLeaseWorker({ database, clock, log, handler });
+  /** Endpoints with long backlogs, which are not looked at before a time. */
+  const delays = new Map<number, number>();
+  let waiting = new AbortController();
+  let loop: Promise<void> | null = null;
+  let isWoken = false;
+  let isStopped = false;
+
+  async function queueFor({ id }: Pick<EndpointRow, 'id'>): Promise<FanOutResult> {
+    const result = await fanOut({ database, clock }, origin, id);
+    if (result.queued > 0) {
+      worker.wake(laneOf(id).lane);
+    }
+    if (result.open >= longBacklog && !result.hasMore) {
+      delays.set(id, performance.now() + result.open * waitMsOfDelivery);
+    }
+    if (result.isExpired) {
+      log.warn({ endpointId: id, reason: 'events_expired' }, 'a webhook endpoint was disabled');
+    }
+    return result;
+  }
+
+  /** One round: a page of events for each endpoint. Returns how long to wait for the next one. */
+  async function round(): Promise<{ readonly after: number; readonly waitMs: number }> {
+    const { last } = await readLogState(database);
+    const now = performance.now();
+    for (const [id, until] of delays) {
+      if (until <= now) {
+        delays.delete(id);
+      }
+    }
+    const behind = (await webhookQueries(database).listEnabled()).filter(
+      ({ id, position }) => position < last && !delays.has(id),
+    );
+    const results: FanOutResult[] = [];
+    await forEachBlock(behind, endpointsAtOnce, async (block) => {
+      results.push(...(await Promise.all(block.map(queueFor))));
+    });
+    if (results.some(({ hasMore }) => hasMore)) {
+      return { after: last, waitMs: 0 };
+    }
+    const isLocked = results.some((result) => result.isLocked);
+    const untilNext = Math.min(recheckMs, ...[...delays.values()].map((until) => until - performance.now()));
+    return { after: last, waitMs: isLocked ? lockedMs : Math.max(1, untilNext) };
+  }
+
+  async function rounds(): Promise<void> {
+    while (!isStopped) {
+      waiting = new AbortController();
+      isWoken = false;
+      try {
+        const { after, waitMs } = await round();
+        if (waitMs > 0 && !isWoken && !isStopped) {
+          await hub.wait(after, waitMs, waiting.signal);
+        }
+      } catch (error) {
+        log.error({ err: error }, 'deliveries of webhooks could not be queued; it is tried again');
+        await hub.wait(Number.MAX_SAFE_INTEGER, retryMs, waiting.signal);
+      }
+    }
+  }
+
+  return {
+    start() {
+      loop ??= rounds();
+      worker.start();
+    },
+    wake(endpointId) {
+      isWoken = true;
+      delays.delete(endpointId);
+      waiting.abort();
+      worker.wake(laneOf(endpointId).lane);
+    },
+    async run() {
+      delays.clear();
+      while ((await round()).waitMs === 0) {}
+      await worker.run();
+    },
+    async addMissingJobs() {
+      const endpoints = await webhookQueries(database).listEnabled();
+      for (const { id } of endpoints) {
+        for (let after: string | null = ''; after !== null; ) {
+          const from: string = after;
+          after = await database.transaction(async (tx) => {
+            await webhookQueries(tx).lockEndpointForUpdate(id);
+            return addMissingJobsAfter(tx, id, from, clock.now());
+          });
+        }
+      }
+    },
+    async stop() {
+      isStopped = true;
+      waiting.abort();
+      await loop;
+      await worker.stop();
+      sender.close();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** Why deliveries wait, as responses show it. */
+import { timestamp } from '../../clock.ts';
+import type { Sql } from '../../database/database.ts';
+import { type JobTime, type LaneState, listJobTimes, listLaneStates } from '../../jobs/leases.ts';
+import { endpointQueries } from '../endpoint-queries.ts';
+import { isPaused, runningMaxOf } from '../health.ts';
+import type { DeliveryRow, EndpointRow } from '../queries.ts';
+import { deliveryKind, laneOf } from './delivery-order.ts';
+
+export const waitingForValues = ['lease', 'earlier_delivery', 'retry', 'pause', 'turn', 'enabling'] as const;
+
+export interface Waiting {
+  /** null where nothing waits. */
+  readonly waitingFor: (typeof waitingForValues)[number] | null;
+  /** When it is due; null where that depends on something else than time. */
+  readonly dueAt: string | null;
+}
+
+export const notWaiting: Waiting = { waitingFor: null, dueAt: null };
+
+/** What waits for an endpoint. */
+export interface Backlog {
+  /** Deliveries that wait or are being sent. */
+  readonly open: number;
+  /** Of the delivery that is next. */
+  readonly next: Waiting;
+}
+
+export const emptyBacklog: Backlog = { open: 0, next: notWaiting };
+
+/** Of each of these endpoints. */
+export async function readBacklogs(
+  sql: Sql,
+  endpoints: readonly EndpointRow[],
+  now: number,
+): Promise<ReadonlyMap<number, Backlog>> {
+  const ids = endpoints.map(({ id }) => id);
+  const counts = await endpointQueries(sql).countOpen(ids);
+  const lanes = counts.map(({ endpoint_id }) => laneOf(endpoint_id).lane);
+  const states = lanes.length === 0 ? [] : await listLaneStates(sql, deliveryKind, lanes);
+  const byLane = new Map(states.map((state) => [state.lane, state]));
+  const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
+  return new Map(
+    endpoints.map((endpoint) => {
+      const state = byLane.get(laneOf(endpoint.id).lane);
+      const next = state === undefined ? notWaiting : nextOf(endpoint, state, now);
+      return [endpoint.id, { open: open.get(endpoint.id) ?? 0, next }];
+    }),
+  );
+}
+
+/** Of the first delivery that can be sent next. */
+function nextOf(endpoint: EndpointRow, { due_at, leased_until, leased }: LaneState, now: number): Waiting {
+  const isDue = due_at !== null && due_at <= timestamp(now);
+  const isFull = leased >= runningMaxOf(endpoint, now) && !isPaused(endpoint, now);
+  return endpoint.status === 'enabled' && leased > 0 && (isFull || !isDue)
+    ? { waitingFor: 'lease', dueAt: leased_until }
+    : waitingWith(endpoint, due_at, now);
+}
+
+/** Of each of these deliveries of an endpoint, by its id. */
+export async function readWaiting(
+  sql: Sql,
+  endpoint: EndpointRow,
+  deliveries: readonly DeliveryRow[],
+  now: number,
+): Promise<ReadonlyMap<number, Waiting>> {
+  const open = deliveries.filter(({ ended_at }) => ended_at === null);
+  const keys = open.map(({ id }) => String(id));
+  const jobs = keys.length === 0 ? [] : await listJobTimes(sql, deliveryKind, keys);
+  const byKey = new Map(jobs.map((job) => [job.key, job]));
+  return new Map(open.map(({ id }) => [id, waitingOf(endpoint, byKey.get(String(id)), now)]));
+}
+
+/** @param job undefined where another delivery of the line has it */
+function waitingOf(endpoint: EndpointRow, job: JobTime | undefined, now: number): Waiting {
+  if (job !== undefined && job.leased_until !== null) {
+    return { waitingFor: 'lease', dueAt: job.leased_until };
+  }
+  return job === undefined && endpoint.status === 'enabled'
+    ? { waitingFor: 'earlier_delivery', dueAt: null }
+    : waitingWith(endpoint, job?.due_at ?? null, now);
+}
+
+function waitingWith(endpoint: EndpointRow, dueAt: string | null, now: number): Waiting {
+  if (endpoint.status === 'disabled') {
+    return { waitingFor: 'enabling', dueAt: null };
+  }
+  // The time of a job may have more digits than others.
+  const due = timestamp(dueAt === null ? now : Date.parse(dueAt));
+  const { paused_until: pausedUntil } = endpoint;
+  if (pausedUntil !== null && isPaused(endpoint, now) && pausedUntil > due) {
+    return { waitingFor: 'pause', dueAt: pausedUntil };
+  }
+  return { waitingFor: due > timestamp(now) ? 'retry' : 'turn', dueAt: due };
+}

@@ -1,0 +1,128 @@
+/**
+ * Starts the engine of webhooks with the first enabled endpoint: a shop without one loads no module of it, and has no
+ * timer and no connection for it.
+ */
+import { timestamp } from '../../clock.ts';
+import { purgeInSlices } from '../../database/purge.ts';
+import { endAllLeases, listDueLanes } from '../../jobs/leases.ts';
+import { webhookQueries } from '../queries.ts';
+import { deliveryKind } from './delivery-order.ts';
+import type { WebhookDependencies, WebhookEngine } from './engine.ts';
+
+/** On SQLite, a block takes some milliseconds. */
+const purgedOfABlock = 500;
+
+export interface WebhookWorker {
+  /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */
+  start(isOnlyServer?: boolean): Promise<void>;
+  /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
+  wake(endpointId: number): void;
+  /** Every minute: finds endpoints of other instances, and deliveries without a job. */
+  maintain(): Promise<void>;
+  /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
+  purge(): Promise<boolean>;
+  /** Queues and sends all that is due now: for tests. */
+  run(): Promise<void>;
+  stop(): Promise<void>;
+  readonly stats: WebhookStats;
+}
+
+export interface WebhookStats {
+  /** Attempts since the start by outcome. */
+  readonly attempts: Readonly<Record<'delivered' | 'retried' | 'given_up', number>>;
+  /** Endpoints by status. */
+  endpoints(): Promise<Readonly<Record<'enabled' | 'disabled', number>>>;
+  /** Deliveries that have not ended. */
+  waiting(): Promise<number>;
+  /** Enabled endpoints whose last delivery failed. */
+  failing(): Promise<number>;
+  /** Age of the oldest delivery of an enabled endpoint that is due. */
+  lagSeconds(): Promise<number>;
+}
+
+export function createWebhookWorker(dependencies: WebhookDependencies): WebhookWorker {
+  const { database, clock, log, config } = dependencies;
+  const queries = webhookQueries(database);
+  const attempts = { delivered: 0, retried: 0, given_up: 0 };
+  let engine: Promise<WebhookEngine> | null = null;
+  let isStarted = false;
+  let isStopped = false;
+
+  function load(): Promise<WebhookEngine> {
+    engine ??= import('./engine.ts').then(({ createWebhookEngine }) =>
+      createWebhookEngine(dependencies, (outcome) => {
+        attempts[outcome] += 1;
+      }),
+    );
+    return engine;
+  }
+
+  async function activate(): Promise<void> {
+    if (isStarted && !isStopped && (engine !== null || (await queries.listEnabled()).length > 0)) {
+      (await load()).start();
+    }
+  }
+
+  return {
+    async start(isOnlyServer = false) {
+      isStarted = true;
+      if (isOnlyServer) {
+        await endAllLeases(database, deliveryKind, clock.now());
+      }
+      await activate();
+    },
+    wake(endpointId) {
+      if (!isStarted) {
+        return;
+      }
+      activate()
+        .then(async () => (await engine)?.wake(endpointId))
+        .catch((error) =>
+          log.error({ err: error }, 'webhooks could not be started; it is tried again in a minute'),
+        );
+    },
+    async maintain() {
+      await activate();
+      await (await engine)?.addMissingJobs();
+    },
+    async purge() {
+      const before = timestamp(clock.now() - config.deliveryRetentionMs);
+      const deleteListed = async (list: (limit: number) => Promise<{ id: number }[]>, limit: number) => {
+        const ids = isStopped ? [] : (await list(limit)).map(({ id }) => id);
+        if (ids.length > 0) {
+          await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids));
+        }
+        return ids.length;
+      };
+      const deleteSome = async (limit: number) =>
+        (await deleteListed((most) => queries.listEnded(before, most), limit)) +
+        (await deleteListed(queries.listOrphans, limit));
+      return purgeInSlices(database, deleteSome, purgedOfABlock);
+    },
+    run: async () => (await load()).run(),
+    async stop() {
+      isStopped = true;
+      await (await engine)?.stop();
+    },
+    stats: {
+      attempts,
+      async endpoints() {
+        const counts = await queries.countByStatus();
+        return {
+          enabled: 0,
+          disabled: 0,
+          ...Object.fromEntries(counts.map(({ status, count }) => [status, count])),
+        };
+      },
+      waiting: async () => (await queries.countAllOpen())?.count ?? 0,
+      failing: async () => (await queries.countFailing())?.count ?? 0,
+      async lagSeconds() {
+        const enabled = new Set((await queries.listEnabled()).map(({ id }) => String(id)));
+        const due = (await listDueLanes(database, deliveryKind, clock.now()))
+          .filter(({ lane }) => enabled.has(lane))
+          .map(({ due_at }) => clock.now() - Date.parse(due_at));
+        return Math.max(0, ...due) / 1000;
+      },
+    },
+  };
+}
