@@ -1,4 +1,4 @@
-/** Page cursors: a position in a list and the query that it belongs to, signed so that clients cannot make their own. */
+/** Pagination by cursors: a position in a list and the query that it belongs to, signed so that clients cannot make their own. */
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from './errors.ts';
 

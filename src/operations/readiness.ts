@@ -1,4 +1,4 @@
-/** Readiness: whether the server can process requests. Load balancers ask for it. */
+/** The health check `/readyz`: whether the server can process requests. Load balancers ask for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
 import { ping } from '../database/checks/ping.ts';

@@ -1,4 +1,4 @@
-/** Exact sums of money: prices are decimal numbers of US dollars, totals are whole cents. */
+/** Exact sums of money, such as an order total: prices are decimal numbers of US dollars, totals are whole cents. */
 
 export interface PricedLine {
   /** Kilograms. */

@@ -1,4 +1,4 @@
-/** Accounts, which own API keys and OAuth clients. */
+/** Accounts, with the default plan or another one, which own API keys and OAuth clients. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database } from '../../database/database.ts';

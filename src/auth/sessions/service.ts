@@ -1,6 +1,7 @@
 /**
  * Sessions of customers. The token is a JWT (RFC 7519) that clients may read. The server does not verify it: it looks up
- * its SHA-256, which no forged or altered token has. Logout deletes the row, so the session ends on every instance.
+ * its SHA-256, which no forged or altered token has. Logout deletes the row, so the session ends on every instance; so
+ * does the end of the session lifetime.
  */
 import { hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';

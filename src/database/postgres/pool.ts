@@ -1,4 +1,4 @@
-/** The connections to one server. Each transaction has one for itself; quick statements share one where many wait. */
+/** A connection pool for one server; url.ts has its size. Each transaction has one for itself; quick statements share one where many wait. */
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import type { Value } from '../sql.ts';

@@ -4,7 +4,7 @@ import { ConfigError } from '../../settings/parsers.ts';
 import { urlsIn } from './hosts.ts';
 import { tlsOf } from './tls.ts';
 
-/** Connections, unless the URL has `?max=`. */
+/** The pool size: how many connections, unless the URL has `?max=`. */
 const poolSize = 10;
 const poolSizeOfWorkerMin = 2;
 

@@ -1,4 +1,4 @@
-/** Routes for operators and developers: health checks, metrics, the OpenAPI document and the reference. */
+/** Routes for operators and developers: health checks (`/healthz` and `/readyz`), metrics, the OpenAPI document and the reference. */
 
 import { referenceRoutes } from '../reference/routes.ts';
 import { Asset } from '../responses/asset.ts';

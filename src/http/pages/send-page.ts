@@ -1,4 +1,4 @@
-/** Sends pages, with headers that permit no script, no frame, no referrer and no cache. */
+/** Sends pages, with headers (CSP and others) that permit no script, no frame, no referrer and no cache. */
 import type { ServerResponse } from 'node:http';
 
 interface PageOptions {

@@ -1,4 +1,7 @@
-/** Stores the results of attempts: completes deliveries, plans the next attempt, and pauses or disables endpoints. */
+/**
+ * Stores the results of attempts: completes deliveries, plans the next attempt, and pauses or disables endpoints. After
+ * the last attempt a delivery fails for good (a dead letter): it stays in the list, and can be resent.
+ */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';

@@ -1,4 +1,6 @@
-/** When a delivery is attempted again: ten attempts over three days, as Standard Webhooks recommends. */
+/**
+ * The retry schedule of webhooks, an exponential backoff: ten attempts over three days, as Standard Webhooks recommends.
+ */
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
