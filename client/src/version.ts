@@ -1,2 +1,2 @@
 /** The version of this package, for the header `User-Agent`. */
-export const version = '2.0.0';
+export const version = '1.0.0';

@@ -7,7 +7,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { extract } from 'tar';
+import { extract, list } from 'tar';
 import { openPage, useChromium } from '../browser/chromium.ts';
 import { bern, shared, temporaryFolder } from '../context.ts';
 import { operationsOf } from '../fuzz/openapi.ts';
@@ -36,7 +36,7 @@ const project = shared(async (t) => {
   }
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   writeFileSync(join(folder, 'use.js'), use);
-  return { folder, installed };
+  return { folder, installed, tarball };
 });
 
 /** Lists, places an order, streams and verifies. */
@@ -102,13 +102,48 @@ suite('The package', () => {
   test('contains what its entries name, a license and a README, and no sources or tests', () => {
     const { installed } = project();
     const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-    for (const path of Object.values(exports).flatMap((one) => Object.values(one as object))) {
+    const paths = (entry: object | string): string[] =>
+      typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(paths);
+    for (const path of paths(exports)) {
       assert.ok(existsSync(join(installed, path)), path);
     }
     for (const path of ['README.md', 'LICENSE']) {
       assert.ok(existsSync(join(installed, path)), path);
     }
     assert.ok(!existsSync(join(installed, 'src')));
+  });
+
+  test('has no problem that publint knows', async () => {
+    const { tarball } = project();
+    const { stdout } = await run(process.execPath, [join(root, 'node_modules/publint/src/cli.js'), tarball]);
+    assert.match(stdout, /All good!/);
+  });
+
+  test('is the package that the build leaves for servers, whose bytes depend on the sources alone', async () => {
+    const { tarball } = project();
+    const offered = join(root, 'client/dist/client.tgz');
+    const times = new Set<number | undefined>();
+    const contentsOf = async (file: string) => {
+      const contents = new Map<string, string>();
+      await list({
+        file,
+        onReadEntry: (entry) => {
+          if (file === offered) {
+            times.add(entry.mtime?.getTime());
+          }
+          const pieces: Buffer[] = [];
+          entry.on('data', (piece) => pieces.push(piece));
+          entry.on('end', () => {
+            if (entry.type === 'File') {
+              contents.set(entry.path, Buffer.concat(pieces).toString());
+            }
+          });
+        },
+      });
+      return new Map([...contents].toSorted());
+    };
+    assert.deepEqual(await contentsOf(offered), await contentsOf(tarball));
+    assert.deepEqual([...times], [0], 'no time of the build');
   });
 
   test('lists, places an order, streams and verifies on each Node, which ends after the last request', async (t) => {
@@ -121,9 +156,37 @@ suite('The package', () => {
       join(folder, 'run.js'),
       `import { use } from './use.js'; console.log(JSON.stringify(await use(${values})));`,
     );
+    const commonJs = use
+      .replace(/import (\{.*\}) from ('.*');/g, 'const $1 = require($2);')
+      .replace('export async', 'async');
+    assert.doesNotMatch(commonJs, /import|export/);
+    writeFileSync(
+      join(folder, 'run.cjs'),
+      `${commonJs} use(${values}).then((result) => console.log(JSON.stringify(result)));`,
+    );
     for (const [version, node] of versions) {
-      const { stdout } = await run(node, ['run.js'], { cwd: folder, timeout: 30_000 });
-      assert.deepEqual(JSON.parse(stdout), expected, version);
+      for (const file of ['run.js', 'run.cjs']) {
+        const { stdout } = await run(node, [file], { cwd: folder, timeout: 30_000 });
+        assert.deepEqual(JSON.parse(stdout), expected, `${file} on ${version}`);
+      }
+    }
+  });
+
+  test('has one class of errors for import and for require, and loads each entry by require', async () => {
+    const { folder } = project();
+    writeFileSync(
+      join(folder, 'both.cjs'),
+      `const { isCurdError, NotFound, Curd } = require('@curd/client');
+      const { WebhookRefused } = require('@curd/client/webhooks');
+      const { clientCredentials, signIn } = require('@curd/client/oauth');
+      import('@curd/client').then((other) => {
+        const error = new NotFound('none', { type: 'not_found' });
+        console.log([Curd, WebhookRefused, clientCredentials, signIn].every((one) => typeof one === 'function'), other.isCurdError(error, 'not_found'));
+      });`,
+    );
+    for (const [version, node] of await nodes()) {
+      const { stdout } = await run(node, ['both.cjs'], { cwd: folder });
+      assert.equal(stdout, 'true true\n', version);
     }
   });
 
@@ -224,4 +287,49 @@ suite('The package', () => {
     const { stdout } = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);
     assert.equal(stdout, '');
   });
+
+  const settings = {
+    'nodenext, in an ES module': { file: 'typed.mts', module: 'nodenext' },
+    'node16, in CommonJS': { file: 'typed.cts', module: 'node16' },
+    bundler: { file: 'typed.ts', module: 'esnext', moduleResolution: 'bundler' },
+    'commonjs, with the resolution of Node 10': {
+      file: 'old.ts',
+      module: 'commonjs',
+      moduleResolution: 'node10',
+    },
+  };
+  for (const [name, { file, ...options }] of Object.entries(settings)) {
+    test(`has types for ${name}, checked with the types of all packages`, async () => {
+      const { folder } = project();
+      const typed = `import { Curd, type Cheese, NotFound } from '@curd/client';
+        import { verify } from '@curd/client/webhooks';
+        import { clientCredentials } from '@curd/client/oauth';
+        const token = clientCredentials({ issuer: 'https://shop.example', clientId: 'a', clientSecret: 'b', scope: 'c' });
+        const curd = new Curd({ baseUrl: 'https://shop.example', token });
+        export async function name(): Promise<string> {
+          const cheese: Cheese = await curd.cheeses.get(7);
+          // @ts-expect-error A cheese has no such field, so the types are not any.
+          cheese.unknown;
+          const event = await verify({ headers: {}, body: '' }, 'whsec_');
+          return event.type + cheese.name + new NotFound('', { status: 404 } as NotFound).type;
+        }`;
+      writeFileSync(join(folder, file), typed);
+      const config = `tsconfig.${file}.json`;
+      const compilerOptions = {
+        target: 'es2022',
+        lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'],
+        types: [],
+        strict: true,
+        noEmit: true,
+        ...options,
+      };
+      writeFileSync(join(folder, config), JSON.stringify({ compilerOptions, files: [file] }));
+      // TypeScript 7 is faster, and has no resolution of Node 10.
+      const tsc = join(root, file === 'old.ts' ? 'client' : '', 'node_modules/typescript/bin/tsc');
+      const { stdout } = await run(process.execPath, [tsc, '-p', config], { cwd: folder }).catch(
+        (error) => error,
+      );
+      assert.equal(stdout, '');
+    });
+  }
 });

@@ -1,0 +1,81 @@
+/**
+ * Builds the package: ES modules in dist/esm, CommonJS in dist/cjs, and both in dist/client.tgz, which a server offers at
+ * /client.tgz. npm runs it after an installation and before it packs the client, on Node 20 or later. Where the packages of
+ * client/.tools are not installed, as in the Docker image, nothing is built.
+ */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { hasTools } from './generate.js';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const entries = ['src/index.ts', 'webhooks/index.ts', 'oauth/index.ts'];
+
+/** Types, and scripts for ES modules. Errors in types are found by the checks of the repository, not here. */
+function compile(ts, outDir, options) {
+  const { config } = ts.readConfigFile(`${folder}tsconfig.build.json`, ts.sys.readFile);
+  const parsed = ts.parseJsonConfigFileContent(config, ts.sys, folder);
+  const program = ts.createProgram(
+    entries.map((entry) => folder + entry),
+    { ...parsed.options, ...options, outDir: folder + outDir, noCheck: true },
+  );
+  const { diagnostics } = program.emit();
+  if (diagnostics.length > 0) {
+    throw new Error(
+      ts.formatDiagnostics(diagnostics, {
+        ...ts.sys,
+        getCanonicalFileName: (name) => name,
+        getNewLine: () => '\n',
+      }),
+    );
+  }
+}
+
+/** The types of the API, half of the package, are there once. An ES module may import types of CommonJS, not the reverse. */
+function shareSchema() {
+  const schema = `${folder}dist/esm/src/schema`;
+  rmSync(`${schema}.js`);
+  rmSync(`${schema}.js.map`);
+  writeFileSync(`${schema}.d.ts`, "export type * from '../../cjs/src/schema.js';\n");
+}
+
+/** One file for each entry. oauth4webapi exists as ES modules only, so it is a part of the file. */
+async function bundleForCommonJs() {
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: folder,
+    entryPoints: entries,
+    outbase: '.',
+    outdir: 'dist/cjs',
+    bundle: true,
+    external: ['eventsource-parser', 'standardwebhooks'],
+    format: 'cjs',
+    target: 'es2023',
+    sourcemap: true,
+    legalComments: 'inline',
+    logLevel: 'warning',
+  });
+  writeFileSync(`${folder}dist/cjs/package.json`, '{ "type": "commonjs" }\n');
+}
+
+/** The files of `npm pack`, with one time for all, so that the same sources are the same bytes. */
+async function pack() {
+  const { create } = await import('tar');
+  const { files } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
+  const options = { cwd: folder, prefix: 'package', portable: true, gzip: { level: 9 }, mtime: new Date(0) };
+  const unfinished = `${folder}dist/client.tgz.${process.pid}`;
+  await create({ ...options, file: unfinished }, ['package.json', 'LICENSE', 'README.md', ...files]);
+  // A server that runs reads a whole file.
+  renameSync(unfinished, `${folder}dist/client.tgz`);
+}
+
+if (hasTools) {
+  const { default: ts } = await import('typescript');
+  for (const format of ['esm', 'cjs']) {
+    rmSync(`${folder}dist/${format}`, { recursive: true, force: true });
+  }
+  compile(ts, 'dist/esm', { sourceMap: true, inlineSources: true });
+  compile(ts, 'dist/cjs', { emitDeclarationOnly: true });
+  shareSchema();
+  await bundleForCommonJs();
+  await pack();
+}
