@@ -1,35 +1,37 @@
 # An image of Curd on SQLite, or on PostgreSQL by CURD_DATABASE. Build: docker build -t curd .
 # Run: docker run -p 8080:8080 -v curd:/data -e CURD_PUBLIC_URL=http://localhost:8080 curd
+# With PostgreSQL and a bucket: compose.yaml.
 # A tag can change. To build on exactly the image that you have checked, name its digest, which "docker buildx imagetools
 # inspect node:26-slim" prints: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
 ARG NODE_IMAGE=node:26-slim
 
-FROM $NODE_IMAGE AS console
+# The console, and the client that the server offers at /client.tgz.
+FROM $NODE_IMAGE AS build
 WORKDIR /curd
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc tsconfig.json openapi.json ./
 COPY client client
 COPY console console
-RUN npm ci --omit=dev --ignore-scripts && node console/build.js
+RUN npm ci --omit=dev --ignore-scripts && npm run build
 
+# The packages of the server alone. It needs no install script, and no Node for machines with an older one.
 FROM $NODE_IMAGE AS packages
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc ./
-# Without these files, npm does not install the dependencies of a workspace, and reports nothing.
-COPY client/package.json client/
-COPY console/package.json console/
-# The packages of the console are in its build already. No install script is needed. The Node packages of Curd are for
-# machines with an older Node, so they are removed.
-RUN npm ci --omit=dev --ignore-scripts --workspace client --include-workspace-root && rm -rf node_modules/node-linux-* node_modules/.bin
+RUN npm ci --omit=dev --ignore-scripts --no-workspaces && rm -rf node_modules/node-linux-* node_modules/.bin
 
 FROM $NODE_IMAGE
+LABEL org.opencontainers.image.title="Curd" \
+  org.opencontainers.image.description="The server of an online cheese shop" \
+  org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data
 WORKDIR /curd
 COPY --from=packages /curd/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
-COPY client client
-COPY --from=console /curd/console/dist console/dist
+COPY client/src client/src
+COPY --from=build /curd/client/dist/client.tgz client/dist/client.tgz
+COPY --from=build /curd/console/dist console/dist
 COPY src src
 # For other commands: docker exec <container> curd keys list --account local
 RUN ln -s /curd/bin/curd.js /usr/local/bin/curd && mkdir /data && chown node:node /data
@@ -38,6 +40,6 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 # Other commands follow the image name: docker run ... curd keys create --account local
-# The flag saves memory under load, as in "npm start".
+# Node is the first process, so it gets the signals of "docker stop". The flag saves memory under load, as in "npm start".
 ENTRYPOINT ["node", "--max-semi-space-size=8", "bin/curd.js"]
 CMD ["serve"]

@@ -60,15 +60,15 @@ suite('deploy/', () => {
     assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
   });
 
-  test('builds an image that contains the console, and none of the packages that it is built of', () => {
-    const stages = read('Dockerfile').split(/^FROM /m);
-    const [, build = '', packages = '', image = ''] = stages;
-    assert.equal(stages.length, 4);
-    assert.match(build, /AS console[\s\S]*--ignore-scripts && node console\/build\.js/);
-    assert.match(packages, /AS packages[\s\S]*npm ci --omit=dev --ignore-scripts --workspace client /);
-    assert.match(image, /^COPY --from=packages \/curd\/node_modules node_modules$/m);
-    assert.match(image, /^COPY --from=console \/curd\/console\/dist console\/dist$/m);
-    assert.equal(image.match(/--from=console/g)?.length, 1);
+  test('rates the exposure of the backup unit as that of the server', () => {
+    const hardening = (unit: string) => {
+      const lines = read(`deploy/${unit}`).split('\n');
+      return lines
+        .filter((line) => /^(Protect|Private|NoNew|Capability|Restrict|Lock|SystemCall)\w*=/.test(line))
+        .toSorted();
+    };
+    assert.ok(hardening('curd.service').length > 15);
+    assert.deepEqual(hardening('curd-backup.service'), hardening('curd.service'));
   });
 
   test('configures proxies with the limits of Curd', () => {
