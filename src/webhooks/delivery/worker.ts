@@ -1,23 +1,29 @@
 /**
- * Starts the engine of webhooks with the first enabled endpoint: a shop without one loads no module of it, and has no
- * timer and no connection for it.
+ * Starts the engine of webhooks with the first enabled endpoint: a shop without one loads no module of it, has no
+ * connection for it, and looks for one every few seconds.
  */
 import { timestamp } from '../../clock.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { endAllLeases, listDueLanes } from '../../jobs/leases.ts';
+import { repeatWork } from '../../jobs/repeated-work.ts';
 import { webhookQueries } from '../queries.ts';
 import { deliveryKind } from './delivery-order.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
 
 /** On SQLite, a block takes some milliseconds. */
 const purgedOfABlock = 500;
+/**
+ * A command or another instance may register the first endpoint. If that instance is killed, this one must notice it
+ * soon, so it may not wait for the maintenance.
+ */
+const recheckMs = 5000;
 
 export interface WebhookWorker {
   /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */
   start(isOnlyServer?: boolean): Promise<void>;
   /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
   wake(endpointId: number): void;
-  /** Every minute: finds endpoints of other instances, and deliveries without a job. */
+  /** Every minute: finds deliveries without a job. */
   maintain(): Promise<void>;
   /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
   purge(): Promise<boolean>;
@@ -57,11 +63,17 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     return engine;
   }
 
+  function notStarted(error: unknown): void {
+    log.error({ err: error }, 'webhooks could not be started; it is tried again in seconds');
+  }
+
   async function activate(): Promise<void> {
     if (isStarted && !isStopped && (engine !== null || (await queries.listEnabled()).length > 0)) {
       (await load()).start();
     }
   }
+
+  const rechecks = repeatWork(recheckMs, activate, notStarted);
 
   return {
     async start(isOnlyServer = false) {
@@ -70,6 +82,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
         await endAllLeases(database, deliveryKind, clock.now());
       }
       await activate();
+      rechecks.start();
     },
     wake(endpointId) {
       if (!isStarted) {
@@ -77,12 +90,9 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       }
       activate()
         .then(async () => (await engine)?.wake(endpointId))
-        .catch((error) =>
-          log.error({ err: error }, 'webhooks could not be started; it is tried again in a minute'),
-        );
+        .catch(notStarted);
     },
     async maintain() {
-      await activate();
       await (await engine)?.addMissingJobs();
     },
     async purge() {
@@ -102,6 +112,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     run: async () => (await load()).run(),
     async stop() {
       isStopped = true;
+      await rechecks.stop();
       await (await engine)?.stop();
     },
     stats: {
