@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
-import { bern, cleanUp, createDatabase, openShop } from '../helper.ts';
+import { bern, cleanUp, createDatabase, openShop, until } from '../helper.ts';
 import { onConnection, queryPostgres } from '../postgres-client.ts';
 
 /** Waits until `whileBlocked` has ended. */
@@ -98,6 +98,31 @@ suite('Connections to PostgreSQL', () => {
       }
     });
   }
+
+  test('are left to other requests by many reads that were quick and no longer are', async (t) => {
+    // The connections that one text may use.
+    for (const [parameters, share] of [
+      ['', 8],
+      ['?max=5', 3],
+    ] as const) {
+      const { url, database } = await open(t, parameters);
+      await database.all(blocked);
+      await database.all(blocked);
+      const blocking = () => Array.from({ length: 40 }, () => database.all(blocked));
+      await whileBlocked(url, blocking, async () => {
+        const count = rawSql(
+          `select count(*) as waiting from pg_locks where locktype = 'advisory' and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+        );
+        const waiting = async () => (await database.get<{ waiting: number }>(count))?.waiting;
+        await until(async () => (await waiting()) === share);
+        for (const [name, kind] of Object.entries(kinds)) {
+          await assertInTime(() => Promise.all([1, 2, 3].map(() => kind(database))), `${name}${parameters}`);
+        }
+        assert.equal(await waiting(), share);
+      });
+    }
+  });
 
   test('are left to quick reads by slow reads, changes and snapshots together', async (t) => {
     const { url, database } = await open(t);

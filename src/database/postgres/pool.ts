@@ -23,6 +23,8 @@ type Lane = 'quick' | 'slow' | 'transaction';
 
 interface Task {
   readonly lane: Lane;
+  /** Of a quick statement. */
+  readonly known: KnownText | undefined;
   /** Rises with the time of arrival. */
   readonly number: number;
   /** Never rejects. */
@@ -43,6 +45,8 @@ export class ConnectionPool {
   readonly #waiting: Record<Lane, Task[]> = { quick: [], slow: [], transaction: [] };
   #tasks = 0;
   #slow = 0;
+  /** On how many connections a quick statement runs. */
+  readonly #quick = new Map<KnownText | undefined, number>();
   /** Connections with slow statements or transactions. */
   #long = 0;
   #connecting = 0;
@@ -50,7 +54,10 @@ export class ConnectionPool {
   #isEnding = false;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** @param slowMax connections that statements of unknown or long duration may use at once */
+  /**
+   * @param slowMax connections that statements of unknown or long duration may use at once, and those of one quick text:
+   * it is quick until it takes long, such as behind a lock
+   */
   constructor(server: PostgresServer, max: number, slowMax: number) {
     this.#server = server;
     this.#max = max;
@@ -72,7 +79,7 @@ export class ConnectionPool {
     isChange: boolean,
   ): Promise<pg.QueryResult> {
     const lane = isChange ? 'transaction' : isQuick(known) ? 'quick' : 'slow';
-    return this.#enqueue(lane, (connection) => connection.query(text, values, known));
+    return this.#enqueue(lane, (connection) => connection.query(text, values, known), known);
   }
 
   /**
@@ -125,7 +132,11 @@ export class ConnectionPool {
     clearTimeout(timer ?? undefined);
   }
 
-  #enqueue<T>(lane: Lane, work: (connection: Connection) => Promise<T>): Promise<T> {
+  #enqueue<T>(
+    lane: Lane,
+    work: (connection: Connection) => Promise<T>,
+    known?: KnownText | undefined,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#isEnding) {
         reject(Object.assign(new Error('The pool was ended.'), { code: NOT_CONNECTED }));
@@ -133,7 +144,7 @@ export class ConnectionPool {
       }
       this.#tasks += 1;
       const run = (connection: Connection) => work(connection).then(resolve, reject);
-      this.#waiting[lane].push({ lane, number: this.#tasks, run, reject });
+      this.#waiting[lane].push({ lane, known, number: this.#tasks, run, reject });
       this.#startWaiting();
     });
   }
@@ -161,7 +172,7 @@ export class ConnectionPool {
   /** The lane whose first task has waited longest, of those that may start. */
   #nextLane(): Lane | undefined {
     const { quick, slow, transaction } = this.#waiting;
-    let next = quick[0];
+    let next = quick.find((task) => this.#mayStart(task));
     if (this.#long < this.#longMax) {
       for (const task of [this.#slow < this.#slowMax ? slow[0] : undefined, transaction[0]]) {
         next = task !== undefined && (next === undefined || task.number < next.number) ? task : next;
@@ -170,17 +181,51 @@ export class ConnectionPool {
     return next?.lane;
   }
 
-  /** Sends many quick statements at once where many wait. */
+  #mayStart({ known }: Task): boolean {
+    return (this.#quick.get(known) ?? 0) < this.#slowMax;
+  }
+
   async #run(lane: Lane, connection: Connection): Promise<void> {
-    const waiting = this.#waiting[lane];
-    const share = lane === 'quick' ? Math.min(batchMax, Math.ceil(waiting.length * batchShare)) : 1;
-    const [slow, long] = [lane === 'slow' ? 1 : 0, lane === 'quick' ? 0 : 1];
-    this.#slow += slow;
-    this.#long += long;
-    await Promise.all(waiting.splice(0, share).map(({ run }) => run(connection)));
-    this.#slow -= slow;
-    this.#long -= long;
+    if (lane === 'quick') {
+      await this.#runQuick(connection);
+    } else {
+      const slow = lane === 'slow' ? 1 : 0;
+      this.#slow += slow;
+      this.#long += 1;
+      await this.#waiting[lane].shift()?.run(connection);
+      this.#slow -= slow;
+      this.#long -= 1;
+    }
     this.#release(connection);
+  }
+
+  /** Sends many quick statements at once where many wait. */
+  async #runQuick(connection: Connection): Promise<void> {
+    const { quick } = this.#waiting;
+    const share = Math.min(batchMax, Math.ceil(quick.length * batchShare));
+    const tasks: Task[] = [];
+    for (let at = 0; at < quick.length && tasks.length < share; ) {
+      const task = quick[at] as Task;
+      if (this.#mayStart(task)) {
+        tasks.push(task);
+        quick.splice(at, 1);
+      } else {
+        at += 1;
+      }
+    }
+    const texts = new Set(tasks.map(({ known }) => known));
+    for (const text of texts) {
+      this.#quick.set(text, (this.#quick.get(text) ?? 0) + 1);
+    }
+    await Promise.all(tasks.map(({ run }) => run(connection)));
+    for (const text of texts) {
+      const left = (this.#quick.get(text) ?? 0) - 1;
+      if (left === 0) {
+        this.#quick.delete(text);
+      } else {
+        this.#quick.set(text, left);
+      }
+    }
   }
 
   #release(connection: Connection): void {
