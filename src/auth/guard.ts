@@ -28,14 +28,15 @@ export type Resolver = (credential: Credential) => MaybePromise<Resolution>;
 
 /** Authenticates requests; authorizes them after they were counted. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
-  /** The result of the first resolver that does not skip the credential. */
-  function resolve(credential: Credential, [resolver, ...others] = resolvers): MaybePromise<Principal> {
+  /** The result of the first resolver, from the given place, that does not skip the credential. */
+  function resolve(credential: Credential, place = 0): MaybePromise<Principal> {
+    const resolver = resolvers[place];
     if (resolver === undefined) {
       throw rejected('The token is not known.');
     }
     return chain(resolver(credential), (resolution) => {
       if (resolution === 'skip') {
-        return resolve(credential, others);
+        return resolve(credential, place + 1);
       }
       if ('rejected' in resolution) {
         throw resolution.isPublic ? rejectedPublicly(resolution.rejected) : rejected(resolution.rejected);

@@ -36,14 +36,14 @@ export function createCors({ origins, routes }: Dependencies) {
 
   return (request: FastifyRequest, reply: FastifyReply): void => {
     if (!isAnyAllowed) {
-      reply.header('Vary', 'Origin');
+      reply.header('vary', 'Origin');
     }
     // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
     // "CORS protocol and HTTP caches").
     const allowed = isAnyAllowed ? '*' : request.headers.origin;
     if (allowed !== undefined && origins.includes(allowed) && !isSameOrigin(request)) {
-      reply.header('Access-Control-Allow-Origin', allowed);
-      reply.header('Access-Control-Expose-Headers', exposedHeaders);
+      reply.header('access-control-allow-origin', allowed);
+      reply.header('access-control-expose-headers', exposedHeaders);
     }
   };
 }

@@ -92,7 +92,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const logError = createErrorLog(logOptions, dependencies.failures);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-    reply.header('X-Request-Id', request.id).headers(fixedHeaders);
+    reply.header('x-request-id', request.id).headers(fixedHeaders);
     setCorsHeaders(request, reply);
     if (request.headers['dry-run'] !== undefined) {
       reply.headers(dryRunEcho(request.headers));
@@ -179,9 +179,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 /** The same in every response. */
 function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
   return {
-    'X-Environment': environment,
-    'X-Content-Type-Options': 'nosniff',
-    ...(publicUrl?.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
+    'x-environment': environment,
+    'x-content-type-options': 'nosniff',
+    ...(publicUrl?.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   };
 }
 

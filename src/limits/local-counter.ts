@@ -78,9 +78,11 @@ class LocalUse implements CountedUse {
 
   burst(): LimitState {
     const { burst } = this.#limits;
-    const now = this.#clock.now();
-    const remaining = Math.max(0, burst - this.#window.count(now));
-    return burstState(burst, remaining, this.#window.msUntilFree(now));
+    return burstState(burst, Math.max(0, burst - this.#window.count(this.#clock.now())));
+  }
+
+  msUntilBurstPermits(): number {
+    return this.#window.msUntilFree(this.#clock.now());
   }
 
   hour(): LimitState | null {

@@ -126,10 +126,12 @@ class PostgresUse implements CountedUse {
   }
 
   burst(): LimitState {
-    const { now_ms, in_second, second_until } = this.#row;
     const { burst } = this.#limits;
-    const used = in_second - this.#later;
-    return burstState(burst, Math.max(0, burst - used), second_until - now_ms);
+    return burstState(burst, Math.max(0, burst - (this.#row.in_second - this.#later)));
+  }
+
+  msUntilBurstPermits(): number {
+    return this.#row.second_until - this.#row.now_ms;
   }
 
   hour(): LimitState | null {

@@ -83,7 +83,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
         refused[use.refusedBy] += 1;
       }
       if (use.refusedBy === 'burst') {
-        const waitMs = Math.max(use.burst().resetMs, charge.msUntilHourPermits());
+        const waitMs = Math.max(use.msUntilBurstPermits(), charge.msUntilHourPermits());
         throw planRefusal(
           charge,
           `Too many requests within a second: the plan ${plan.name} permits ${plan.burst}.`,
@@ -119,7 +119,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     unused(planName) {
       const { name, perHour, burst } = planOf(planName);
       const hour = perHour === null ? null : hourState(perHour, perHour, 0);
-      return { plan: name, hour, burst: burstState(burst, burst, 0), readAt: clock.now() };
+      return { plan: name, hour, burst: burstState(burst, burst), readAt: clock.now() };
     },
 
     charge(principals) {

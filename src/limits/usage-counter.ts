@@ -8,6 +8,8 @@ export interface CountedUse {
   /** null where no limit refuses the request. */
   readonly refusedBy: 'burst' | 'hour' | null;
   burst(): LimitState;
+  /** Milliseconds until the second permits a request; 0 where it does now. */
+  msUntilBurstPermits(): number;
   /** null where the hour has no limit. */
   hour(): LimitState | null;
   /** Gives the request back to the hourly quota. */
@@ -28,9 +30,9 @@ export interface UsageCounter {
   purge(): Promise<void>;
 }
 
-/** The state of the limit within a second. */
-export function burstState(limit: number, remaining: number, resetMs: number): LimitState {
-  return { policy: 'burst', limit, windowSeconds: 1, remaining, resetMs };
+/** The state of the limit within a second. Headers count whole seconds, so its reset is the end of the window. */
+export function burstState(limit: number, remaining: number): LimitState {
+  return { policy: 'burst', limit, windowSeconds: 1, remaining, resetMs: 1000 };
 }
 
 /** The state of the limit within an hour. */

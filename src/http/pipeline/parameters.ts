@@ -12,8 +12,10 @@ interface Reading {
 /** Reads query parameters. A list can be separated by commas or repeated; other parameters can be sent once. */
 export function readQuery(declared: Parameters, query: URLSearchParams, isStrict: boolean): Reading {
   const reading: Reading = { values: {}, errors: [] };
-  for (const [name, parameter] of Object.entries(declared)) {
-    const texts = query.getAll(name);
+  // Object.entries would copy the parameters for every request.
+  for (const name in declared) {
+    const parameter = declared[name] as Parameter;
+    const texts = query.size === 0 ? [] : query.getAll(name);
     if (parameter.type === 'array') {
       readList(name, parameter, texts, reading);
     } else if (texts.length > 1) {

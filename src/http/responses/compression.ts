@@ -10,7 +10,10 @@ const gzipBuffer = promisify(gzip);
 
 /** Does Accept-Encoding permit gzip: by name or by `*`, and not with quality 0? */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
-  const codings = String(header ?? '');
+  if (header === undefined) {
+    return false;
+  }
+  const codings = String(header);
   return (qualityOf(codings, 'gzip') ?? qualityOf(codings, '*') ?? 0) > 0;
 }
 

@@ -40,7 +40,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   const tag = headers.ETag;
   if (tag !== undefined) {
     if (headers['Cache-Control'] === undefined) {
-      reply.header('Cache-Control', 'private, no-cache');
+      reply.header('cache-control', 'private, no-cache');
     }
     if (headers['Cache-Control'] === undefined || body instanceof Asset) {
       setVary(reply);
@@ -67,7 +67,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
     });
   }
   const mediaType = headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8';
-  reply.header('Content-Type', mediaType);
+  reply.header('content-type', mediaType);
   if (body instanceof Asset) {
     return sendAsset(body, request, reply);
   }
@@ -143,8 +143,8 @@ function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefine
 
 /** Responses differ by encoding and by problem details. A list of permitted origins has set `Origin` before. */
 function setVary(reply: FastifyReply): void {
-  const before = String(reply.getHeader('Vary') ?? '');
+  const before = String(reply.getHeader('vary') ?? '');
   if (!before.includes('Accept-Encoding')) {
-    reply.header('Vary', before === '' ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`);
+    reply.header('vary', before === '' ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`);
   }
 }
