@@ -80,6 +80,16 @@ suite('Imports', () => {
     );
   });
 
+  test('have the layers that docs/architecture.md shows', () => {
+    const [, block = ''] = /^## Layers$.*?^```text\n(.*?)^```$/ms.exec(read('docs/architecture.md')) ?? [];
+    const shownLayers = block
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
+    const names = layers.map((folders) => folders.map((folder) => folder.replace(/^src\//, '')));
+    assert.deepEqual(shownLayers, names);
+  });
+
   test('lead only to the same layer or a lower one', () => {
     const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
     assert.deepEqual(shown(upward), []);

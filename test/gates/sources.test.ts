@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { filesIn, placesOf, read } from './sources.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const linesMax = 500;
+const filesMax = 15;
 const usualLinesMax = 300;
 /** Longer files of `src`, each with the reason why it is not split. */
 const longFiles: Readonly<Record<string, string>> = {
@@ -34,6 +35,16 @@ suite('The sources', () => {
     for (const [path, reason] of Object.entries(longFiles)) {
       assert.ok(reason.length > 20, `${path} has no reason`);
     }
+  });
+
+  test(`have no folder of more than ${filesMax} files in src, client/src and console/src`, () => {
+    const counts = new Map<string, number>();
+    for (const path of filesIn('{src,client/src,console/src}/**/*.{ts,tsx,css}')) {
+      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    }
+    assert.ok(counts.has('src/http/pipeline'));
+    const wide = [...counts].filter(([, count]) => count > filesMax);
+    assert.deepEqual(wide, [], 'move files of one purpose into a folder of their own');
   });
 
   test('contain nothing that looks like an API key, in any file of the repository', (t) => {
