@@ -8,15 +8,21 @@ import { createRouteTable } from '../../src/http/route-table.ts';
 import { cleanUp } from '../context.ts';
 import { assertError, openListeningShop, openShop } from '../helper.ts';
 
+/** Of this process: other work on the machine does not count. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
 test('A path of thousands of malformed segments is refused without decoding them', () => {
   const table = createRouteTable([{ method: 'GET', path: '/v2/cheeses/:cheeseId' }]);
   const path = '/%'.repeat(7600);
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (let count = 0; count < 100; count += 1) {
     assert.deepEqual(table.methodsOf(path), []);
   }
   // Decoding took 25 ms or more for each.
-  assert.ok(performance.now() - startedAt < 1000);
+  assert.ok(cpuMsSince(before) < 1000);
   assert.deepEqual(table.methodsOf('/v2/cheeses/%31/'), ['GET', 'OPTIONS']);
   assert.deepEqual(table.methodsOf('/v2/cheeses/%'), []);
 });
@@ -38,7 +44,7 @@ test('A form of half a million empty fields is refused without parsing it', asyn
     ['application/x-www-form-urlencoded', 'a&'.repeat(524_000)],
     ['multipart/form-data; boundary=x', '--x\r\n\r\n\r\n'.repeat(100_000)],
   ] as const) {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     const response = await shop.request('POST', '/v2/cheeses/1', {
       as: shop.writer,
       headers: { 'content-type': contentType },
@@ -47,7 +53,7 @@ test('A form of half a million empty fields is refused without parsing it', asyn
     assertError(response, 422, 'validation_error');
     assert.match(response.json.errors[0].message, /at most 100 fields/);
     // Parsing took three seconds.
-    assert.ok(performance.now() - startedAt < 1000, contentType);
+    assert.ok(cpuMsSince(before) < 1500, contentType);
   }
 });
 

