@@ -44,8 +44,8 @@ export function createCursors(
 }
 
 /**
- * The same JSON for filters with the same meaning: names sorted, without undefined values, and with lists sorted and free
- * of duplicates. Caches use it as a key.
+ * Equal JSON for filters that mean the same: names sorted, undefined values left out, lists sorted and free of
+ * duplicates. Caches use it as a key.
  */
 export function canonicalFilters<F extends object>(filters: F): F {
   const entries = Object.entries(filters)

@@ -105,7 +105,7 @@ export interface DetailsByCode {
 }
 
 interface Options<C extends ErrorCode> {
-  /** For the log only: never shown to the caller. */
+  /** The log alone shows it, never a response. */
   readonly cause?: unknown;
   /** Only with `validation`. */
   readonly errors?: readonly FieldError[];
@@ -167,7 +167,7 @@ export function validationError(errors: readonly FieldError[]): AppError {
   });
 }
 
-/** Up to `errorsMax` errors as one text. */
+/** Joins up to `errorsMax` errors into one text. */
 export function joinErrors(errors: readonly FieldError[]): string {
   const named = errors
     .slice(0, errorsMax)
@@ -177,7 +177,10 @@ export function joinErrors(errors: readonly FieldError[]): string {
 
 const moreErrors = `There are more errors than the ${errorsMax} that are listed.`;
 
-/** For a credential that was sent and is not, or no longer, valid. @param description the reason, in the challenge only */
+/**
+ * The error for a credential that was sent and is not, or no longer, valid.
+ * @param description the reason, in the challenge only
+ */
 export function invalidCredential(message: string, description?: string): AppError {
   return new AppError('unauthorized', message, { details: { credential: 'invalid', description } });
 }
@@ -190,7 +193,7 @@ export function unavailable(message: string, seconds: number, cause?: unknown): 
 export const mayHaveBeenMade =
   'The change may have been made: send the request again with the same Idempotency-Key, or check first.';
 
-/** For a disk that reported an error. @param mayBeMade whether the request may have changed something */
+/** The error for a disk that failed. @param mayBeMade whether the request may have changed something */
 export function diskFault(cause: unknown, mayBeMade: boolean): AppError {
   const consequence = mayBeMade ? mayHaveBeenMade : 'Nothing was changed.';
   return unavailable(`The disk cannot be read or written right now. ${consequence}`, 60, cause);

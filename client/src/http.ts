@@ -26,7 +26,7 @@ export interface Reply<T> {
   readonly response: Response;
   readonly value: T;
   readonly attempts: number;
-  /** Of a POST. */
+  /** The key of a POST; undefined for other methods. */
   readonly idempotencyKey: string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Shared {
   rateLimit: string | null;
 }
 
-/** For whom a view of a client sends its requests. */
+/** The customer for whom a view of a client sends its requests. */
 export interface OnBehalfOf {
   readonly token: string;
   readonly clientIp: string | undefined;

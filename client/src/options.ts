@@ -38,7 +38,7 @@ export interface CurdOptions {
 
 /** One sending of a request. */
 export interface Attempt {
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly number: number;
   readonly method: string;
   readonly url: string;

@@ -76,7 +76,7 @@ export class List<Item, Body> implements PromiseLike<Page<Body>>, AsyncIterable<
     return this.take(Number.POSITIVE_INFINITY);
   }
 
-  /** At most so many items. */
+  /** Yields no more than `count` items. */
   async *take(count: number): AsyncGenerator<Item, void, undefined> {
     let left = Math.max(0, count);
     for await (const page of this.#walk(left)) {
@@ -101,8 +101,8 @@ export class List<Item, Body> implements PromiseLike<Page<Body>>, AsyncIterable<
   }
 
   /**
-   * In a loop over events or catalogue changes: a later list with this as `since` yields the items that the loop has not
-   * yielded. It moves with the last item of a page, so after a crash a part of a page may come again.
+   * A later list with this as `since` yields the items of events or catalogue changes that the loop has not yielded. It
+   * moves with the last item of a page, so after a crash a part of a page may come again.
    */
   get token(): string | undefined {
     return this.#token;

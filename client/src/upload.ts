@@ -22,7 +22,7 @@ export interface ImportOptions extends CallOptions {
   readonly map?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** What happens to cheeses that exist: in `create`, the default, they stay as they are. */
   readonly mode?: 'create' | 'update' | undefined;
-  /** In mode `update`: `stockKg` sets the kilograms on hand of cheeses that exist. */
+  /** True in mode `update`: `stockKg` sets the kilograms on hand of cheeses that exist. */
   readonly setStock?: boolean | undefined;
   /** Writes nothing. */
   readonly preview?: boolean | undefined;
@@ -91,7 +91,7 @@ function fetchWithProgress(total: number, onProgress: (progress: UploadProgress)
       onProgress({ sent, total });
     }
   };
-  // In browsers, fetch reports no progress of an upload.
+  // Browsers report no progress of an upload by fetch.
   const send = 'XMLHttpRequest' in globalThis ? fetchByXhr : fetchByStream;
   return (url, init = {}) => send(String(url), init, report);
 }

@@ -158,7 +158,7 @@ export async function openServices(
     clock,
     cheesesMax: config.catalogueMax,
     beforeDelete: async (tx, context, cheese) => {
-      // By the lock order (database/lock-order.ts).
+      // The lock order decides the order of these calls (database/lock-order.ts).
       await customers.onCheeseDelete(tx, context, cheese);
       await release.onCheeseDelete(tx, context, cheese);
       await stock.onCheeseDelete(tx, cheese.id);

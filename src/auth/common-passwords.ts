@@ -15,13 +15,13 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return !folded.includes('\n') && (await list).includes(`\n${folded}\n`);
 }
 
-/** Without case, full-width letters, spaces at the ends and zero-width characters. */
+/** Removes case, full-width letters, spaces at the ends and zero-width characters. */
 function comparable(password: string): string {
   const folded = password.normalize('NFKC').toUpperCase().toLowerCase();
   return folded.replace(/[\u200b-\u200d\ufeff]/g, '').trim();
 }
 
-/** As one text, which takes 0.5 MB of memory and 90 us for a search. A set of strings takes 3.3 MB. */
+/** Reads the list as one text, which takes 0.5 MB of memory and 90 us for a search. A set of strings takes 3.3 MB. */
 async function load(): Promise<string> {
   const file = import.meta.resolve('@zxcvbn-ts/language-common/src/passwords.json');
   const passwords = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as string[];

@@ -153,7 +153,7 @@ export async function importCheeses(
   return report;
 }
 
-/** Without columns that the file does not have. */
+/** The mapping, reduced to columns that the file has. */
 function shownMapping(mapping: Mapping, columns: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(
     [...mapping].filter(

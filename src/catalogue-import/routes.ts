@@ -44,7 +44,7 @@ interface Dependencies {
 }
 
 interface RunningImport {
-  /** Of a preview: its client has gone, and it ends soon. */
+  /** Aborted when the client of a preview has gone: it ends soon. undefined for an import. */
   readonly abandoned: AbortSignal | undefined;
   readonly ended: Promise<void>;
 }
@@ -68,7 +68,7 @@ export function importRoutes(services: Dependencies): Route[] {
     try {
       return await work();
     } catch (error) {
-      // For the log and the metrics.
+      // The log and the metrics show this error.
       throw abandoned?.aborted
         ? new AppError('badRequest', 'The connection was closed before the preview ended.')
         : error;

@@ -10,7 +10,7 @@ type Shown = string | number | boolean | null;
 /** The old and the new value of each changed field. */
 export type RowChanges = Readonly<Record<string, { readonly from: Shown; readonly to: Shown }>>;
 
-/** Of a text in a report: a cheese can have 100 photoUrls of 2048 characters. */
+/** Longest text in a report: a cheese can have 100 photoUrls of 2048 characters. */
 export const shownTextMax = 200;
 
 /** The changed fields of an updated cheese. */

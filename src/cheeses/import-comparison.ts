@@ -34,7 +34,7 @@ export type SeenCheeses = ReadonlySet<number | string>;
 
 /** How a row is imported whose cheese exists. */
 export interface ImportMode {
-  /** By row, the fields that update an existing cheese. Without it, such a row is unchanged or refused. */
+  /** The fields of each row that update an existing cheese. If undefined, such a row is unchanged or refused. */
   readonly givenFields?: readonly (readonly string[])[] | undefined;
 }
 

@@ -3,14 +3,17 @@ import type { Sql } from '../database/database.ts';
 import { cheeseQueries } from './queries.ts';
 import { parseCheese, type Status } from './schemas.ts';
 
-/** Until the end of the transaction, no other one changes the catalogue. Comes before the locks of cheeses. */
+/**
+ * Locks the catalogue until the end of the transaction: no other transaction changes it. Comes before the locks of
+ * cheeses.
+ */
 export async function lockCatalogue(tx: Sql): Promise<void> {
   await cheeseQueries(tx).lockCatalogue();
 }
 
 /**
- * Until the end of the transaction, no other one changes the cheese or orders it. Returns its status; undefined when
- * there is no such cheese.
+ * Locks a cheese until the end of the transaction: no other transaction changes or orders it. Returns its status;
+ * undefined when there is no such cheese.
  */
 export async function lockCheese(tx: Sql, id: number): Promise<Status | undefined> {
   const row = await cheeseQueries(tx).lockForUpdate(id);

@@ -74,7 +74,7 @@ const statusesIn = (ids: readonly number[]) => sql`
 const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
 
 export const cheeseQueries = queriesOn((tx) => ({
-  /** Until the end of the transaction, no other transaction writes to the catalogue. */
+  /** Locks the catalogue until the end of the transaction: no other transaction writes to it. */
   lockCatalogue: () => tx.get<Pick<CatalogueRow, 'cheeses'>>(sql`select cheeses from catalogue${forUpdate}`),
 
   /**
@@ -104,7 +104,7 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   lockForUpdate: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),
 
-  /** In the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
+  /** Locks in the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
   lockForShare: (ids: readonly number[]) =>
     tx.all<LockedCheeseRow>(sql`
       select id, version, body, tracked from cheese where id in (${valueList(ids)}) order by id${forShare}`),

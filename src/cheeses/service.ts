@@ -22,10 +22,10 @@ import {
 import { type BeforeDelete, createWrites, notFound } from './writes.ts';
 
 export interface CheeseService {
-  /** Without a promise when the row is cached. @throws AppError notFound */
+  /** Returns no promise when the row is cached. @throws AppError notFound */
   find(id: number): MaybePromise<Versioned>;
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
-  /** The same as committed now, in a transaction. It does not lock the cheese. */
+  /** Reads the cheese as committed now, in a transaction. It does not lock the cheese. */
   readIn(tx: Sql, id: number): Promise<Versioned | undefined>;
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
@@ -43,7 +43,7 @@ export interface CheeseService {
     patch: CheeseMergePatch,
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** The same in an open transaction. */
+  /** Works like `update`, in an open transaction. */
   updateIn(tx: Sql, context: Context, id: number, patch: CheesePatch): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `change` throws */
   changePhotos(
@@ -52,7 +52,7 @@ export interface CheeseService {
     change: (photoUrls: readonly string[]) => string[],
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** The same in an open transaction. */
+  /** Works like `changePhotos`, in an open transaction. */
   changePhotosIn(
     tx: Sql,
     context: Context,
@@ -62,7 +62,7 @@ export interface CheeseService {
   ): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
-  /** The same in an open transaction. */
+  /** Works like `delete`, in an open transaction. */
   deleteIn(tx: Sql, context: Context, id: number, precondition?: Precondition): Promise<void>;
   /** Cheeses with a higher id, in the order of ids. */
   listAfter(id: number, limit: number): Promise<Versioned[]>;
@@ -200,7 +200,7 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
             const { id, body } = created[index] as Versioned;
             outcomes[position] = { outcome: 'created', id, body };
           }
-          // By the lock order: rows of a file are in any order, and an order locks several cheeses.
+          // Sorted for the lock order: rows of a file are in any order, and an order locks several cheeses.
           for (const [position, { id, before, draft }] of [...changes].toSorted(
             ([, a], [, b]) => a.id - b.id,
           )) {

@@ -139,7 +139,7 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
       await context.transaction(async (tx) => {
         const customer = await customerQueries(tx).lockForUpdate(id);
         await sessions.endAll(tx, context, id, null);
-        // Of two requests with one link, the second finds that it was used.
+        // Two requests can present one link: the second finds that it was used.
         if (customer === undefined || (await customerQueries(tx).deleteReset(hashResetToken(token))) === 0) {
           throw linkEnded();
         }

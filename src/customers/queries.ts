@@ -26,7 +26,7 @@ export interface Profile {
   readonly phone: string | null;
   /** Hash of the password as a PHC string. */
   readonly password: string;
-  /** At most one of the two. */
+  /** One of the two, or both, are null. */
   readonly favourite_id: number | null;
   readonly favourite_name: string | null;
 }
@@ -102,7 +102,7 @@ export const customerQueries = queriesOn((tx) => ({
   findSummary: (id: number) =>
     tx.get<CustomerSummary>(sql`select username, role from customer where id = ${id}`),
 
-  /** Until this transaction ends, no other one changes or deletes the customer. */
+  /** Locks the customer: no other transaction changes or deletes it until this one ends. */
   lockForShare: (id: number) =>
     tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
 

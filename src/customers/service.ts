@@ -49,7 +49,10 @@ export interface CustomerService {
     principal: Principal,
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** With sessions, grants and personal data in orders. @throws AppError notFound, forbidden, preconditionFailed */
+  /**
+   * Deletes the customer with sessions, grants and personal data in orders.
+   * @throws AppError notFound, forbidden, preconditionFailed
+   */
   delete(
     context: Context,
     username: string,
@@ -171,7 +174,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         valid.map(({ index, input }, position) => [index, { input, password: hashes[position] ?? '' }]),
       );
       return context.transaction(async (tx) => {
-        // Without the lock, two batches with the same names in different order would deadlock.
+        // The lock prevents a deadlock of two batches with the same names in different order.
         await customerQueries(tx).lockNames();
         const inputs = valid.map(({ input }) => input);
         const favourites = await lockFavourites(tx, cheeses, inputs);

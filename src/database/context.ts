@@ -8,7 +8,7 @@ export interface Origin {
   readonly actor: string;
   readonly requestId: string | null;
   readonly traceId: string | null;
-  /** Of a dry run: events are collected here, and not recorded. Null for a real change. */
+  /** The events of a dry run are collected here and not recorded. Null for a real change. */
   readonly effects: Effects | null;
 }
 

@@ -7,8 +7,9 @@ import { unavailable } from '../errors.ts';
 import type { Sql } from './database.ts';
 
 /**
- * After a failed change, so many groups use savepoints. They cost an eighth of the CPU time of an order on SQLite, and a
- * round trip for each change on PostgreSQL. Without them, the other changes of a group with a failed one run twice.
+ * The number of groups that use savepoints after a failed change. They cost an eighth of the CPU time of an order on
+ * SQLite, and a round trip for each change on PostgreSQL. Without them, the other changes of a group with a failed one
+ * run twice.
  */
 const groupsWithSavepoints = 16;
 
@@ -60,7 +61,7 @@ export function createGroups({ sizeMax, waitMs = Infinity, commit }: GroupSettin
   let flushing: Promise<void> | undefined;
 
   async function flush(): Promise<void> {
-    // After one turn of the event loop, every request that has arrived is in the group.
+    // One turn of the event loop later, every request that has arrived is in the group.
     await nextTurn();
     while (queue.length > 0) {
       const group = queue.splice(0, sizeMax).filter(isInTime);
@@ -68,7 +69,7 @@ export function createGroups({ sizeMax, waitMs = Infinity, commit }: GroupSettin
         await runGroup(group.toSorted((a, b) => a.order - b.order));
       }
     }
-    // In the same turn as the check of the queue: a change that arrives later starts another flush.
+    // Set in the same turn as the check of the queue: a change that arrives later starts another flush.
     flushing = undefined;
   }
 
@@ -93,7 +94,7 @@ export function createGroups({ sizeMax, waitMs = Infinity, commit }: GroupSettin
             resolve(outcome.value);
           }
         }
-        // Before changes that arrived later, so that none of a lower order can delay them again and again.
+        // They run before changes that arrived later, so that none of a lower order can delay them again and again.
         rest = rest.slice(outcomes.length);
       }
     } catch (error) {

@@ -10,7 +10,7 @@ import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
 
-/** For the rows of one lookup: tens of thousands of most kinds. */
+/** Memory for the rows of one lookup: tens of thousands of most kinds. */
 const cachedBytesMax = 16 * 1024 * 1024;
 
 interface LookupStatements<Row> {
@@ -36,7 +36,7 @@ function remembering<Row>(
 
   async function read(key: string, now: number | null): Promise<Row | undefined> {
     const row = await database.get<Row>(one(key));
-    // After a commit during the read, the cache was cleared for a newer version: this row must not enter it.
+    // A commit during the read has cleared the cache for a newer version: this row must not enter it.
     if (stamp === now) {
       rows.set(key, row);
     }

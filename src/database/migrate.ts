@@ -81,7 +81,7 @@ export async function findNewerSchema(database: Database): Promise<SchemaVersion
 }
 
 /**
- * For commands that treat all tables alike: they do not know what a newer table contains.
+ * Guards commands that treat all tables alike: they do not know what a newer table contains.
  * @throws ConfigError when the schema is newer than this version
  */
 export async function requireOwnSchema(database: Database, command: string): Promise<void> {

@@ -5,9 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
 
-/** On SQLite, nothing else runs meanwhile: 3 ms of CPU time for stored responses. 100 rows cost a sixth more for each row. */
+/**
+ * SQLite runs nothing else meanwhile: 3 ms of CPU time for stored responses. 100 rows cost a sixth more for each row.
+ */
 const rowsOfASlice = { sqlite: 200, postgres: 2000 };
-/** Of one purge: the other tasks of the maintenance, and a server that stops, wait for it. */
+/** Longest purge: the other tasks of the maintenance, and a server that stops, wait for it. */
 const purgeMs = 5000;
 
 /**
@@ -31,9 +33,9 @@ export async function purgeInSlices(
     if (endedAt >= until) {
       return true;
     }
-    // As long as the slice has taken: half of the time is left to other changes.
+    // The pause is as long as the slice took: half of the time is left to other changes.
     await sleep(endedAt - startedAt);
-    // Without it, the checkpoint after the pages of many slices would block reads for 50 ms and more.
+    // This checkpoint prevents a longer one after many slices, which would block reads for 50 ms and more.
     const checkpointAt = performance.now();
     database.checkpoint();
     await sleep(performance.now() - checkpointAt);

@@ -13,7 +13,7 @@ export interface Slots {
  * @param tasks what they are, for the message of a refusal
  */
 export function createSlots(count: number, waitMs: number, tasks = 'changes'): Slots {
-  /** In the order of arrival. */
+  /** Waiters in the order of arrival. */
   const line = new Set<() => void>();
   let free = count;
 

@@ -109,12 +109,12 @@ export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
   return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
 }
 
-/** After the name of a table: SQLite reads it by this index, where it would choose another one. */
+/** Follows the name of a table: SQLite reads it by this index, where it would choose another one. */
 export function indexedBy(index: string): Statement {
   return sql`${new DialectText({ sqlite: ` indexed by ${index}`, postgres: '' })}`;
 }
 
-/** After a bound text that is compared with columns of names, which PostgreSQL compares by code point. */
+/** Follows a bound text that is compared with columns of names, which PostgreSQL compares by code point. */
 export const byCodePoint: Statement = sql`${new DialectText({ sqlite: '', postgres: ' collate "C"' })}`;
 
 /** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
@@ -165,10 +165,10 @@ export function deleteSlice(
   return deleteUnlocked(table, key, sql`${condition} order by ${rawSql(column)} limit ${limit}`);
 }
 
-/** In the place of a value, for a column whose ids the database generates. */
+/** Takes the place of a value in a column whose ids the database generates. */
 export const generatedId: Statement = sql`${new DialectText({ sqlite: 'null', postgres: 'default' })}`;
 
-/** For this transaction on PostgreSQL, which has a longer limit otherwise. */
+/** Shortens the lock timeout of this transaction on PostgreSQL. */
 export const shortLockTimeout: Statement = sql`select set_config('lock_timeout', '2s', true) as setting`;
 
 /**

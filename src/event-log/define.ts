@@ -18,7 +18,7 @@ export interface EventDefinition<T extends string = string, Data = unknown> {
   readonly type: T;
   /** What happened. */
   readonly description: string;
-  /** Of the data. */
+  /** Schema of the event's data. */
   readonly schema: Schema;
   of(subject: string, data: Data): NewEvent;
 }

@@ -21,7 +21,7 @@ export interface EventHeadRow {
   readonly sequence: number;
   readonly type: string;
   readonly subject: string;
-  /** Of its data. */
+  /** Size of the event's data. */
   readonly bytes: number;
 }
 
@@ -165,7 +165,7 @@ export const eventLogQueries = queriesOn((tx) => ({
       select sequence, type, subject, octet_length(data) as bytes
       from event where sequence > ${after} and sequence > 0 order by sequence limit ${limit}`),
 
-  /** As `listHeads`, with times. Orders and cheeses also have those that the retention has removed from the log. */
+  /** Works like `listHeads`, with times. Orders and cheeses also have those that the retention has removed from the log. */
   listTimedHeads: (after: number, limit: number) =>
     tx.all<TimedHeadRow>(sql`
       select id, sequence, type, subject, created_at

@@ -16,9 +16,9 @@ import { eventLogQueries } from './log-queries.ts';
 
 /** One pass. More would keep the lock of the log for longer than other instances should wait. */
 const eventsOfAPassMax = 1000;
-/** From a commit of this instance to its pass: commits in between share the pass. */
+/** Time from a commit of this instance to its pass: commits in between share the pass. */
 const delayMs = 20;
-/** For events of instances that died before their pass. */
+/** Time between passes for events of instances that died before their own. */
 const tickMs = 1000;
 /** A pass that ignores the floor: an error in the rule of the floor then delays an event by a minute and loses none. */
 const ignoreFloorMs = 60_000;
@@ -229,7 +229,7 @@ async function storeIdentity(tx: Sql): Promise<void> {
   }
 }
 
-/** In the transaction that deletes all events: the log begins after the last one. */
+/** Called in the transaction that deletes all events: the log begins after the last one. */
 export async function emptyLog(tx: Sql, clock: Clock): Promise<void> {
   await eventLogQueries(tx).updateFirst();
   await beginEpoch(tx, clock, 'reset');

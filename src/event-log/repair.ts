@@ -44,7 +44,7 @@ export async function fillGaps(database: Database, origin: Origin): Promise<numb
   }
 }
 
-/** Under the lock of the log, neither a pass nor the retention moves its ends. */
+/** Locks the log, so neither a pass nor the retention moves its ends. */
 async function fillBlock(tx: Sql, origin: Origin, from: number, until: number): Promise<number> {
   const queries = eventLogQueries(tx);
   const { first = 1, last = 0 } = (await queries.lockLogForUpdate()) ?? {};

@@ -35,7 +35,7 @@ export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock
   return openBucket(images.bucket, images.prefix);
 }
 
-/** For a full disk or an unreachable bucket. */
+/** The error for a full disk or an unreachable bucket. */
 export function storageFailure(cause: unknown): AppError {
   return unavailable('The image storage is unavailable. Try again shortly.', 5, cause);
 }

@@ -1,7 +1,10 @@
 /** An uploaded file that is on disk and not stored yet. */
 export interface ReceivedFile {
   readonly path: string;
-  /** As the part of the form declares it, in lower case, without parameters. null without a Content-Type. */
+  /**
+   * The media type that the part of the form declares, in lower case, with no parameters. null if it has no
+   * Content-Type.
+   */
   readonly mediaType: string | null;
   /** The end of the file name that the client sends, in lower case: `csv`. Empty without one. */
   readonly extension: string;

@@ -8,7 +8,10 @@ import type { Parameters } from '../schema/schema.ts';
 /** More than the longest IPv6 address with a zone. */
 const statedLengthMax = 100;
 
-/** As the OpenAPI document describes it. It is ignored without an API key, so no schema of a route validates it. */
+/**
+ * The parameter of the OpenAPI document. The header is ignored without an API key, so no schema of a route validates
+ * it.
+ */
 export const clientIpHeader = {
   'Curd-Client-IP': {
     type: 'string',

@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** null where the request has reached no route. */
     exchange: Exchange | null;
-    /** By performance.now(). */
+    /** A value of performance.now(). */
     startedAt: number;
   }
 }

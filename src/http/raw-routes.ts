@@ -15,7 +15,7 @@ export interface RawRequest {
   /** Has the headers of every response already. */
   readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
-  /** As limits count it. */
+  /** The client IP that limits count. */
   readonly clientIp: string;
   /** The one that a request with an API key states; null on routes that do not accept it. @throws AppError badRequest */
   readonly statedClientIp: () => Promise<string | null>;

@@ -136,13 +136,13 @@ export interface RouteDefinition<
   /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */
   readonly replay?: ReplayTime;
   /**
-   * Under an Idempotency-Key, responses are stored encrypted, unless the route says that they contain neither a secret nor
-   * personal data. Responses to a person's own credential are always encrypted.
+   * The route says that its responses contain neither a secret nor personal data: under an Idempotency-Key they are
+   * stored unencrypted. Responses to a person's own credential are always encrypted.
    */
   readonly storesPlainResponse?: true;
   /**
-   * For a route that changes something: `none` where the header Dry-Run is refused, because the route returns a secret or
-   * writes outside of one transaction. All other changes must be in one transaction of `context`.
+   * `none` where a route that changes something refuses the header Dry-Run, because it returns a secret or writes
+   * outside of one transaction. All other changes must be in one transaction of `context`.
    */
   readonly dryRun?: 'none';
   /** A GET that changes something. HEAD is 405. */
@@ -153,7 +153,7 @@ export interface RouteDefinition<
   readonly isAtRoot?: boolean;
   /** The media type of the response, if it is not JSON. */
   readonly mediaType?: string;
-  /** Since when the route is deprecated (ISO date), and the path that replaces it. */
+  /** The day from which the route is deprecated (ISO date), and the path that replaces it. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
   readonly handle: (
     request: RouteRequest<ParameterValues<Q>, BodyOf<B>, ParameterValues<F>, PrincipalOf<A>>,

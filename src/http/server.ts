@@ -27,7 +27,7 @@ import { createRequestIds } from './trace.ts';
 export const bodyBytesMax = 1024 * 1024;
 /** The largest request line and headers together; the default of Node. */
 export const headerBytesMax = 16 * 1024;
-/** As long as a request line can be, so that a path segment that is too long for an id is 404. */
+/** The length of the longest request line, so that a path segment that is too long for an id is 404. */
 const parameterLengthMax = 16_384;
 
 const noQuery = new URLSearchParams();
@@ -108,7 +108,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     logResponse?.(request, status, milliseconds);
   }
 
-  /** Before the body is read: 404 and 405 come before errors of the body. */
+  /** Checked before the body is read: 404 and 405 come before errors of the body. */
   function refusalOfHead(request: FastifyRequest): AppError | undefined {
     return request.is404 ? refusalOfPath(request) : headerError(request);
   }
@@ -137,8 +137,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
     if (reply.raw.socket === null && !request.raw.destroyed) {
-      // Behind another request of its connection, which has no complete response yet: one response at a time bounds
-      // what a client costs that sends many requests and reads nothing.
+      // This request waits behind another one of its connection, which has no complete response yet. One response at a
+      // time bounds what a client costs that sends many requests and reads nothing.
       reply.raw.once('socket', () => done(refusalOfHead(request)));
     } else {
       done(refusalOfHead(request));
@@ -176,7 +176,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   return app;
 }
 
-/** The same in every response. */
+/** Headers that are equal in every response. */
 function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
   return {
     'x-environment': environment,
@@ -276,7 +276,7 @@ function respondToUnparsed(
   setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
 }
 
-/** For a client to read the response before the connection is closed. */
+/** Time for a client to read the response before the connection is closed. */
 const closeTimeoutMs = 2000;
 
 function parseErrorResponse(error: Error & { code?: string }): {

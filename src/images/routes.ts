@@ -88,7 +88,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
         if (form.file !== null) {
-          // Before the form is validated, because 415 comes before 422.
+          // Checked before the form is validated, because 415 comes before 422.
           detectImageFormat(form.file);
         }
         const { file, fields } = form.validated();

@@ -116,7 +116,8 @@ export function createImageService({
     const startedAt = clock.now();
     let deleted = 0;
     try {
-      // After a long delay, another instance may delete these files too, or an upload may store them again.
+      // The loop ends early: after a long delay, another instance may delete these files too, or an upload may store
+      // them again.
       while (deleted < names.length && clock.now() < startedAt + unusedMs / 2) {
         await files.delete(names[deleted] as string);
         deleted += 1;

@@ -17,7 +17,7 @@ const runningMax = 64;
 const laneDelayMs = 1000;
 /** How often leases are renewed, and those of others are read, within the time after which they end. */
 const renewalsOfLease = 5;
-/** After a result that could not be stored. */
+/** Wait after a result that could not be stored. */
 const storeRetryMs = 500;
 /** How long a result is stored again, and may have to be once more. */
 const storeMs = 60_000;

@@ -17,7 +17,7 @@ import {
 } from './queries.ts';
 
 const errorLengthMax = 200;
-/** On SQLite, the statement of a block takes a few milliseconds. */
+/** A block's statement takes a few milliseconds on SQLite. */
 const blockSize = 500;
 
 /** A job with the number of the attempt that a worker makes. */
@@ -138,7 +138,7 @@ export async function makeJobsDue(
   return made;
 }
 
-/** The same for one job. */
+/** Works like `makeJobsDue`, for one job. */
 export async function makeJobDue(
   tx: Sql,
   kind: string,

@@ -25,7 +25,7 @@ export interface JobLease extends Job {
 /** What a lane has: for how long its first job waits, and how many jobs run. */
 export interface LaneStateRow {
   readonly lane: string;
-  /** Of the first job that does not run; null where there is none. */
+  /** Due time of the first job that does not run; null where there is none. */
   readonly due_at: string | null;
   /** The first end of a lease; null where no job runs. */
   readonly leased_until: string | null;
@@ -43,7 +43,7 @@ export interface DueJob extends Job {
 /** A lane with due jobs. */
 export interface DueLane {
   readonly lane: string;
-  /** Of its first job. */
+  /** Due time of its first job. */
   readonly due_at: string;
 }
 
@@ -54,10 +54,10 @@ export interface JobFailure {
   readonly parkedAt: string | null;
 }
 
-/** After which due jobs follow. */
+/** A position in the list of due jobs. */
 export type DuePosition = Pick<DueJob, 'due_at' | 'key'>;
 
-/** Before the first due job. */
+/** The position before the first due job. */
 export const firstDue: DuePosition = { due_at: '', key: '' };
 
 /** Jobs without a lane. The condition `due_at >=` lets the statement start at its position in the index. */
@@ -100,7 +100,7 @@ export const jobQueries = queriesOn((tx) => ({
   listDue: (kind: string, now: string, after: DuePosition, limit: number) =>
     tx.all<DueJob>(dueAfter(kind, now, after, limit)),
 
-  /** The same jobs without those that another transaction has locked. Locks them. */
+  /** Locks the jobs that `listDue` returns, without those that another transaction has locked. */
   lockDue: (kind: string, now: string, after: DuePosition, limit: number) =>
     tx.all<DueJob>(sql`${dueAfter(kind, now, after, limit)}${skippingLocked}`),
 

@@ -4,7 +4,7 @@ import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
 import { jobQueries } from './queries.ts';
 
-/** On SQLite, the statement of a block takes up to 5 ms. */
+/** A block's statement takes up to 5 ms on SQLite. */
 const blockSize = 500;
 
 /** @param key unique within the kind */

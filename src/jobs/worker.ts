@@ -115,7 +115,7 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
     let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
     while (last !== undefined && !isStopped) {
       const { due, alone } = await runTogether(handler, last);
-      // In parallel: on SQLite the transactions share a commit.
+      // They run in parallel: on SQLite the transactions share a commit.
       await Promise.all(alone.map((job) => runAlone(handler, job)));
       // Jobs that were left do not come again in this run, however many they are.
       last = due.length === batchMax ? due.at(-1) : undefined;

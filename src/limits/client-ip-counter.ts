@@ -12,7 +12,7 @@ interface ClientIpEntry {
   readonly clientIp: string;
   /** The entries of a batch; 1 for other requests. */
   readonly requests: number;
-  /** Within a minute. */
+  /** Requests within a minute. */
   readonly limit: number;
   /** `slot` of the row that counted this request as one before; null where nothing did. */
   readonly countedIn: number | null;

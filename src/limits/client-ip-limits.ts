@@ -77,7 +77,7 @@ export function createClientIpLimits({
     public: [localLimit(limits.publicPerMinute)],
     health: [localLimit(limits.publicPerMinute)],
   };
-  /** Until when all servers together refuse logins of a client IP. */
+  /** The time until which all servers together refuse logins of a client IP. */
   const refusedUntil: GenerationalCache<number> = cacheOf(clock);
 
   function refusal(limit: number, waitMs: number): AppError {

@@ -10,7 +10,7 @@ import type { DryRunLimit } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { createGenerationalCache } from './generational-cache.ts';
 
-/** Of one caller and operation. About a tenth of the time of SQLite's writer. */
+/** Limit of one caller and operation: about a tenth of the time of SQLite's writer. */
 export const dryRunChangesPerSecond = 500;
 const changeMs = 1000 / dryRunChangesPerSecond;
 /** Changes of each dry run that are not counted, so that quotes and changes of one thing never wait. */
@@ -20,7 +20,7 @@ const waitMaxMs = 60 * 60_000;
 const namesMax = 5000;
 
 interface Debt {
-  /** Until when the changes of earlier dry runs count. */
+  /** The time until which the changes of earlier dry runs count. */
   readonly until: number;
   /** The dry run that made the last of them. It may continue. */
   readonly run: DryRunLimit;

@@ -27,7 +27,7 @@ export function createGenerationalCache<T>(
     // The clock may have been ahead when the generation started.
     const ageMs = Math.abs(now - startedAt);
     if (young.size >= namesMax || ageMs >= keptMs) {
-      // Without a request for that long, the young generation has expired too.
+      // A pause of that length means that the young generation has expired too.
       old = ageMs >= 2 * keptMs ? new Map() : young;
       young = new Map();
       startedAt = now;

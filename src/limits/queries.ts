@@ -52,7 +52,7 @@ export interface ClientIpRow {
   readonly passed: 0 | 1;
   /** The second in which it was counted. */
   readonly slot: number;
-  /** Until as much is permitted, or where it passed, until another request is; 0: now. */
+  /** Where it was refused, the time until as much is permitted; where it passed, until another request is. 0: now. */
   readonly wait_ms: number;
 }
 

@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { administrationQueries, type InstanceRow } from './queries.ts';
 
-/** After this time without a sign, an instance is not listed. */
+/** An instance without a sign for this time is not listed. */
 const seenWithinMs = 180_000;
 /** More instances than a shop has, in case rows of killed processes were not deleted. */
 const listedMax = 100;

@@ -25,7 +25,7 @@ export const mentionRule: TextRule = {
   message: 'must be cheese, client, customer, key or order, a colon, and an id: key:2',
 };
 
-/** In one statement for each kind. What does not exist is left out. */
+/** Reads all names of a kind in one statement. What does not exist is left out. */
 export async function findNames(
   { cheeses, clients, customerFinder, keys, orderReader }: NameDependencies,
   mentions: readonly string[],

@@ -25,7 +25,7 @@ export const administrationQueries = queriesOn((tx) => ({
 
   deleteInstance: (id: string) => tx.run(sql`delete from instance where id = ${id}`),
 
-  /** Of processes that ended without deleting their row. */
+  /** Deletes rows of processes that ended without deleting them. */
   deleteInstancesBefore: (seenAt: string) =>
     tx.run(deleteUnlocked('instance', 'id', sql`seen_at < ${seenAt}`)),
 

@@ -9,7 +9,7 @@ import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 /** A change of an order. */
 export interface CountChange {
-  /** Of the creation, in UTC. */
+  /** Day of the creation, in UTC. */
   readonly day: string;
   readonly placed_by: string;
   readonly customer_id: number | null;
@@ -127,10 +127,7 @@ export const orderCountQueries = queriesOn((tx) => ({
     return row?.total ?? 0;
   },
 
-  /**
-   * The same for some days, from the first to the one before `end`.
-   * @param rest a count of orders that is added
-   */
+  /** Works like `sum`, for some days, from the first to the one before `end`. @param rest a count of orders that is added */
   sumOfDays: async (
     owner: string,
     statuses: readonly OrderStatus[],

@@ -22,7 +22,7 @@ function decimalOf(number: number): Decimal {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** Below this, a sum of doubles over 100 lines is off by less than 0.002 cents. */
+/** Sums of doubles over 100 lines are off by less than 0.002 cents below this. */
 const clearCentsMax = 1e11;
 
 /**
@@ -40,7 +40,7 @@ function exactCents(lines: readonly PricedLine[]): number {
     const { digits, scale } = decimalOf(pricePerKg);
     return { digits: digits * BigInt(quantity), scale };
   });
-  // At least three digits after the point, so that half a cent can be added.
+  // Three digits after the point or more, so that half a cent can be added.
   const scale = Math.max(3, ...amounts.map((amount) => amount.scale));
   const sum = amounts.reduce(
     (total, amount) => total + amount.digits * 10n ** BigInt(scale - amount.scale),

@@ -59,7 +59,7 @@ export function lineErrors({ items, errors }: PricedLines, left: Kilograms | nul
   if (left !== null) {
     addShortages(items, errors, left);
   }
-  // Without the holes.
+  // `flat` removes the holes.
   return validationError(errors.flat());
 }
 

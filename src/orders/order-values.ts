@@ -17,14 +17,14 @@ export interface OrderValue {
 /** All lines of an order with one cheese. */
 export interface CheeseOfOrder {
   readonly cheeseId: number;
-  /** On the order. */
+  /** The cheese's name on the order. */
   readonly name: string;
   readonly kilograms: number;
   /** Rounded once, so the sum over the cheeses can differ from the total of the order by some cents. */
   readonly cents: number;
 }
 
-/** By the ids of the orders. */
+/** Reads the values of orders, by their ids. */
 export async function readOrderValues(
   sql: Sql,
   ids: readonly number[],

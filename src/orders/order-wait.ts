@@ -24,7 +24,7 @@ export async function waitForOrder(
   const deadline = performance.now() + waitMs;
   const filter = { types: ['order.*'], subject: `order:${id}`, isAdmin: false };
   for (;;) {
-    // Before the order is read: an event that is numbered later ends the wait.
+    // Read before the order: an event that is numbered later ends the wait.
     const lastEvent = await events.resolve('latest');
     const order = await read();
     const leftMs = deadline - performance.now();

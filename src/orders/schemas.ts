@@ -40,7 +40,7 @@ export const OrderItem = {
 } as const;
 export type OrderItem = XStatic<typeof OrderItem>;
 
-/** In responses. All fields but the country are empty after the customer was deleted. */
+/** The shipping address in responses. All fields but the country are empty after the customer was deleted. */
 export const ShippingAddress = {
   title: 'Address',
   type: 'object',

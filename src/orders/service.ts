@@ -37,7 +37,7 @@ export interface OrderService {
     principal: Principal | null,
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** By an operator, also for orders without prices. @throws AppError notFound, preconditionFailed, conflict */
+  /** Approval by an operator, also of orders without prices. @throws AppError notFound, preconditionFailed, conflict */
   approve(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
   ship(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
@@ -116,9 +116,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
         const { customerId } = principal;
-        // By the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time), the placer (with
-        // a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without a round trip between
-        // them.
+        // Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time),
+        // the placer (with a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without
+        // a round trip between them.
         const [rows, hasCustomer, recent, id] = await Promise.all([
           cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger)),
           customerId === null || customers.lockForShare(tx, customerId),
@@ -147,7 +147,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           total_cents: totalCents(items),
           created_at: timestamp(now),
         };
-        // On PostgreSQL, an order that is refused because of its stock has used up an id.
+        // An order that is refused because of its stock has used up an id on PostgreSQL.
         const [row, left] = await Promise.all([queries.insert(id, order, !isPriced), reserve()]);
         if (left !== null) {
           throw lineErrors(lines, left);

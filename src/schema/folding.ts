@@ -33,7 +33,7 @@ export function foldText(text: string): string {
 /** The folded words of a text: sequences of letters and digits, without duplicates, in their order. */
 export function splitWords(text: string): string[] {
   const folded = foldText(text);
-  // Of ASCII alone, this is a quarter of the time, and the load of a large catalogue splits a million names.
+  // The expression for ASCII takes a quarter of the time, and the load of a large catalogue splits a million names.
   const words = plainAscii.test(folded) ? folded.match(/[a-z0-9]+/g) : folded.match(/[\p{L}\p{N}]+/gu);
   return [...new Set(words ?? [])];
 }

@@ -16,7 +16,7 @@ export type {
 
 /** All settings, checked and frozen. */
 export interface Config extends Omit<SettingValues, 'secret'> {
-  /** At least 32 bytes. */
+  /** Has 32 bytes or more. */
   readonly secret: string;
   /** Folder of files while they are received and processed. */
   readonly incomingDir: string;

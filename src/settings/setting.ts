@@ -19,7 +19,7 @@ export interface Setting {
   readonly flag: string;
   readonly placeholder: string;
   readonly help: string;
-  /** As text for the parser. A function that returns null: without the variable, the value is null. */
+  /** Text for the parser. A function that returns null: without the variable, the value is null. */
   readonly default: string | EnvironmentTexts | ((context: SettingContext) => string | null);
   /** The default in help and documents. Only a default that is a function needs it. */
   readonly defaultText?: string;

@@ -27,7 +27,7 @@ import { parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
 import { parseWorkers } from './workers.ts';
 
-/** In the order of `--help`. A setting may depend on those above it. */
+/** Sorted as `--help` prints them. A setting may depend on those above it. */
 export const settings = {
   environment: {
     variable: 'CURD_ENVIRONMENT',

@@ -10,7 +10,7 @@ import { countPage } from './counting.ts';
 const intervalMs = 2000;
 
 export function createStatisticsCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
-  /** At the last count: the database has not changed while it has the same version. */
+  /** Version at the last count: the database has not changed while it has the same version. */
   let counted: number | null = null;
 
   async function countRest(isStopped: () => boolean): Promise<void> {

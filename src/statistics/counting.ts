@@ -28,7 +28,7 @@ const historyRowsMax = 5000;
 const blockSize = 50;
 /** Where a page has as many cheeses on days, it ends early. */
 const cheesesMax = 2000;
-/** Of one statement. */
+/** Rows of one statement. */
 const rowsMax = 500;
 const dayMs = 86_400_000;
 

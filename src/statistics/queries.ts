@@ -108,7 +108,7 @@ export const statisticsQueries = queriesOn((tx) => ({
   findFirstDay: async () =>
     (await tx.get<{ day: string | null }>(sql`select min(day) as day from statistic_cheese`))?.day ?? null,
 
-  /** For the consistency check: the next figures in the order of the key. */
+  /** Pages of the consistency check: the next figures in the order of the key. */
   listFigures: (after: readonly [measure: string, quarter: string], limit: number) =>
     tx.all<{ measure: string; quarter: string; value: number }>(sql`
       select measure, quarter, value from statistic where (measure, quarter) > (${after[0]}, ${after[1]})

@@ -17,7 +17,7 @@ interface CheeseDay {
 export interface Tally {
   /** Values by measure and quarter. */
   readonly figures: ReadonlyMap<Measure, ReadonlyMap<string, number>>;
-  /** By day and id. */
+  /** Keys are day and id. */
   readonly cheeses: ReadonlyMap<string, Readonly<CheeseDay>>;
   add(measure: Measure, time: string, value: number): void;
   /** @param sign 1 for a placement, -1 for a cancellation */
@@ -55,7 +55,7 @@ export function createTally(): Tally {
         cheeses.set(key, row);
       }
     },
-    // In the order of the primary keys, which is the cheapest to write.
+    // Sorted by the primary keys, which is the cheapest to write.
     figureRows: () =>
       [...figures]
         .flatMap(([measure, values]) =>

@@ -109,7 +109,7 @@ const reservedTotals = sql`
   select cheese_id, cast(sum(reserved_kg) as bigint) as total from open_order_cheese
   where reserved_kg > 0 group by cheese_id`;
 
-/** Of orders that have not shipped, in pages. */
+/** Reads reservations of orders that have not shipped, in pages. */
 async function* reservationsOfTracked(database: Sql): AsyncGenerator<StoredReservation[]> {
   let [cheese, order] = [0, 0];
   for (;;) {

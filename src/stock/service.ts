@@ -65,7 +65,7 @@ function toVersioned(row: StockRow): Versioned {
   return { id: row.cheese_id, version, body: JSON.stringify(toStock(row)) };
 }
 
-/** As the API shows it. */
+/** Converts a row to the stock that the API shows. */
 export function toStock(row: StockRow): Stock {
   const { on_hand: onHand, reserved, low_at: lowAt, tracked_since: trackedSince } = row;
   return { onHand, reserved, available: availableOf(row), lowAt, trackedSince };
@@ -191,7 +191,7 @@ export function createStockService(dependencies: Dependencies): StockService {
         if (before.set_sold === 1) {
           await cheeses.updateIn(tx, context, cheeseId, { status: 'available' });
         }
-        // Without a job or a warning: untracked, the cheese is sold without limit.
+        // No job and no warning follow: untracked, the cheese is sold without limit.
         const after = { ...before, on_hand: 0, reserved: 0 };
         await recordLevelChanges(tx, context, now(), [
           {

@@ -36,7 +36,7 @@ export interface KeyedRequest {
   /** The principal or client IP: keys are separate for each. */
   readonly scope: string;
   readonly method: string;
-  /** With the query. */
+  /** The URL with the query. */
   readonly url: string;
   readonly key: string;
   readonly requestId: string;
@@ -48,7 +48,7 @@ export interface KeyedRequest {
 /** A request that was sent with a key. */
 export interface KnownRequest {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly requestId: string;
   readonly createdAt: string;
@@ -78,7 +78,7 @@ export interface IdempotencyStore {
 /** A request that runs. Ids are hashes, so that they tell nothing about keys and callers. */
 interface Running {
   readonly id: string;
-  /** Of scope and key. */
+  /** Digest of scope and key. */
   readonly owner: string;
   readonly method: string;
   readonly path: string;
@@ -155,7 +155,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     async run({ scope, method, url, key, requestId, body, replay, isEncrypted }, work, toResponse) {
       const path = url.split('?', 1)[0] as string;
       const id = idOf(scope, method, path, key);
-      // With a key: a body may contain a password, which could be guessed from a plain digest.
+      // The digest has a key: a body may contain a password, which could be guessed from a plain digest.
       const fingerprint = createHmac('sha256', fingerprintKey)
         .update(`${method} ${url}\n`)
         .update(body)
@@ -215,7 +215,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
 
     async list(scope, key, limit) {
       const owner = ownerOf(scope, key);
-      // Before the statement: a request that ends meanwhile is in one of the two lists.
+      // Read before the statement: a request that ends meanwhile is in one of the two lists.
       const current = [...running.values()].filter((one) => one.owner === owner);
       const rows = await idempotencyQueries(database).listOf(owner, timestamp(clock.now()), limit);
       const stored = rows.map((row): KnownRequest => {

@@ -8,7 +8,7 @@ import { webhookQueries } from './queries.ts';
 
 const commandOrigin: Origin = { actor: 'cli', requestId: null, traceId: null, effects: null };
 
-/** In a transaction that has locked the endpoint. Its deliveries and its position stay. */
+/** Runs in a transaction that has locked the endpoint. Its deliveries and its position stay. */
 export async function disableEndpoint(
   tx: Sql,
   origin: Origin,

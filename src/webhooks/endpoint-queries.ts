@@ -20,7 +20,7 @@ export interface DeliveryFilters {
   readonly eventId?: string | undefined;
 }
 
-/** As constants, because a bound value would hide the partial indexes. */
+/** These are constants, because a bound value would hide the partial indexes. */
 const isStatus: Readonly<Record<DeliveryStatus, Statement>> = {
   waiting: sql`status = 'waiting'`,
   sending: sql`status = 'sending'`,

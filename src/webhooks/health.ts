@@ -4,11 +4,11 @@ import type { EndpointHealth, EndpointRow } from './queries.ts';
 
 /** Requests to one endpoint at once, over all instances. */
 export const requestsMax = 8;
-/** After so many failures in a row an endpoint gets one request at a time. */
+/** Failures in a row after which an endpoint gets one request at a time. */
 const failuresForOneAtATime = 10;
 const pauseMs = 30_000;
 const pauseMsMax = 600_000;
-/** Before, what has failed is sent again soon in any case. */
+/** Time in which a failed delivery is sent again in any case. */
 const recoveryMs = 5000;
 /** Too many requests, and gateways whose server is not there. */
 const pausing: readonly (number | null)[] = [429, 502, 504];

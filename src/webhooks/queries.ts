@@ -215,7 +215,7 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
     tx.all<{ id: number }>(sql`
       select id from webhook_delivery where ended_at < ${before} order by ended_at limit ${limit}`),
 
-  /** Of endpoints that were deleted. */
+  /** Lists deliveries of endpoints that were deleted. */
   listOrphans: (limit: number) =>
     tx.all<{ id: number }>(sql`
       select d.id from webhook_delivery d
@@ -229,7 +229,7 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
         select id from of where id is not null and id not in (select id from webhook_endpoint))
       limit ${limit}`),
 
-  /** With their attempts. */
+  /** Deletes deliveries with their attempts. */
   async deleteDeliveries(ids: readonly number[]): Promise<void> {
     const list = sql`select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))}`;
     await tx.run(deleteInOrder('webhook_attempt', 'delivery_id, number', sql`delivery_id in (${list})`));

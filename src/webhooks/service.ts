@@ -21,7 +21,7 @@ import type { WebhookTargets } from './requests/sender.ts';
 import type { WebhookEndpointChange, WebhookEndpointInput } from './schemas.ts';
 import { activeSecrets, type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 
-/** Of an account. */
+/** Endpoints of an account. */
 export const endpointsMax = 20;
 const overlapMsMax = 7 * 86_400_000;
 

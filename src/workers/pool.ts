@@ -16,7 +16,7 @@ export interface WorkerPoolOptions<Lane extends string> {
   readonly file: URL;
   /** Processes start when they are first needed. */
   readonly processesMax: number;
-  /** With two, a process has its next task already when it finishes one. */
+  /** Two give a process its next task before it finishes one. */
   readonly slotsPerProcess: number;
   readonly lanes: Readonly<Record<Lane, LaneOptions>>;
   /** How long after the last task the processes end and free their memory. By default they do not end. */
@@ -68,7 +68,7 @@ export function createWorkerPool<Task, Outcome, Lane extends string>(
 ): WorkerPool<Task, Outcome, Lane> {
   type Process = PooledProcess<Task, Outcome>;
   const { file, processesMax, slotsPerProcess, idleMs, taskTimeoutMs } = options;
-  /** In the order of their turns. */
+  /** Sorted by their turns. */
   let lanes = Object.entries<LaneOptions>(options.lanes).map(
     ([name, lane]): LaneState<Process> => ({ ...lane, name, running: 0, waiting: [] }),
   );

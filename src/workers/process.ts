@@ -43,7 +43,7 @@ export function startWorkerProcess<Task, Outcome>(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  /** In the order in which they were sent. Results arrive in the same order. */
+  /** Sorted as they were sent. Results arrive in the same order. */
   let pending: PendingTask<Outcome>[] = [];
   let isAlive = true;
   function handleExit(): void {
@@ -77,7 +77,7 @@ export function startWorkerProcess<Task, Outcome>(
     isAlive: () => isAlive,
     run: (task) =>
       new Promise((resolve, reject) => {
-        // Without a process id, the process could not be started: too many files or processes are open.
+        // A missing process id means that the process could not be started: too many files or processes are open.
         if (!isAlive || child.pid === undefined) {
           reject(new WorkerExited('The worker process has ended.'));
           return;

@@ -110,7 +110,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   const stale = new Set<string>();
   let timer: number | undefined;
   let isReading = false;
-  /** After the last event that any tab has seen: a tab that takes the stream over continues there. */
+  /** The last event that any tab has seen: a tab that takes the stream over continues after it. */
   let position: string | undefined;
 
   let refreshedAt = 0;
@@ -201,7 +201,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
     }
   }
 
-  // Without a secure context there are no locks: then each tab has its own stream.
+  // No locks exist outside of a secure context: then each tab has its own stream.
   void (navigator.locks === undefined
     ? stream()
     : navigator.locks.request('curd.console.stream', { signal }, stream).catch(() => {}));

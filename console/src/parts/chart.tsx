@@ -13,7 +13,7 @@ interface Series {
   readonly label: string;
   readonly values: readonly number[];
   readonly show: (value: number) => string;
-  /** As short as an axis needs. */
+  /** Returns a text as short as an axis needs. */
   readonly showTick: (value: number) => string;
 }
 
@@ -26,9 +26,9 @@ interface Props {
 
 export const panelHeight = 104;
 const axisHeight = 28;
-/** Of an axis with dates. */
+/** Width of a label on an axis with dates. */
 const dateWidth = 72;
-/** Of a digit in the font of axes. */
+/** Width of a digit in the font of axes. */
 const digitWidth = 7.5;
 
 const colors = { light: ['#8a5200', '#2f6f4f'], dark: ['#f2b544', '#7fcba4'] } as const;
@@ -42,7 +42,7 @@ interface Panel extends Series {
   readonly times: readonly string[];
   readonly index: number;
   readonly hasDates: boolean;
-  /** The same in all panels, so that their days are one below the other. */
+  /** Equal in all panels, so that their days are one below the other. */
   readonly axisWidth: number;
   readonly scheme: 'light' | 'dark';
   readonly onHover: (step: number | null) => void;
@@ -75,7 +75,7 @@ function optionsOf(panel: Panel, width: number): UPlot.Options {
         grid: { show: false },
         ticks: { show: hasDates, stroke: grid.stroke },
         size: hasDates ? axisHeight : 0,
-        // From the last day backwards: today has a label.
+        // Counted from the last day backwards: today has a label.
         splits: () => seconds.filter((_, step) => (seconds.length - 1 - step) % every === 0),
         values: (_, splits) =>
           splits.map((at) => (hasDates ? showMonthDay(new Date(at * 1000).toISOString()) : '')),

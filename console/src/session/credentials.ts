@@ -12,7 +12,7 @@ export interface Tokens {
   readonly end: () => PromiseLike<unknown>;
 }
 
-/** By its name, because the class of the client belongs to code that is loaded when it is needed. */
+/** Compares the name, because the class of the client belongs to code that is loaded when it is needed. */
 export const isSignInRequired = (error: unknown): boolean =>
   error instanceof Error && error.name === 'SignInRequired';
 

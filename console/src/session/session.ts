@@ -270,7 +270,7 @@ export function onRefused(error: unknown): void {
   }
 }
 
-/** After a refusal of what an operator may do: the approval may have expired. */
+/** Called after a refusal of what an operator may do: the approval may have expired. */
 async function leaveWithoutAdmin(curd: Curd): Promise<void> {
   try {
     if (!(await readPerson(curd)).isAdmin) {
@@ -284,7 +284,7 @@ async function leaveWithoutAdmin(curd: Curd): Promise<void> {
 
 function lock(): void {
   if (state.kind === 'signedIn' || state.kind === 'waiting') {
-    // Without waiting for the server. It removes the tokens of OAuth from this tab, too.
+    // Does not wait for the server. It removes the tokens of OAuth from this tab, too.
     void credentials?.end();
     forgetLink();
     leave({ kind: 'locked', message: null });

@@ -17,7 +17,7 @@ export function isSigningIn(): boolean {
 }
 
 /**
- * With the tokens of this tab; without tokens, leaves the page for the login of the shop and returns to the same URL.
+ * Uses the tokens of this tab. Without tokens, leaves the page for the login of the shop and returns to the same URL.
  * @returns null where another page has received the tokens
  */
 export async function signInByOAuth(): Promise<Tokens | null> {

@@ -29,7 +29,7 @@ export function openSignInWindow(onTokens: (tokens: string) => void): boolean {
   return window.open(url, '_blank', 'popup,width=520,height=720') !== null;
 }
 
-/** In the window: the page that it was opened for; null in other pages. */
+/** The page that the window was opened for; null in other pages. */
 export function pageOfWindow(): string | null {
   return new URLSearchParams(window.location.search).get(parameter);
 }

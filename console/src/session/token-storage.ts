@@ -13,7 +13,7 @@ interface AccessToken {
   readonly expiresAt: number;
 }
 
-/** After a reload: it is replaced by the refresh token before the first request. */
+/** Used after a reload: the refresh token replaces it before the first request. */
 const noAccessToken: AccessToken = { accessToken: '', expiresAt: 0 };
 let inMemory = noAccessToken;
 

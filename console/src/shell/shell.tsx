@@ -236,7 +236,7 @@ export function EnvironmentBar() {
   );
 }
 
-/** As the page looks before its script has run. */
+/** The page before its script has run. */
 export function Starting() {
   return (
     <>

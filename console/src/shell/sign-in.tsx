@@ -135,7 +135,7 @@ export function SignIn({ message, isLocked }: Props) {
   );
 }
 
-/** Over the screens, whose forms keep what was written. Requests wait, and continue after the sign-in. */
+/** Covers the screens, whose forms keep what was written. Requests wait, and continue after the sign-in. */
 export function SignInAgain({ message }: { readonly message: string }) {
   return (
     <Dialog

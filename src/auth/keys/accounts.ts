@@ -20,7 +20,7 @@ export interface AccountService {
   createAccount(context: Context, name: string, plan?: string): Promise<AccountDetails>;
   listAccounts(): Promise<AccountRow[]>;
   listAccountDetails(): Promise<AccountDetails[]>;
-  /** From the next request on. @throws AppError notFound */
+  /** Applies from the next request on. @throws AppError notFound */
   setPlan(context: Context, id: number, plan: string): Promise<AccountDetails>;
   /** @throws AppError notFound */
   findAccount(name: string): Promise<AccountRow>;

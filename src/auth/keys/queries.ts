@@ -85,7 +85,7 @@ export const keyQueries = queriesOn((tx) => ({
   updatePlan: (id: number, plan: string) =>
     tx.run(sql`update account set plan = ${plan} where id = ${id} and plan <> ${plan}`),
 
-  /** Until this transaction ends, no other one changes keys of the account. */
+  /** Locks the account: no other transaction changes its keys until this one ends. */
   lockAccount: (id: number) =>
     tx.get<{ name: string }>(sql`select name from account where id = ${id}${forUpdate}`),
 

@@ -34,7 +34,7 @@ export interface CreatedKey extends KeyDetails {
 
 export interface KeyRequest {
   readonly name?: string | null | undefined;
-  /** By default live in production, and test elsewhere. */
+  /** Default: live in production, and test elsewhere. */
   readonly type?: KeyType | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly lifetimeMs?: number | undefined;
@@ -46,7 +46,7 @@ export interface KeyService extends AccountService {
   /** @throws AppError conflict when three keys are active already */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
   list(accountId: number): Promise<KeyDetails[]>;
-  /** Of revoked keys, too. A key without a name is named by its account and its last characters. */
+  /** Includes revoked keys. A key without a name is named by its account and its last characters. */
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** null: without a name. @throws AppError notFound, conflict when the key has ended */
   rename(context: Context, keyId: number, name: string | null): Promise<KeyDetails>;

@@ -20,7 +20,7 @@ export interface ClientRequest {
   readonly accountId: number;
   readonly scopes: readonly Scope[];
   readonly redirectUris: readonly string[];
-  /** By default authorization_code and refresh_token; client_credentials when there is no redirect URI. */
+  /** Default: authorization_code and refresh_token; client_credentials when there is no redirect URI. */
   readonly grants?: readonly GrantType[] | undefined;
   readonly isNative?: boolean | undefined;
   /** A public client has no secret, and must use PKCE (RFC 7636). */
@@ -37,7 +37,7 @@ export interface Client {
   readonly isNative: boolean;
   readonly isPublic: boolean;
   readonly createdAt: string;
-  /** Of the console: it cannot be deleted. */
+  /** True for the client of the console, which cannot be deleted. */
   readonly builtIn: boolean;
 }
 
@@ -60,7 +60,10 @@ export interface ClientService {
   create(context: Context, request: ClientRequest): Promise<CreatedClient>;
   list(): Promise<Client[]>;
   listNames(ids: readonly string[]): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  /** With all its tokens and approvals. @throws AppError notFound, conflict for the client of the console */
+  /**
+   * Deletes the client with all its tokens and approvals.
+   * @throws AppError notFound, conflict for the client of the console
+   */
   delete(context: Context, clientId: string): Promise<void>;
 }
 

@@ -71,7 +71,7 @@ export interface ApprovalRow {
   readonly expires_at: string | null;
 }
 
-/** With the name of the client, and the username of the customer. */
+/** An approval with the name of the client and the username of the customer. */
 export interface NamedApprovalRow extends ApprovalRow {
   readonly client_name: string;
   readonly username: string | null;

@@ -14,7 +14,7 @@ import { lockCatalogue } from '../locks.ts';
 import { parseCheese } from '../schemas.ts';
 import { type ChangePlace, type ChangeRow, changeQueries } from './queries.ts';
 
-/** Of the JSON of the cheeses of one page: a cheese can have 100 long photoUrls. */
+/** JSON of the cheeses of one page: a cheese can have 100 long photoUrls. */
 const pageBytesMax = 4 * 1024 * 1024;
 /** Tombstones that one transaction deletes while other changes of the catalogue wait. */
 const tombstonesOfASlice = 500;
@@ -87,7 +87,7 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
     return position;
   }
 
-  /** To be called after the changes were read: tombstones may be removed at any time. @throws AppError eventsExpired */
+  /** Called after the changes were read: tombstones may be removed at any time. @throws AppError eventsExpired */
   async function requireTombstonesAfter({ version, begun }: Position): Promise<void> {
     if (Math.max(version, begun) < (await queries.findTombstonesAfter())) {
       throw new AppError(
@@ -145,7 +145,7 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
     async waitForChanges({ since, limit, waitMs, isKnown, signal }) {
       const deadline = performance.now() + waitMs;
       for (;;) {
-        // Before the changes are read: an event that is numbered later ends the wait.
+        // Read before the changes: an event that is numbered later ends the wait.
         const lastEvent = waitMs > 0 ? await events.resolve('latest') : 0;
         const version = await queries.findVersion();
         // Also where the client has the page: after a restored backup, a version can come a second time.

@@ -12,7 +12,7 @@ export interface ChangePlace {
 export interface ChangeRow {
   readonly id: number;
   readonly changed_in: number;
-  /** Of the JSON; 0 for a tombstone. */
+  /** Size of the JSON; 0 for a tombstone. */
   readonly bytes: number;
   /** Null for a cheese. */
   readonly deleted_at: string | null;
@@ -49,8 +49,8 @@ export const changeQueries = queriesOn((tx) => ({
     (await tx.get<{ after: number }>(sql`select tombstones_after as after from catalogue`))?.after ?? 0,
 
   /**
-   * Of the oldest tombstones those of deletions before a time. Versions and times of deletions rise together, and only
-   * versions have an index: without the subquery, each call would read all tombstones.
+   * Lists those of the oldest tombstones whose deletion is before a time. Versions and times of deletions rise
+   * together, and only versions have an index: without the subquery, each call would read all tombstones.
    */
   listTombstonesBefore: (time: string, limit: number) =>
     tx.all<TombstoneRow>(sql`

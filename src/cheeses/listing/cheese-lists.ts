@@ -24,7 +24,7 @@ import { type PagePlan, planPage, positionInList } from './page-plan.ts';
 
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
-/** After so many reads that met a change of the catalogue, a page may be shorter than its limit. */
+/** The number of reads that met a change of the catalogue after which a page may be shorter than its limit. */
 const readsMax = 3;
 /** Then cheeses of the page are missing in the database, although no change says so: somebody has edited its tables. */
 const reloadedAfter = 10;
@@ -39,7 +39,7 @@ export interface CheesePage {
   readonly nextCursor: string | null;
   /** null when it was not requested. */
   readonly total: number | null;
-  /** As JSON, when they were requested. */
+  /** JSON of the facets, when they were requested. */
   readonly facets?: string;
 }
 

@@ -10,7 +10,7 @@ import type { MatchCache } from './match-cache.ts';
 
 export interface PlanRequest {
   readonly query: ListQuery;
-  /** Of the filter q. */
+  /** The words of the filter q. */
   readonly words: readonly string[];
   readonly limit: number;
   /** Ends the page after the cheese that reaches this size. */
@@ -23,9 +23,9 @@ export interface PlanRequest {
 export interface PagePlan {
   readonly index: CatalogueIndex;
   readonly revision: number;
-  /** Of all pages. */
+  /** The number of matches on all pages. */
   readonly total: number;
-  /** In the order of the list, and at least one more where there is a next page. */
+  /** Sorted like the list, and at least one more where there is a next page. */
   readonly slots: readonly number[];
   /** How many of the slots are on the page. */
   readonly size: number;

@@ -8,15 +8,15 @@ import { follow, type IndexAt, loadIndex } from './index-loader.ts';
 /** The index at a version of the catalogue. */
 export interface IndexVersion {
   readonly index: CatalogueIndex;
-  /** Of the catalogue. */
+  /** Version of the catalogue. */
   readonly version: number;
-  /** Of the index. If it is another one now, the index has changed since. */
+  /** Revision of the index. If it is another one now, the index has changed since. */
   readonly revision: number;
 }
 
 /** What a read returns: all of it is of one version of the catalogue. */
 export interface CatalogueRead extends IndexVersion {
-  /** By id: those of the cheeses that exist, and others. */
+  /** Bodies by id: those of the cheeses that exist, and others. */
   readonly bodies: ReadonlyMap<number, string>;
 }
 
@@ -25,7 +25,7 @@ export class CurrentIndex {
   #loaded: IndexAt | null = null;
   #loading: Promise<IndexAt> | null = null;
   #last: IndexVersion | null = null;
-  /** Of the database at the last read, on SQLite. */
+  /** Stamp of the database at the last read, on SQLite. */
   #stamp: number | null = null;
   #isClosed = false;
   /** Reads cheeses of the present. Calls that arrive while a statement runs share the next one. */

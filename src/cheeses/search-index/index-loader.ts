@@ -25,7 +25,7 @@ export interface IndexAt {
 }
 
 export interface Followed extends IndexAt {
-  /** By id, of the version that the index has: cheeses that were asked for, and those of the last changes. */
+  /** Bodies by id, of the version that the index has: cheeses that were asked for, and those of the last changes. */
   readonly bodies: ReadonlyMap<number, string>;
 }
 
@@ -126,12 +126,12 @@ function stateOf(rows: readonly IndexRow[]) {
   return { version: row.id, tombstonesAfter: row.version, timeline: row.text ?? '' };
 }
 
-/** After all changes of a version. */
+/** The place after all changes of a version. */
 function placeAfter(version: number, termId: number): ReadPlace {
   return { cheeses: { version, id: last }, tombstones: { version, id: last }, termId };
 }
 
-/** After the rows that were read, where more follow. */
+/** The place after the rows that were read, where more follow. */
 function placeOf(rows: readonly IndexRow[], { cheeses, tombstones, termId }: ReadPlace): ReadPlace {
   const lastOf = (kind: IndexRow['kind'], before: ReadPlace['cheeses']) => {
     const row = rows.findLast((one) => one.kind === kind);

@@ -8,7 +8,7 @@ import { SlotSet } from './slot-set.ts';
 const countedAtOnce = 256;
 
 export interface Label {
-  /** Of a category or tag; 0 for others. */
+  /** Id of a category or tag; 0 for others. */
   readonly id: number;
   readonly name: string;
   /** The name without case and accents. */

@@ -110,7 +110,7 @@ export function* keepMatches(
   }
 }
 
-/** For each filter the sets of which a match is in at least one. */
+/** Returns for each filter the sets of which a match is in at least one. */
 function setsOf(index: CatalogueIndex, filters: Filters, words: readonly string[]): SlotSet[][] {
   const { statuses, category, categoryId, tags, tagsAll = [], origin, organic, missing = [] } = filters;
   const { labels } = index;

@@ -3,7 +3,7 @@ import { withRoom } from './bits.ts';
 import { bytesOf, NameHeap } from './name-heap.ts';
 import { type Compare, SlotOrder } from './slot-order.ts';
 
-/** In positions, the price or age of a cheese that has none. */
+/** Stands in positions for the price or age of a cheese that has none. */
 export const noValue = -1;
 
 /** What the columns contain of a cheese. */

@@ -11,7 +11,7 @@ export type ChangeOptions = OptionsOf<typeof changeOptions>;
 
 /** What a command prints after its change. */
 export interface ChangeResult {
-  /** With --json. */
+  /** Printed with --json. */
   readonly value: unknown;
   readonly text: string;
 }

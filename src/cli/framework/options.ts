@@ -21,7 +21,7 @@ export interface OptionDefinition<T> {
   readonly read: (value: unknown, name: string) => T;
 }
 
-/** By name in camel case: `expiresIn` is the option --expires-in. */
+/** Options by name in camel case: `expiresIn` is the option --expires-in. */
 export type OptionDefinitions = Readonly<Record<string, OptionDefinition<unknown>>>;
 
 /** The options that a command with these definitions receives. */

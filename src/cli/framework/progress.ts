@@ -1,7 +1,7 @@
 /** A progress bar on standard error, only on a terminal. */
 
 const width = 30;
-/** Of a longer note before. */
+/** Erases the end of a longer note. */
 const eraseRest = '\u001b[K';
 
 export interface ProgressBar {

@@ -6,7 +6,7 @@ export interface Greeting {
   readonly url: string;
   readonly publicUrl: string;
   readonly environment: Environment;
-  /** Of a first start in local. */
+  /** The key of a first start in local. */
   readonly key: string | null;
   /** A link that signs in to the console, in local. */
   readonly console: string | null;

@@ -69,7 +69,7 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
   const steps = [
     ...(isSeeding ? [() => seed(app)] : []),
     () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),
-    // After listen, because the URLs of images contain the port.
+    // Comes after listen, because the URLs of images contain the port.
     ...(isSeeding ? [() => seedImages(app)] : []),
     () => startWork(app, launch),
   ];
@@ -149,7 +149,7 @@ function logStart({ server, services, log }: App): void {
   );
 }
 
-/** Outside of production: the demo catalogue at the first start, and the documented test orders at each start. */
+/** Seeds the demo catalogue at the first start, and the documented test orders at each start. Not in production. */
 async function seed({ services }: App): Promise<void> {
   const { cheeses, contextOf } = services;
   await seedDemoCatalogue(cheeses, contextOf('system'));

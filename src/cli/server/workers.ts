@@ -13,7 +13,7 @@ import { listenErrorText } from '../../system-errors.ts';
 import { printFailure } from '../framework/output.ts';
 import { type Greeting, printGreeting } from './greeting.ts';
 
-/** To a worker. */
+/** Sent to a process. */
 export type WorkerCommand =
   | { readonly kind: 'start'; readonly config: Config; readonly isFirst: boolean; readonly number: number }
   | { readonly kind: 'stop'; readonly signal: string }
@@ -22,7 +22,7 @@ export type WorkerCommand =
   /** The metrics of the other workers. */
   | { readonly kind: 'gathered'; readonly id: number; readonly texts: ReadonlyMap<number, string> };
 
-/** From a worker. */
+/** Sent by a process. */
 export type WorkerReport =
   | { readonly kind: 'listening'; readonly port: number; readonly greeting: Greeting }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }

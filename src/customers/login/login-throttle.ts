@@ -38,7 +38,7 @@ interface Counter {
   readonly id: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Above the limit, attempts are delayed and not refused. */
+  /** True above the limit: attempts are delayed and not refused. */
   readonly isDelaying: boolean;
 }
 

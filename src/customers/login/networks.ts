@@ -10,7 +10,7 @@ import { purgeInSlices } from '../../database/purge.ts';
 import { customerQueries } from '../queries.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
-/** For one customer. */
+/** Networks of one customer. */
 const networksMax = 50;
 
 export interface KnownNetworks {

@@ -7,7 +7,7 @@ import { type FieldError, validationError } from '../../errors.ts';
 export interface NewPasswords {
   /** Empty when the password may be used. */
   errorsOf(password: string): Promise<FieldError[]>;
-  /** In a dry run, a fixed text. @throws AppError validation, unavailable */
+  /** A dry run returns a fixed text. @throws AppError validation, unavailable */
   hash(context: Context, password: string): Promise<string>;
   /** Hashes passwords that were checked with `errorsOf`. @throws AppError unavailable */
   hashAll(context: Context, passwords: readonly string[]): Promise<string[]>;

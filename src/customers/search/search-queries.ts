@@ -69,7 +69,7 @@ export const searchQueries = queriesOn((tx) => ({
   findSearched: (id: number) =>
     tx.get<SearchedRow>(sql`select ${searchedColumns} from customer where id = ${id}`),
 
-  /** In any order. */
+  /** Lists the customers in any order. */
   listSearched: (ids: readonly number[]) =>
     tx.all<SearchedRow>(sql`
       select ${searchedColumns} from customer

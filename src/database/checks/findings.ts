@@ -2,7 +2,7 @@
 export interface Finding {
   readonly fault: string;
   readonly count: number;
-  /** At most five. */
+  /** Five or fewer. */
   readonly examples: readonly string[];
   readonly remedy: string;
   /** True for information that is not an error. */

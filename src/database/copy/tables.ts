@@ -4,7 +4,7 @@ import { type Engine, rawSql, type Statement, sql, type Value } from '../sql.ts'
 
 export interface Table {
   readonly name: string;
-  /** Without columns that the database generates, which nothing can write. */
+  /** Columns that can be written: generated ones are left out. */
   readonly columns: readonly string[];
   /** Columns of the primary key, in its order. */
   readonly key: readonly string[];
@@ -31,7 +31,7 @@ export async function listTables(database: Sql, engine: Engine): Promise<Table[]
   }));
 }
 
-// In the order of creation: a table can only refer to an older one. `pragma_table_info` leaves out generated columns.
+// Sorted by creation: a table can only refer to an older one. `pragma_table_info` leaves out generated columns.
 const columnsOnSqlite = sql`
   select t.name as table_name, c.name as column_name, c.pk as key_place
   from sqlite_schema t join pragma_table_info(t.name) c

@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A look-up that takes longer continues, and its result is for the next connection. */
 const patienceMs = 250;
 
-/** By the names in CURD_DATABASE. */
+/** Keys are the names in CURD_DATABASE. */
 const lastAddresses = new Map<string, LookupAddress[]>();
 const running = new Map<string, Promise<LookupAddress[]>>();
 
-/** For `connect` of a socket. */
+/** The lookup that `connect` of a socket calls. */
 export const lookupServer: LookupFunction = (name, { all }, callback) => {
   findAddresses(name).then(
     (addresses) => {

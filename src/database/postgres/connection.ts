@@ -7,17 +7,17 @@ import type { KnownText } from './known-texts.ts';
 import { CONNECTION_LOST, codeOf, isLost, isStalePlan, NOT_CONNECTED, READ_ONLY } from './postgres-errors.ts';
 import type { PostgresServer } from './url.ts';
 
-/** For one statement, waits for locks included. No request needs as long. */
+/** Limit of one statement, waits for locks included. No request needs as long. */
 const statementMs = 30_000;
 /**
- * For one lock. All changes to the catalogue lock one row: without this limit they would wait as long as it is locked,
- * and occupy all connections meanwhile.
+ * Limit of the wait for one lock. All changes to the catalogue lock one row: without this limit they would wait as long
+ * as it is locked, and occupy all connections meanwhile.
  */
 const lockMs = 2500;
-/** For a transaction of an instance that was stopped or cut off: its locks block all others. */
+/** Limit of a transaction of an instance that was stopped or cut off: its locks block all others. */
 const idleInTransactionMs = 30_000;
 const connectMs = 5000;
-/** For the first statement, which waits where all connections of a pooler to the server are busy. */
+/** Limit of the first statement, which waits where all connections of a pooler to the server are busy. */
 const checkMs = statementMs;
 /** Idle connections notice then that the machine of the server has restarted, or that another one has its IP address. */
 const keepAliveMs = 5000;
@@ -42,7 +42,7 @@ export class Connection implements StatementTarget {
   constructor(client: pg.Client, socket: Socket) {
     this.#client = client;
     this.#socket = socket;
-    // Without a listener, a lost connection would end the process. Its statements are rejected by themselves.
+    // This listener prevents that a lost connection ends the process. Its statements are rejected by themselves.
     client.on('error', () => this.destroy());
     client.once('end', () => {
       this.#isOpen = false;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connectToPrimary, createSocket } from './connection.ts';
 import type { PostgresServer } from './url.ts';
 
-/** After a failure, which leaves the channel without a listener. */
+/** Wait after a failure, which leaves the channel without a listener. */
 const retryMs = 1000;
 
 export class Listener {

@@ -7,7 +7,7 @@ import { isQuick, type KnownText } from './known-texts.ts';
 import { codeOf, NOT_CONNECTED, READ_ONLY } from './postgres-errors.ts';
 import type { PostgresServer } from './url.ts';
 
-/** After a failed attempt to connect, while other connections are open. */
+/** Wait after a failed attempt to connect, while other connections are open. */
 const retryMs = 250;
 /**
  * A connection that becomes free gets a quarter of the quick statements that wait, and at most so many. More are cheaper,
@@ -15,7 +15,7 @@ const retryMs = 250;
  */
 const batchMax = 16;
 const batchShare = 0.25;
-/** From so many connections on, one is for quick statements alone. */
+/** The number of connections from which on one is for quick statements alone. */
 const sharedMin = 4;
 
 /** Statements that wait for a connection, by what may run beside them. */
@@ -23,7 +23,7 @@ type Lane = 'quick' | 'slow' | 'transaction';
 
 interface Task {
   readonly lane: Lane;
-  /** Of a quick statement. */
+  /** Text of a quick statement. */
   readonly known: KnownText | undefined;
   /** Rises with the time of arrival. */
   readonly number: number;
@@ -45,7 +45,7 @@ export class ConnectionPool {
   readonly #waiting: Record<Lane, Task[]> = { quick: [], slow: [], transaction: [] };
   #tasks = 0;
   #slow = 0;
-  /** On how many connections a quick statement runs. */
+  /** The number of connections on which each quick statement runs. */
   readonly #quick = new Map<KnownText | undefined, number>();
   /** Connections with slow statements or transactions. */
   #long = 0;
@@ -93,7 +93,7 @@ export class ConnectionPool {
     });
   }
 
-  /** For how long a statement has waited while no response came on any connection; 0 where none waits. */
+  /** Returns how long a statement has waited while no response came on any connection; 0 where none waits. */
   silentMs(now: number): number {
     let longest = 0;
     let sinceResponse = Infinity;

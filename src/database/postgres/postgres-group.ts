@@ -13,11 +13,11 @@ export type RunTransaction = <T>(
   work: (sql: Sql, transaction: PostgresTransaction) => Promise<T>,
 ) => Promise<T>;
 
-/** Returns the function that commits a group, see groups.ts. */
+/** Returns the function that commits a group, see group-commit.ts. */
 export function groupCommit(
   runTransaction: RunTransaction,
 ): (works: readonly Work[], hasSavepoints: boolean) => Promise<ChangeOutcome[] | null> {
-  /** Without savepoints, the first statement of a change is sent together with the last ones of the change before. */
+  /** Uses no savepoints: the first statement of a change is sent together with the last ones of the change before. */
   async function runTogether(works: readonly Work[]): Promise<ChangeOutcome[] | null> {
     let begun = 0;
     try {

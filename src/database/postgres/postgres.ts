@@ -21,7 +21,7 @@ const slotWaitMs = 5000;
 /** Any fixed number: the advisory lock of `exclusiveTransaction`. */
 const OVERHAUL_LOCK = 4_348_468;
 
-/** Without the time limits of requests. */
+/** A database without the time limits of requests. */
 const patient =
   'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 const ofSnapshot = 'isolation level repeatable read read only';

@@ -13,14 +13,14 @@ import { codeOf, isRetryable, isUnconnected, READ_ONLY, translatePostgresError }
 import type { PostgresServer } from './url.ts';
 
 const attemptsMax = 5;
-/** For statements that still run when the server ends its work. */
+/** Limit of statements that still run when the server ends its work. */
 const secondsToEndMax = 5;
 /** While no server accepts writes: how long no further attempt is made. */
 const outageMs = 250;
 const watchMs = 1000;
 /**
- * After so long without any response, a new connection must be made within `probeMs`, or the server is silent: its machine
- * or the network fails. Together with `watchMs`, that is noticed within 6 seconds.
+ * A silence of this length starts a probe: a new connection must be made within `probeMs`, or the server is silent: its
+ * machine or the network fails. Together with `watchMs`, that is noticed within 6 seconds.
  */
 const silenceMs = 3000;
 const probeMs = 2000;
@@ -33,7 +33,7 @@ export class Primary {
   readonly #slowMax: number;
   readonly #listeners = new Set<Listener>();
   readonly #watch: NodeJS.Timeout;
-  /** Of the server that was found last. */
+  /** Index of the server that was found last. */
   #server = 0;
   #pool: ConnectionPool;
   #outageUntil = 0;

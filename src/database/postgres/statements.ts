@@ -6,7 +6,7 @@ import type { KnownTexts } from './known-texts.ts';
 import { translateViolation } from './postgres-errors.ts';
 import type { PostgresTransaction } from './transaction.ts';
 
-/** Up to so many rows are bound value by value; more are bound as one value for each column. */
+/** Rows that are bound value by value. More are bound as one value for each column. */
 const fewRows = 8;
 
 /** Types of columns by their names. */
@@ -22,7 +22,7 @@ interface Insert {
 
 /** What the connections of a database share. */
 export interface SharedState {
-  /** By the names of tables. */
+  /** Keys are names of tables. */
   readonly columnTypes: Map<string, ColumnTypes>;
   readonly texts: KnownTexts;
 }
@@ -129,7 +129,7 @@ class Statements {
     return types;
   }
 
-  /** With values, or where the rows are many, with one value for each column: half the time of a record for each row. */
+  /** Binds values, or where the rows are many, one value for each column: half the time of a record for each row. */
   #insertRows(insert: Insert): Promise<Result> {
     const { types, table, columns, rows } = insert;
     if (rows.length <= fewRows) {
@@ -145,7 +145,7 @@ class Statements {
     );
   }
 
-  /** Outside of transactions, waits for the result. */
+  /** Waits for the result outside of transactions. */
   async #send(start: () => Promise<unknown>): Promise<void> {
     await (this.#transaction === null ? start() : this.#transaction.send(start));
   }

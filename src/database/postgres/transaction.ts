@@ -19,7 +19,7 @@ export class PostgresTransaction implements StatementTarget {
   readonly #begun: Promise<void>;
   /** Why no further statement is sent. */
   #refusal: unknown;
-  /** Of statements whose results nothing waits for. They never reject. */
+  /** Results of statements that nothing waits for. They never reject. */
   #results: Promise<void>[] = [];
   #withoutResult = 0;
   /** The error of the first of them that failed. */

@@ -90,7 +90,7 @@ export async function replaceDatabaseFile(file: string, source: string, kept: st
   }
   const isThere = existsSync(file);
   restrict(file);
-  // With the permissions of the old file; a new one is only for its owner.
+  // The copy gets the permissions of the old file. A new file is only for its owner.
   chmodSync(source, isThere ? statSync(file).mode : 0o600);
   await fsyncPath(source);
   if (isThere) {

@@ -1,8 +1,8 @@
 /**
  * The embedded engine: node:sqlite in WAL mode, with one connection that reads and one that writes.
  *
- * Writes are committed in groups (groups.ts), with one fsync, before any of them resolves. So a write that has resolved is
- * on disk, as with one commit each, at many times the rate.
+ * A group of writes is committed with one fsync (group-commit.ts), and each of them resolves after it. So a write that
+ * has resolved is on disk, as with one commit each, at many times the rate.
  */
 import type { Database, Sql, Transaction } from '../database.ts';
 import { type ChangeOutcome, createGroups, untilLate, type Work } from '../group-commit.ts';
@@ -176,7 +176,7 @@ export function openSqlite(file: string): Database {
   };
 }
 
-/** On a connection of its own. */
+/** Opens its own connection. */
 async function snapshotOf<T>(file: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const connection = connectToFile(file);
   try {

@@ -27,7 +27,7 @@ export function readTimedHeads(tx: Sql, after: number, limit: number): Promise<T
   return eventLogQueries(tx).listTimedHeads(after, limit);
 }
 
-/** Of the history of orders and cheeses, which the retention keeps, and of what the log still has. */
+/** A page of the history of orders and cheeses, which the retention keeps, and of what the log still has. */
 export interface HistoryPage {
   readonly events: readonly TimedHeadRow[];
   /** The row up to which events were examined. */

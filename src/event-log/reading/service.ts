@@ -21,7 +21,7 @@ import { expired, type LogState, parseEventId, parsePosition, positionAt, sequen
 const examinedMax = 5000;
 /** Read at once, without their data. */
 const headsMax = 1000;
-/** Of the data of the events of one page. */
+/** Data of the events of one page. */
 const pageBytesMax = 4 * 1024 * 1024;
 /** Clocks of instances differ: times of events may run against their numbers by that much. */
 const clockSkewMs = 60_000;
@@ -51,7 +51,7 @@ export interface EventService {
     limit: number,
     bytesMax: number,
   ): AsyncGenerator<EventPage, never>;
-  /** As `list`, but waits for a match up to `waitMs`. */
+  /** Works like `list`, but waits for a match up to `waitMs`. */
   waitForEvents(
     after: number,
     filter: EventFilter,
@@ -113,7 +113,7 @@ export function createEventService(database: Database, hub: EventHub): EventServ
     let examined = 0;
     let hasMore = false;
     for (let isEnd = false; !isEnd && !hasMore; ) {
-      // Without a filter, the first read is enough.
+      // The first read is enough when there is no filter.
       const count = Math.min(examined === 0 ? limit + 1 : headsMax, examinedMax - examined);
       const heads = await queries.listHeads(page.nextSequence(), count);
       examined += heads.length;
@@ -132,7 +132,9 @@ export function createEventService(database: Database, hub: EventHub): EventServ
     return { items, ...placeOf(page.nextSequence(), epochs), hasMore };
   }
 
-  /** As `list`, but from memory where the events are there. For readers that wait: it may not have the newest yet. */
+  /**
+   * Works like `list`, but from memory where the events are there. Readers that wait use it: it may not have the newest yet.
+   */
   async function listWaiting(
     after: number,
     filter: EventFilter,

@@ -4,7 +4,7 @@ import type { EpochRow } from '../log-queries.ts';
 import { type EventItem, readEvents, readHeads, readLogState, toItem } from './log-reader.ts';
 
 const eventsMax = 1000;
-/** Of the data of these events. */
+/** Data of these events. */
 const bytesMax = 4 * 1024 * 1024;
 
 interface TailEvent extends EventItem {

@@ -17,7 +17,7 @@ export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' |
   }
 }
 
-/** Before the body is read. @throws AppError unsupportedMediaType */
+/** Checked before the body is read. @throws AppError unsupportedMediaType */
 export function requireMediaType(route: Route, headers: IncomingHttpHeaders): void {
   const { 'content-type': contentType } = headers;
   const { bodyTypes } = route;

@@ -6,7 +6,7 @@ import { isWellFormed } from '../../schema/well-formed.ts';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Of members with the same name, the last counts, as with JSON.parse. `__proto__` is plain data.
+ * The last of several members with one name counts, as with JSON.parse. `__proto__` is plain data.
  * @throws AppError validation
  */
 export function parseJson(bytes: Uint8Array): unknown {

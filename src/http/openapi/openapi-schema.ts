@@ -32,7 +32,7 @@ export function reference(schema: Schema, components: Map<string, unknown>): unk
 
 const referenceTo = ({ title }: Schema) => ({ $ref: `#/components/schemas/${title}` });
 
-/** Without the mapping, tools would expect the values of the member to be names of components. */
+/** The mapping tells tools that the values of the member are no names of components. */
 function mappingOf(
   { propertyName }: NonNullable<Schema['discriminator']>,
   oneOf: readonly Schema[],

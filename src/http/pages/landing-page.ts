@@ -37,7 +37,7 @@ const Landing = {
 } as const;
 
 interface Dependencies {
-  /** As the operator named this server. */
+  /** The name that the operator gave this server. */
   readonly name: string;
   /** What this API is, as one sentence. */
   readonly text: string;

@@ -43,7 +43,7 @@ export function rateLimit(exchange: Exchange): MaybePromise<void> {
       });
     }
   }
-  // Without an account, a credential lifts no limit of logins and registrations: it can be had by registering.
+  // A credential without an account lifts no limit of logins and registrations: it can be had by registering.
   const isLogin = route.rateLimitGroup === 'login';
   if (exchange.statedClientIp !== null || (isLogin && principals.every(hasNoAccount))) {
     return chain(countClientIp(exchange), () => chargePlan(exchange));

@@ -58,7 +58,7 @@ export const DryRunResult = {
   ],
 } as const satisfies Schema;
 
-/** As the OpenAPI document describes it. */
+/** The parameter of the OpenAPI document. */
 export const dryRunHeader = {
   'Dry-Run': {
     type: 'string',
@@ -94,7 +94,7 @@ export function dryRunEcho(headers: IncomingHttpHeaders): Readonly<Record<string
 }
 
 /**
- * Before anything is done. Null for a real request.
+ * Reads the header before anything is done. Null for a real request.
  * @throws AppError badRequest for another value, and where the route has no dry run; and what `limit` throws
  */
 export function readDryRun(

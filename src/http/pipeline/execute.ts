@@ -59,7 +59,7 @@ class Execution {
   }
 }
 
-/** In the order in which they can refuse a request. */
+/** Sorted as they can refuse a request. */
 export const executionSteps: readonly Step<Execution>[] = [
   { name: 'readParameters', run: readParameters },
   {

@@ -54,7 +54,7 @@ const customCss = `
 }
 /* A link to a section moves the focus there. */
 .section:focus-visible { outline: none }
-/* On a phone, the button for the list of operations covers the URL of the request. */
+/* The button for the list of operations covers the URL of the request on a phone. */
 @media (width < 768px) { .scalar-container .scalar-sidebar-toggle { display: none } }
 `;
 

@@ -29,7 +29,7 @@ export function revalidated(body: Asset, headers: Readonly<Record<string, string
   return { status: 200, headers: { ...headers, ETag: weakTag(body.version) }, body };
 }
 
-/** For content that never changes at its URL: clients cache it for a year. */
+/** Headers of content that never changes at its URL: clients cache it for a year. */
 export const keptForever = { 'Cache-Control': 'public, max-age=31536000, immutable' } as const;
 
 /** Content with its version in the URL. */

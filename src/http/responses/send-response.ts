@@ -60,7 +60,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
     return;
   }
   if (body instanceof FileBody) {
-    // Without a stream, Fastify would replace Content-Length.
+    // A stream keeps Fastify from replacing Content-Length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
     return chain(bytes, (stream) => {
       sendStream(exchange, stream);

@@ -42,7 +42,7 @@ export interface OrderPageRequest {
   readonly filters: OrderFilters;
   readonly index: OrderIndex;
   readonly range: OrderRange;
-  /** For late orders. */
+  /** The time that late orders are compared with. */
   readonly now: string;
   readonly isAscending: boolean;
   readonly limit: number;

@@ -69,7 +69,10 @@ export function shownPage({ items, ...rest }: OrderPage, path: string, limit: nu
   };
 }
 
-/** As times are stored. With an offset, a time of the first or last day can be in a year of another length. */
+/**
+ * Converts to the stored form of times. With an offset, a time of the first or last day can be in a year of another
+ * length.
+ */
 function stored(moment: string | undefined): string | undefined {
   const text = moment === undefined ? undefined : new Date(moment).toISOString();
   if (text?.startsWith('-')) {

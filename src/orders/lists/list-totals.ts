@@ -6,7 +6,7 @@ import { orderStatuses } from '../transitions/order-status.ts';
 import { type OrderFilters, type OrderScope, orderListQueries, totalOf } from './list-queries.ts';
 
 const dayMs = 86_400_000;
-/** Before and after the days of all orders. */
+/** Bounds before and after the days of all orders. */
 const [firstDay, afterLastDay] = ['0', ':'];
 const midnight = 'T00:00:00.000Z';
 

@@ -14,7 +14,7 @@ import { ownerOfScope } from './list-totals.ts';
 
 export interface OrderPageQuery {
   readonly filters: OrderFilters;
-  /** For late orders. */
+  /** The time that late orders are compared with. */
   readonly now: string;
   /** The last order of the page before; null for the first page. */
   readonly last: OrderPlace | null;
@@ -22,7 +22,7 @@ export interface OrderPageQuery {
   readonly limit: number;
 }
 
-/** Before and after all orders. */
+/** The place before and after all orders. */
 const start: OrderPlace = { createdAt: '', id: 0 };
 const end: OrderPlace = { createdAt: ':', id: 0 };
 

@@ -38,13 +38,13 @@ export interface OrderRequest extends OrderFilters {
 
 export interface OrderReader {
   /**
-   * Without test orders.
+   * Lists orders without test orders.
    * @param principal null: the command line, which sees all orders
    * @throws AppError badRequest when the cursor belongs to another query, forbidden for filters by customer and placer
    * where the caller does not see all orders
    */
   list(principal: Principal | null, request: OrderRequest): Promise<OrderPage>;
-  /** The same for one customer; the caller must have access to the customer's orders. */
+  /** Works like `list`, for one customer; the caller must have access to the customer's orders. */
   listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
   /** @throws AppError notFound when the order is not one of the customer's */
   requireOf(customerId: number, id: number): Promise<void>;

@@ -8,12 +8,12 @@ export function addApprovalJob(tx: Sql, orderId: number, dueAt: string): Promise
   return addJob(tx, approvalKind, String(orderId), dueAt);
 }
 
-/** For an order that was approved or cancelled by a request. */
+/** Deletes the job of an order that a request approved or cancelled. */
 export function deleteApprovalJob(tx: Sql, orderId: number): Promise<void> {
   return deleteJob(tx, approvalKind, String(orderId));
 }
 
-/** The same for many orders. */
+/** Works like `deleteApprovalJob`, for many orders. */
 export function deleteApprovalJobs(tx: Sql, orderIds: readonly number[]): Promise<void> {
   return deleteJobs(tx, approvalKind, orderIds.map(String));
 }

@@ -10,7 +10,7 @@ import { allowedFrom } from './order-status.ts';
 import type { Transitions } from './transitions.ts';
 
 const namedMax = 5;
-/** With 100 lines in each order, a block takes up to 9 ms on SQLite. */
+/** A block of orders with 100 lines each takes up to 9 ms on SQLite. */
 const blockSize = 100;
 
 export interface OrderOnDelete {
@@ -63,7 +63,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
       await transitions.tryTransitions(
         tx,
         context,
-        // By the lock order: the list is in the order of creation times.
+        // The lock order is that of ids; the list is in the order of creation times.
         unshipped.sort((a, b) => a - b),
         transitions.cancellation('the customer was deleted'),
       );

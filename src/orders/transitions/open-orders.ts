@@ -5,7 +5,7 @@ import { kilogramsByCheese } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import { allowedFrom } from './order-status.ts';
 
-/** With 100 lines in each order, a block takes up to 9 ms on SQLite. */
+/** A block of orders with 100 lines each takes up to 9 ms on SQLite. */
 const blockSize = 100;
 
 /**

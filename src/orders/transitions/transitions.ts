@@ -18,12 +18,12 @@ import type { OrderItem } from '../schemas.ts';
 import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 
-/** With 100 lines in each order, the slowest statement of a block takes 5 to 15 ms on SQLite. */
+/** The slowest statement of a block of orders with 100 lines each takes 5 to 15 ms on SQLite. */
 const blockSize = 20;
 
 export interface Transition {
   readonly to: OrderStatus;
-  /** For the timeline. */
+  /** Shown in the timeline. */
   readonly reason: string | null;
   /** undefined keeps the stored date. */
   readonly shipDate: string | null | undefined;
@@ -40,7 +40,7 @@ export interface Transitions {
   tryTransition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
   /** Makes the transition of those orders whose status allows it. */
   tryTransitions(tx: Sql, context: Context, ids: readonly number[], transition: Transition): Promise<void>;
-  /** The same as `tryTransition` for a caller that has claimed the approval job of the order. */
+  /** Works like `tryTransition`, for a caller that has claimed the approval job of the order. */
   changeStatus(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
   /** Approves placed orders that the caller has locked. */
   approveLocked(tx: Sql, context: Context, orders: readonly PlacedOrder[]): Promise<void>;
@@ -51,7 +51,7 @@ export interface Transitions {
 interface Dependencies {
   readonly clock: Clock;
   readonly stock: StockReservations;
-  /** From the approval to the estimated shipDate. */
+  /** Time from the approval to the estimated shipDate. */
   readonly shippingTimeMs: number;
   /** See `firstIdIn`. */
   readonly firstId: number;

@@ -8,7 +8,7 @@ import { endpointQueries } from '../endpoint-queries.ts';
 import { webhookQueries } from '../queries.ts';
 import { deliveryKind, laneOf } from './delivery-order.ts';
 
-/** On SQLite, the statements of a block take a few milliseconds. */
+/** A block's statements take a few milliseconds on SQLite. */
 const blockSize = 500;
 /**
  * Early attempts of a delivery, because each leaves a row: by successes of other deliveries, and in all. A receiver may
@@ -33,12 +33,12 @@ export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Pro
   await makeJobsDue(tx, laneOf(endpointId), now, earlyMax);
 }
 
-/** The same, where another delivery was accepted. */
+/** Works like `wakeWaiting`, where another delivery was accepted. */
 export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
   await makeJobsDue(tx, laneOf(endpointId), now, afterSuccessMax);
 }
 
-/** The same for the line of a subject. */
+/** Works like `wakeWaiting`, for the line of a subject. */
 export async function wakeLine(tx: Sql, endpointId: number, subject: string, now: number): Promise<void> {
   for (const { id } of await webhookQueries(tx).listFirstOf(endpointId, [subject])) {
     await makeJobDue(tx, deliveryKind, String(id), now, earlyMax);

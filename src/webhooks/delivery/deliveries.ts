@@ -24,7 +24,7 @@ export interface DeliveryPage {
 export interface DeliveryLog {
   /** Newest first. @throws AppError notFound, badRequest when the cursor belongs to another query */
   list(endpointId: number, request: DeliveryRequest): Promise<DeliveryPage>;
-  /** With every attempt. @throws AppError notFound */
+  /** Returns the delivery with every attempt. @throws AppError notFound */
   find(id: number): Promise<Members>;
 }
 

@@ -9,7 +9,7 @@ import { addMissingJobs, type Lane } from '../../jobs/leases.ts';
 import { type NewDelivery, webhookQueries } from '../queries.ts';
 
 export const deliveryKind = 'webhook.delivery';
-/** Of open deliveries of an endpoint. Beyond, its position waits: the log is the queue. */
+/** Open deliveries of an endpoint. Beyond, its position waits: the log is the queue. */
 export const openMax = 10_000;
 const blockSize = 500;
 
@@ -50,7 +50,7 @@ export async function addJobsOfLines(
 }
 
 /**
- * The same for a block of lines, those of the first subjects after one: for maintenance.
+ * Works like `addMissingJobs`, for a block of lines, those of the first subjects after one: for maintenance.
  * @returns the last subject of the block; null after the last line
  */
 export async function addMissingJobsAfter(

@@ -42,9 +42,9 @@ interface Dependencies {
   readonly log: Pick<Log, 'warn'>;
   readonly secrets: EndpointSecrets;
   readonly sender: WebhookSender;
-  /** Of events that endpoints were disabled. */
+  /** Origin of events that endpoints were disabled. */
   readonly origin: Origin;
-  /** Of Curd. */
+  /** Version of Curd. */
   readonly version: string;
   readonly onOutcome: (outcome: Outcome) => void;
 }

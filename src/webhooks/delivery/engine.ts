@@ -16,12 +16,12 @@ import { addMissingJobsAfter, laneOf } from './delivery-order.ts';
 import { type FanOutResult, fanOut } from './fan-out.ts';
 import type { Outcome } from './results.ts';
 
-/** For endpoints that another instance registered or enabled. */
+/** Wait before a check for endpoints that another instance registered or enabled. */
 const recheckMs = 5000;
 const retryMs = 1000;
 /** Endpoints whose deliveries are queued at once, so that connections of the pool are left for requests. */
 const endpointsAtOnce = 4;
-/** After an endpoint that another transaction had locked. */
+/** Wait after an endpoint that another transaction had locked. */
 const lockedMs = 20;
 /**
  * Each look at an endpoint counts what waits for it, 0.1 to 0.4 us each. Where that is much, new events can wait as well:
@@ -36,9 +36,9 @@ export interface WebhookDependencies {
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly hub: EventHub;
   readonly config: Pick<Config, 'webhookTargets' | 'secret' | 'deliveryRetentionMs'>;
-  /** Of Curd, for the header User-Agent. */
+  /** Version of Curd, for the header User-Agent. */
   readonly version: string;
-  /** Of changes that no request makes. */
+  /** Origin of changes that no request makes. */
   readonly origin: Origin;
 }
 

@@ -10,7 +10,7 @@ import { type NewDelivery, webhookQueries } from '../queries.ts';
 import { openMax, queueDeliveries } from './delivery-order.ts';
 import { filterOfTypes } from './replays.ts';
 
-/** In one transaction. It keeps the lock of the endpoint, which results of its deliveries wait for. */
+/** Events of one transaction. It keeps the lock of the endpoint, which results of its deliveries wait for. */
 const examinedMax = 1000;
 
 export interface FanOutResult {
@@ -43,7 +43,7 @@ export function fanOut(
     const open = (await webhookQueries(tx).countOpen(endpointId))?.count ?? 0;
     const room = openMax - open;
     const heads = room > 0 ? await readHeads(tx, endpoint.position, examinedMax) : [];
-    // After the events: what was removed before them is noticed, and the epoch of each event is known.
+    // Read after the events: what was removed before them is noticed, and the epoch of each event is known.
     const { first, epochs } = await readLogState(tx);
     if (endpoint.position < first - 1) {
       await disableEndpoint(tx, origin, endpointId, 'events_expired', now);

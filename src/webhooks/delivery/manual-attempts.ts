@@ -3,7 +3,7 @@ import type { Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 
-/** Of an endpoint. */
+/** Pings of an endpoint. */
 export const pingsMax = 5;
 const minuteMs = 60_000;
 

@@ -43,7 +43,7 @@ export interface ReplayService {
 }
 
 export function createReplayService(database: Database, clock: Clock, events: EventService): ReplayService {
-  /** The same events with the `previousId` that the consumer knows from the first deliveries. */
+  /** Returns events with the `previousId` that the consumer knows from the first deliveries. */
   async function deliveriesOf(endpointId: number, heads: readonly EventHead[]): Promise<Replayed[]> {
     const previous = new Map<number, string | null>();
     for (let first = 0; first < heads.length; first += previousBlock) {

@@ -20,7 +20,7 @@ import { nextAttemptMs } from './retry-schedule.ts';
 /** An attempt that was begun. */
 export interface DeliveryAttempt {
   readonly endpoint: Pick<EndpointRow, 'id' | 'url'>;
-  /** As before the attempt. */
+  /** The delivery before the attempt. */
   readonly delivery: DeliveryRow;
   readonly job: LeasedJob;
   readonly event: LogEventRow;

@@ -6,7 +6,7 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** From one attempt to the next, by the number of attempts made. */
+/** Waits from one attempt to the next, by the number of attempts made. */
 const waitsMs = [
   5 * secondMs,
   5 * minuteMs,

@@ -22,13 +22,13 @@ export const notWaiting: Waiting = { waitingFor: null, dueAt: null };
 export interface Backlog {
   /** Deliveries that wait or are being sent. */
   readonly open: number;
-  /** Of the delivery that is next. */
+  /** The state of the delivery that is next. */
   readonly next: Waiting;
 }
 
 export const emptyBacklog: Backlog = { open: 0, next: notWaiting };
 
-/** Of each of these endpoints. */
+/** Reads the backlog of each of these endpoints. */
 export async function readBacklogs(
   sql: Sql,
   endpoints: readonly EndpointRow[],
@@ -49,7 +49,7 @@ export async function readBacklogs(
   );
 }
 
-/** Of the first delivery that can be sent next. */
+/** The state of the first delivery that can be sent next. */
 function nextOf(endpoint: EndpointRow, { due_at, leased_until, leased }: LaneState, now: number): Waiting {
   const isDue = due_at !== null && due_at <= timestamp(now);
   const isFull = leased >= runningMaxOf(endpoint, now) && !isPaused(endpoint, now);
@@ -58,7 +58,7 @@ function nextOf(endpoint: EndpointRow, { due_at, leased_until, leased }: LaneSta
     : waitingWith(endpoint, due_at, now);
 }
 
-/** Of each of these deliveries of an endpoint, by its id. */
+/** Reads the state of each of these deliveries of an endpoint, by its id. */
 export async function readWaiting(
   sql: Sql,
   endpoint: EndpointRow,

@@ -10,7 +10,7 @@ import { webhookQueries } from '../queries.ts';
 import { deliveryKind } from './delivery-order.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
 
-/** On SQLite, a block takes some milliseconds. */
+/** A block takes some milliseconds on SQLite. */
 const purgedOfABlock = 500;
 /**
  * A command or another instance may register the first endpoint. If that instance is killed, this one must notice it

@@ -7,9 +7,9 @@ import { Resolver } from 'node:dns/promises';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** In all, whatever number of name servers is tried. */
+/** Limit of a lookup, whatever number of name servers is tried. */
 const lookupMs = 5000;
-/** For the first request to a name server. The second one may take twice as long: a packet can be lost. */
+/** Limit of the first request to a name server. The second one may take twice as long: a packet can be lost. */
 const serverMs = 1500;
 const requestsOfServer = 2;
 const hostsFile = '/etc/hosts';
@@ -23,7 +23,7 @@ let hosts: {
 } | null = null;
 let testServers: readonly string[] | null = null;
 
-/** For tests: name servers instead of those of the system, as `127.0.0.1:5353`; null for those of the system. */
+/** Sets name servers for tests, as `127.0.0.1:5353`; null for those of the system. */
 export function replaceNameServers(servers: readonly string[] | null): void {
   testServers = servers;
 }

@@ -9,7 +9,7 @@ export interface Message {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly keys: readonly Uint8Array[];
-  /** Of Curd. */
+  /** Version of Curd. */
   readonly version: string;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;

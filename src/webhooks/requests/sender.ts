@@ -18,7 +18,7 @@ const responseBytesMax = 64 * 1024;
 const headerBytesMax = 16 * 1024;
 /** Many servers close connections without requests after 5 s. A request on such a connection would be lost. */
 const idleMs = 4000;
-/** Of the response, as the delivery log keeps it. */
+/** The part of the response that the delivery log keeps. */
 const keptBytes = 1024;
 const errorLengthMax = 200;
 /** Azure's metadata service, an ordinary unicast address to libraries. */
@@ -137,7 +137,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
           );
         },
       );
-      // Without a listener, a response 101 would end the connection and never the promise.
+      // A response 101 would end the connection and never the promise if nothing listened.
       outgoing.on('upgrade', ({ statusCode = null }, socket) => {
         socket.destroy();
         resolve({ status: statusCode, error: null, response: '', retryAfterMs: 0 });

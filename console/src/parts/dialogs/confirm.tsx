@@ -28,7 +28,7 @@ interface Props {
   readonly action: string;
   /** Reads the effects by a dry run; absent for operations without one. */
   readonly readEffects?: (() => Promise<Effects>) | undefined;
-  /** Of a change that deletes or ends nothing, whose button has the focus. */
+  /** True for a change that deletes or ends nothing: its button has the focus. */
   readonly isHarmless?: boolean;
   /** What must be typed. */
   readonly typed?: string | undefined;

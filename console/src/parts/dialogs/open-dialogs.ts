@@ -16,7 +16,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** For a dialog that is open as long as it is mounted: whether it is the one on top. */
+/** Tells a dialog that is open as long as it is mounted whether it is the one on top. */
 export function useIsOnTop(): boolean {
   const [id] = useState(Symbol);
   useEffect(() => {

@@ -46,7 +46,7 @@ export function returnFocus(opener: Opener): void {
   }
 }
 
-/** For a component that takes the focus as long as it is mounted. */
+/** Returns the focus when a component that takes it is unmounted. */
 export function useReturnFocus(): void {
   const [opener] = useState(noteOpener);
   // Later, because what is mounted in its place may take the focus.

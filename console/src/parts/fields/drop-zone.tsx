@@ -7,7 +7,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 interface Props {
   /** What the button says: "Choose images". */
   readonly action: string;
-  /** As in an input of files: "image/png,.csv". */
+  /** Written like the attribute of an input of files: "image/png,.csv". */
   readonly accept: string;
   readonly isMultiple?: boolean;
   readonly onFiles: (files: File[]) => void;

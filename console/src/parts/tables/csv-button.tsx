@@ -7,7 +7,7 @@ import { showNumber } from '../text/format.ts';
 import { type CsvColumns, type CsvValue, csvRowsMax, download, toCsv } from './csv.ts';
 
 interface Props<Row> {
-  /** Of the file, without `.csv`: what its rows are, such as "customers". */
+  /** Name of the file, without `.csv`: what its rows are, such as "customers". */
   readonly name: string;
   /** Reads at most so many rows. */
   readonly read: (max: number) => AsyncIterable<Row>;

@@ -22,7 +22,7 @@ export function toCsv(header: readonly string[], rows: readonly (readonly CsvVal
 
 /** Saves a text as a file. */
 export function download(name: string, text: string, type = 'text/csv'): void {
-  // Without a byte order mark, spreadsheets read a table in the encoding of the machine.
+  // The byte order mark: without it, spreadsheets read a table in the encoding of the machine.
   const parts = type === 'text/csv' ? ['\uFEFF', text] : [text];
   const url = URL.createObjectURL(new Blob(parts, { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');

@@ -10,7 +10,7 @@ import { type Column, TableRow } from './table-row.tsx';
 interface Props<Row> {
   /** What the rows are, for screen readers: "Orders". */
   readonly label: string;
-  /** The same array each time, so that rows are not rendered again. */
+  /** Must be one array in all renders, so that rows are not rendered again. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => number | string;

@@ -8,8 +8,8 @@ export interface Position<Key> {
 }
 
 /**
- * The same row stays selected while others come and go. When it leaves, the row that takes its place is selected; the
- * last row of a list leaves no selection.
+ * The selected row stays selected while others come and go. When it leaves, the row that takes its place is selected;
+ * the last row of a list leaves no selection.
  */
 export function follow<Key>(position: Position<Key>, keys: readonly Key[]): Position<Key> {
   if (position.key === null) {

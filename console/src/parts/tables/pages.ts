@@ -167,7 +167,7 @@ export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P
     pagesInView,
     /** Shows the list from its first row; null where it is shown from there. */
     toBegin: first === undefined ? null : () => setBegin({ name, cursor: undefined }),
-    /** For the table: which rows are in view. */
+    /** Tells which rows of the table are in view. */
     onVisible(firstRow: number, last: number): void {
       let end = 0;
       const ends = pages.map(({ items }) => (end += items.length));

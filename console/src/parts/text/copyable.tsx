@@ -6,7 +6,7 @@ import { shorten } from './format.ts';
 
 interface Props {
   readonly value: string;
-  /** Without it, the value itself, shortened. */
+  /** Default: the value itself, shortened. */
   readonly children?: ReactNode;
 }
 

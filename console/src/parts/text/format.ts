@@ -1,6 +1,6 @@
 /** Numbers, money and times in the language of the browser. */
 
-/** Under LANG=POSIX, a browser names a language that Intl refuses. */
+/** The language of the browser. One that Intl refuses is replaced: a browser names such a language under LANG=POSIX. */
 function usableLocale(): string {
   try {
     return Intl.getCanonicalLocales(navigator.language)[0] ?? 'en-US';
@@ -31,18 +31,18 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: '
 
 /** US dollars. */
 export const showMoney = (amount: number): string => money.format(amount);
-/** As short as an axis needs: "$200K". */
+/** A text as short as an axis needs: "$200K". */
 export const showShortMoney = (amount: number): string => shortMoney.format(amount);
 export const showShortNumber = (value: number): string => shortNumber.format(value);
 export const showNumber = (value: number): string => number.format(value);
 export const showTime = (time: string): string => dateTime.format(new Date(time));
-/** Without seconds, and without the year if it is this one. */
+/** Leaves out the seconds, and the year if it is this one. */
 export function showShortTime(time: string, now = new Date()): string {
   const date = new Date(time);
   return (date.getFullYear() === now.getFullYear() ? shortTime : shortTimeOfYear).format(date);
 }
 export const showDay = (time: string): string => day.format(new Date(time));
-/** For the axis of a chart: "Nov 12". */
+/** A date on the axis of a chart: "Nov 12". */
 export const showMonthDay = (time: string): string => monthDay.format(new Date(time));
 export const showClock = (time: string): string => clock.format(new Date(time));
 export const showKilograms = (value: number): string => `${number.format(value)} kg`;

@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import type { Curd } from '../../../../client/src/index.ts';
 import { useSignedIn } from '../../data/queries.ts';
 
-/** As many as the API returns at once. */
+/** Names that the API returns at once. */
 const namesMax = 100;
 const freshMs = 10 * 60_000;
 

@@ -34,7 +34,7 @@ interface Props {
   readonly at: string;
   /** Shows "2min ago" and keeps it current. */
   readonly isRelative?: boolean;
-  /** With seconds, for what is ordered by time. */
+  /** True shows seconds, for what is ordered by time. */
   readonly isExact?: boolean;
 }
 

@@ -6,10 +6,10 @@ export type Tier = (typeof tiers)[number];
 
 export const tierColors = { bronze: 'orange', silver: 'gray', gold: 'yellow', platinum: 'teal' } as const;
 
-/** From which total in US dollars a customer has a tier; bronze from 0. */
+/** The total in US dollars from which on a customer has a tier; bronze from 0. */
 type Thresholds = Readonly<Partial<Record<Tier, number>>>;
 
-/** From the settings of the server; undefined until they are read. */
+/** Reads the thresholds from the settings of the server; undefined until they are read. */
 export function useThresholds(): Thresholds | undefined {
   const { data } = useStatus();
   const value = data?.settings.find(({ variable }) => variable === 'CURD_TIERS')?.value;

@@ -159,7 +159,7 @@ export default function Events() {
   const [search, setSearch] = useSearchParams();
   const view = viewOf(search);
   const open = search.get('event');
-  // In the query, so that the list behind keeps its place.
+  // The query contains the event, so that the list behind keeps its place.
   const onOpen = ({ id }: CurdEvent) => setSearch([...toSearch(view), ['event', id]]);
   return (
     <>

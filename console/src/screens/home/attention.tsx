@@ -16,7 +16,7 @@ interface Item {
   readonly link: string;
 }
 
-/** Of low stocks and webhooks, so many are named. */
+/** Low stocks and webhooks that are named. */
 const namedMax = 5;
 
 /** No event tells of a delivery that failed. */
@@ -128,7 +128,7 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
     }));
 }
 
-/** Of an endpoint, so many of the latest failed deliveries are looked at. */
+/** The latest failed deliveries of an endpoint that are looked at. */
 const failedMax = 10;
 
 /**

@@ -15,7 +15,7 @@ import { dateOf, timesOf, valuesOf, zone } from './days.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));
 
-/** Of both panels with their labels, so that nothing moves when they arrive. */
+/** Height of both panels with their labels, so that nothing moves when they arrive. */
 const height = 300;
 const noNumbers = 'These numbers cannot be read now.';
 const ranges = ['7', '30', '90'];

@@ -29,7 +29,7 @@ export const Card = memo(function Card({ order, isCurrent, isSelected, isHeld, a
   const next = nextOf(order.status);
   const isUrgent = isWaiting(order) || (order.status === 'placed' && hasNoPrice(order));
 
-  // Before the next key is handled: a late focus would select this card again after a key has moved on.
+  // Runs before the next key is handled: a late focus would select this card again after a key has moved on.
   useLayoutEffect(() => {
     const { activeElement } = document;
     const isFree =

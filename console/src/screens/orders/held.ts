@@ -5,7 +5,9 @@
 import { useSyncExternalStore } from 'react';
 import { undoMs } from '../../parts/notifications.tsx';
 
-/** By order: ends the wait, and says whether the transition is sent. A new map after each change. */
+/**
+ * Keys are orders. The function ends the wait, and says whether the transition is sent. A new map after each change.
+ */
 let held: ReadonlyMap<number, (isSent: boolean) => void> = new Map();
 const listeners = new Set<() => void>();
 

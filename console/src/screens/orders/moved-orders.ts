@@ -7,7 +7,7 @@ import type { Order } from '../../../../client/src/index.ts';
 import { session } from '../../session/session.ts';
 
 interface Move {
-  /** With the new status. */
+  /** The order with its new status. */
   readonly order: Order;
   /** When the server confirmed it; null before. */
   readonly confirmedAt: number | null;

@@ -62,7 +62,7 @@ export function linesOf({ items }: Order, shown = 2): string {
   return lines.join(', ') + (items.length > shown ? ` +${items.length - shown}` : '');
 }
 
-/** In kilograms. */
+/** Kilograms of an order. */
 export const weightOf = ({ items }: Order): number => items.reduce((sum, { quantity }) => sum + quantity, 0);
 
 /** The lines of the shipping address. */

@@ -1,4 +1,4 @@
-/** In words what an operator should look at. */
+/** Shows in words what an operator should look at. */
 import { Badge } from '@mantine/core';
 import type { Stock } from '../../../../client/src/index.ts';
 import { isLow, isSoldOut } from './supply.ts';

@@ -238,7 +238,7 @@ function EndTracking({ cheeseId, name, onClose }: Props) {
       action="End tracking"
       text="The cheese is then sold without limit. Orders stay as they are."
       readEffects={async () => {
-        // With this header the response is not empty.
+        // This header makes that the response is not empty.
         const response: unknown = await curd.stock.delete(cheeseId, { headers: { 'Dry-Run': 'effects' } });
         return response as { effects: []; more: number };
       }}

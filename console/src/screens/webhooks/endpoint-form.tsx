@@ -16,7 +16,7 @@ interface EndpointFields {
 }
 
 interface Props {
-  /** As it was read for this form; absent for a new one. */
+  /** The endpoint that was read for this form; absent for a new one. */
   readonly endpoint?: WebhookEndpoint;
   /** @param ifMatch the version that is changed */
   readonly onSave: (fields: EndpointFields, ifMatch: string | undefined) => Promise<unknown>;

@@ -21,7 +21,7 @@ export const disabledReasons: Readonly<Record<NonNullable<WebhookEndpoint['disab
 const lookedAt = 100;
 
 export interface Health {
-  /** Of the last delivery that succeeded; null for none. */
+  /** Time of the last delivery that succeeded; null for none. */
   readonly lastSuccessAt: string | null;
   /** The share of attempts that failed, of the last deliveries; null without an attempt. */
   readonly failureRate: number | null;

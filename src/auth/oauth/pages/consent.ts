@@ -8,8 +8,8 @@ interface SplitScopes {
   readonly granted: readonly string[];
   readonly refused: readonly string[];
   /**
-   * Of the refused ones: the grant includes them, and each request ignores them until an operator approves. So the console
-   * gets the scope admin without a second sign-in.
+   * The refused scopes that are pending: the grant includes them, and each request ignores them until an operator
+   * approves. So the console gets the scope admin without a second sign-in.
    */
   readonly pending: readonly string[];
   readonly awaitsApproval: boolean;

@@ -13,7 +13,7 @@ import type { Rotations } from './rotation.ts';
 
 /** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */
 const usedCodeMs = 24 * 60 * 60 * 1000;
-/** For objects without a lifetime. */
+/** Lifetime of objects that have none. */
 const defaultLifetimeSeconds = 31 * 24 * 60 * 60;
 
 const tokens = ['AccessToken', 'RefreshToken'];
@@ -126,7 +126,7 @@ export function createAdapters({
     async consume(id) {
       const refresh = model === 'RefreshToken' ? rotations.current() : undefined;
       if (refresh !== undefined) {
-        // In the transaction that stores its successor, which the library saves next.
+        // Marked in the transaction that stores its successor, which the library saves next.
         refresh.presented = id;
         return;
       }
@@ -142,7 +142,7 @@ export function createAdapters({
       }
       await database.transaction(async (tx) => {
         await oauthQueries(tx).deleteObject(model, hash('sha256', id));
-        // After the grant, so that no token can be added to it.
+        // Deleted after the grant, so that no token can be added to it.
         await oauthQueries(tx).deleteAllOfGrant(id);
       });
     },

@@ -63,7 +63,10 @@ export async function readAuthorizeRequest(
   return query;
 }
 
-/** In this order. The last one also runs after a refusal, because the error is sent in the response mode of the flow. */
+/**
+ * Sorted as they run. The last one also runs after a refusal, because the error is sent in the response mode of the
+ * flow.
+ */
 export const authorizeChecks: readonly ((request: AuthorizeRequest) => MaybePromise<CheckResult>)[] = [
   dropParametersNotOffered,
   setDefaultScope,

@@ -57,7 +57,7 @@ const form = (title: string, fields: Readonly<Record<string, Schema>>, values: o
   examples: [{ token: '5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE', ...values }],
 });
 
-/** By method and path. An alias under /v2 has the same description. */
+/** Keys are method and path. An alias under /v2 has the same description. */
 const table: Readonly<Record<string, RawDescription>> = {
   'GET /oauth/authorize': {
     ...authorization,

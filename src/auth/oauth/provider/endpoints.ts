@@ -124,7 +124,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     }));
 
   return withDescriptions([
-    // In the group of logins, because each request is stored for an hour.
+    // Counted with logins, because each request is stored for an hour.
     pageRoute('GET', '/oauth/authorize', authorize, 'login'),
     pageRoute('GET', '/oauth/authorize/:uid', (raw) => {
       setPageHeaders(raw.response);

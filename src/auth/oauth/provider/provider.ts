@@ -23,7 +23,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** In seconds. */
+/** Seconds. */
 const lifetimes = {
   code: minute,
   accessToken: hour,
@@ -78,7 +78,7 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
   return provider;
 }
 
-/** On a Node release without LTS, the library writes a warning to standard error, where the log is JSON. */
+/** Loads the library, which on a Node release without LTS writes a warning to standard error, where the log is JSON. */
 async function loadQuietly(log: Log): Promise<typeof import('oidc-provider')> {
   const { warn } = console;
   console.warn = (message: string) => log.debug(message);
@@ -122,7 +122,7 @@ function configure(
       ({ oidc }) =>
         asksForAdmin(oidc.params?.scope as string | undefined) &&
         oidc.result?.login === undefined &&
-        // After a sign-out of the console, or a refusal there, the login page is shown at once.
+        // The login page is shown at once after a sign-out of the console, or a refusal there.
         (oidc.client?.clientId === consoleClientId || (oidc.session?.past(lifetimes.adminLogin) ?? true)),
     ),
   );

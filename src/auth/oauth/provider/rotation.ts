@@ -80,7 +80,7 @@ export function createRotations(clock: Clock, secret: string, alreadyUsed: () =>
         return null;
       }
       const earlier = await findSuccessor(tx, token);
-      // Of several requests, the one that deletes the row gets the successor.
+      // Several requests may delete the row: the one that does gets the successor.
       const isFirst = (await queries.deleteValidObject(successorModel, id, timestamp(now))) === 1;
       if (earlier === null || !isFirst) {
         throw alreadyUsed();

@@ -26,7 +26,7 @@ export function openConsole(options: OptionsOf<typeof consoleOptions>): Promise<
   });
 }
 
-/** With the program that the desktop uses. Where there is none, the printed link is enough. */
+/** Starts the program that the desktop uses. Where there is none, the printed link is enough. */
 function openInBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin'

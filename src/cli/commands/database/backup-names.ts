@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../../clock.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 
-/** In the name of a backup, replaced by the time of the backup. */
+/** Part of the name of a backup, replaced by the time of the backup. */
 export const datePlaceholder = '{date}';
 /** The ending of the folder in which a backup is prepared. */
 export const unfinishedEnding = '.unfinished';

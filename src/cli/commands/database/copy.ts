@@ -52,7 +52,7 @@ export async function runCopy(options: CopyOptions): Promise<void> {
       await requireEmpty(target);
       const startedAt = timestamp(systemClock.now());
       const report = await source.longSnapshot(async (snapshot) => {
-        // Before the rows: files that no row names do no harm, and another copy does not write them again.
+        // Files come before the rows: files that no row names do no harm, and another copy does not write them again.
         const images = await copyImages(snapshot, from.images, to.images);
         return { startedAt, images, ...(await copyRows(snapshot, target)) };
       });
@@ -102,7 +102,7 @@ async function requireEmpty(target: Sql): Promise<void> {
   }
 }
 
-/** In one transaction: a copy that is interrupted leaves nothing, and no server starts on a part of it. */
+/** Copies in one transaction: a copy that is interrupted leaves nothing, and no server starts on a part of it. */
 async function copyRows(snapshot: Sql, target: Database) {
   const bar = progressBar(1);
   return target

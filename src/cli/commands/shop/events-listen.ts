@@ -12,7 +12,7 @@ import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
 import { keyInEnvironment, rawSettings } from '../../framework/run-command.ts';
 
-/** As long as the server waits for a receiver. */
+/** The time that the server waits for a receiver. */
 const timeoutMs = 15_000;
 
 interface Outcome {

@@ -4,7 +4,7 @@ import type { listEventsOptions, tailEventsOptions } from '../../framework/comma
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { withServices } from '../../framework/run-command.ts';
 
-/** Of one read. */
+/** Events of one read. */
 const pageItems = 100;
 const waitMs = 30_000;
 

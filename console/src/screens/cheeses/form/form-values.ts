@@ -10,7 +10,7 @@ export interface FormValues {
   readonly tags: readonly string[];
   readonly status: CheeseStatus;
   readonly origin: string;
-  /** As it was written; '' for none. */
+  /** The price that was written; '' for none. */
   readonly pricePerKg: string;
   readonly ageMonths: string;
   readonly organic: boolean;

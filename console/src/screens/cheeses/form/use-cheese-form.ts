@@ -106,7 +106,7 @@ export function useCheeseForm(server: VersionedCheese) {
     }
   }
 
-  /** After a refusal: asks about contested fields; where there are none, a second save has the new version. */
+  /** Called after a refusal: asks about contested fields; where there are none, a second save has the new version. */
   async function compare(id: number): Promise<void> {
     const cheese = await curd.cheeses.get(id);
     const current = { cheese, etag: etagOf(cheese) };

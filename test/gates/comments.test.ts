@@ -1,0 +1,64 @@
+/** Comments name their subject: "The wait after a failure", not "After a failure". */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { filesIn, read } from './sources.ts';
+
+const prepositions = [
+  ...[
+    'Above',
+    'After',
+    'Against',
+    'Among',
+    'As',
+    'At',
+    'Before',
+    'Behind',
+    'Below',
+    'Between',
+    'By',
+    'During',
+  ],
+  ...['For', 'From', 'In', 'Inside', 'Into', 'Like', 'Of', 'On', 'Outside', 'Over', 'Per', 'Since', 'Than'],
+  ...['The same', 'Through', 'To', 'Under', 'Until', 'Up to', 'Upon', 'With', 'Within', 'Without'],
+];
+/** The beginning of a comment, also behind code. */
+const beginning = new RegExp(String.raw`(?:^|\s)(?:/\*\*?\s+(?:\*\s)?|// )(?:${prepositions.join('|')})\b`);
+
+/** Comments that begin with a preposition, as `line: text`. */
+function withoutSubject(source: string): string[] {
+  const lines = source.split('\n');
+  return lines.flatMap((line, index) => {
+    const isContinued = /^\s*\/\//.test(line) && /^\s*\/\//.test(lines[index - 1] ?? '');
+    const text = line.trimEnd().endsWith('/**') ? `${line} ${lines[index + 1]?.trim()}` : line;
+    return !isContinued && beginning.test(text) ? [`${index + 1}: ${text.trim()}`] : [];
+  });
+}
+
+test('A comment does not begin with a preposition or "The same"', () => {
+  const found = filesIn('{src,client/src,console/src}/**/*.{ts,tsx,css}')
+    .filter((path) => path !== 'client/src/schema.ts')
+    .flatMap((path) => withoutSubject(read(path)).map((place) => `${path}:${place}`));
+  assert.deepEqual(
+    found,
+    [],
+    'begin with what is described: "Limit of one request", "Returns the rows by id"',
+  );
+});
+
+test('A comment without a subject is found in each of its forms', () => {
+  const source = [
+    '/** Of one request. */',
+    '/**',
+    ' * The same for one job.',
+    ' */',
+    'const a = 1; // In seconds.',
+    '// Ordered, because a reader',
+    '// On another instance expects it.',
+    "const url = 'http://host'; /* By name. */",
+    '/** Offers a place. */',
+  ].join('\n');
+  assert.deepEqual(
+    withoutSubject(source).map((place) => place.split(':')[0]),
+    ['1', '2', '5', '8'],
+  );
+});
