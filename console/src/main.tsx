@@ -13,6 +13,7 @@ import { styleNonce } from './environment.ts';
 import { Notifications } from './parts/notifications.tsx';
 import { installNavigationKeys } from './parts/shortcuts.ts';
 import { session, start } from './session/session.ts';
+import { screens } from './shell/screens.ts';
 import { Shell, Starting } from './shell/shell.tsx';
 import { HandedOver, SignIn, SignInAgain, WaitForApproval } from './shell/sign-in.tsx';
 import { theme } from './theme.ts';
@@ -46,7 +47,7 @@ function Console() {
 const root = document.getElementById('root');
 if (root !== null) {
   session.onEnd(() => queryClient.clear());
-  installNavigationKeys();
+  installNavigationKeys(screens);
   watchRequests();
   connection.onReturn(() => void queryClient.invalidateQueries());
   createRoot(root).render(

@@ -1,5 +1,4 @@
-/** The port to the database. Two adapters implement it: sqlite.ts and postgres.ts. */
-import type { Config } from '../settings/config.ts';
+/** The port to the database. Two adapters implement it, in `sqlite/` and `postgres/`; `open.ts` opens them. */
 import type { Engine, Statement, Value } from './sql.ts';
 
 /** Runs statements, alone or within a transaction. The author of a statement declares the type of its rows. */
@@ -115,14 +114,4 @@ export class NotNullError extends Error {
     super(`not null: ${column}`, { cause });
     this.column = column;
   }
-}
-
-/** Opens the database of the settings. Only the code of its engine is loaded. */
-export async function openDatabase({ database: place }: Pick<Config, 'database'>): Promise<Database> {
-  if (place.engine === 'sqlite') {
-    const { openSqlite } = await import('./sqlite/sqlite.ts');
-    return openSqlite(place.file);
-  }
-  const { openPostgres } = await import('./postgres/postgres.ts');
-  return openPostgres(place.url);
 }

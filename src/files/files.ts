@@ -1,8 +1,6 @@
 /** The storage of image files: a folder, or a bucket with the S3 protocol. It checks no access. */
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import { type AppError, unavailable } from '../errors.ts';
-import type { Config } from '../settings/config.ts';
 
 /** Bytes from `first` to `last`, both inclusive, from 0. */
 export interface ByteRange {
@@ -23,16 +21,6 @@ export interface Files {
   list(): AsyncIterable<string>;
   /** Deletes a file, and what an interrupted `put` of it left. @throws AppError unavailable */
   delete(name: string): Promise<void>;
-}
-
-/** Opens the configured storage. The S3 client is loaded for a bucket only. */
-export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock): Promise<Files> {
-  if (images.kind === 'folder') {
-    const { openFolder } = await import('./folder.ts');
-    return openFolder(images.folder, clock);
-  }
-  const { openBucket } = await import('./bucket.ts');
-  return openBucket(images.bucket, images.prefix);
 }
 
 /** The error for a full disk or an unreachable bucket. */

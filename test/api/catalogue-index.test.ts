@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CheeseInput } from '../../src/cheeses/schemas.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, cleanUp, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
 

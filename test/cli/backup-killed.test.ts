@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { extract } from 'tar';
 import { systemClock } from '../../src/clock.ts';
 import { integrityErrors } from '../../src/database/sqlite/database-file.ts';
-import { openFiles } from '../../src/files/files.ts';
+import { openFiles } from '../../src/files/open.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { newCheese, testImage, upload } from '../files/images.ts';

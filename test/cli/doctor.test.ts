@@ -14,7 +14,7 @@ import { checkTransactionIds } from '../../src/database/checks/transaction-ids.t
 import type { Database } from '../../src/database/database.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { checkEventLog } from '../../src/event-log/consistency-check.ts';
-import { openFiles } from '../../src/files/files.ts';
+import { openFiles } from '../../src/files/open.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';

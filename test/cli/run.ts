@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import type { Scope } from '../../src/access/access.ts';
 import type { Services } from '../../src/app/services.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
-import { commands } from '../../src/cli/commands/commands.ts';
+import { commands, groups } from '../../src/cli/commands/commands.ts';
 import { buildCommandTree } from '../../src/cli/framework/command-tree.ts';
 import { optionName } from '../../src/cli/framework/options.ts';
 import { printFailure } from '../../src/cli/framework/output.ts';
@@ -106,7 +106,7 @@ async function runInPlace(environment: Environment, args: readonly string[]): Pr
     throw new Exit();
   };
   try {
-    await buildCommandTree().parseAsync(['node', 'curd', ...args]);
+    await buildCommandTree(commands, groups).parseAsync(['node', 'curd', ...args]);
   } catch (error) {
     if (!(error instanceof Exit)) {
       printFailure(error);

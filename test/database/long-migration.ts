@@ -1,6 +1,7 @@
 /** A process that migrates a database, given as JSON, and is killed in the middle of a long statement. */
-import { openDatabase } from '../../src/database/database.ts';
+
 import { migrate } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { futureMigrations } from '../upgrade/newer-schema.ts';
 

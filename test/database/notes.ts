@@ -1,6 +1,7 @@
 /** A small table for tests of the database port. */
 
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { Database } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from '../context.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import { sql } from '../../src/database/sql.ts';
 import { cleanUp, onBothEngines } from '../context.ts';
 import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
@@ -19,7 +19,7 @@ onBothEngines('A database', (engine) => {
     const database = await openNotes(t, engine, config);
     const child = startChild(
       t,
-      `import { openDatabase } from '${source}database/database.ts';
+      `import { openDatabase } from '${source}database/open.ts';
        import { sql } from '${source}database/sql.ts';
        const database = await openDatabase(${JSON.stringify(config)});
        let id = 0;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
-import { type Files, openFiles } from '../../src/files/files.ts';
+import type { Files } from '../../src/files/files.ts';
+import { openFiles } from '../../src/files/open.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
 import { awsSettings, bucket, openBucket } from './bucket.ts';
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import { sql } from '../../src/database/sql.ts';
 import { curd } from '../cli/run.ts';
 import { secret, until } from '../context.ts';

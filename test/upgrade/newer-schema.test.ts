@@ -1,7 +1,7 @@
 /** This version on a database that a newer version has migrated, as during an upgrade of several instances. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { assertEachRefused, curd, freshShop, runInProcess, serve } from '../cli/run.ts';

@@ -1,6 +1,7 @@
 /** The schema of a version after this one, as far as this version may have to work with it. */
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { Database } from '../../src/database/database.ts';
 import { listMigrations, type Migration, migrate } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/database/open.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import type { Config } from '../../src/settings/config.ts';
 

@@ -1,7 +1,7 @@
 /** Keyboard shortcuts of the whole page and of screens. They are ignored while somebody types. */
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { navigate } from 'wouter/use-browser-location';
-import { screens } from '../screens/list.ts';
+import type { Screen } from './screen.ts';
 
 /** Shown in the list of shortcuts, beside those of the navigation. */
 export const shortcutHelp: readonly (readonly [keys: string, text: string])[] = [
@@ -73,7 +73,7 @@ let sequenceBegun = Number.NEGATIVE_INFINITY;
 const isInSequence = () => performance.now() - sequenceBegun < sequenceMs;
 
 /** `g` and the key of a screen open it; `/` moves to the search of the screen. */
-export function installNavigationKeys(): void {
+export function installNavigationKeys(screens: readonly Screen[]): void {
   window.addEventListener(
     'keydown',
     (event) => {

@@ -6,8 +6,8 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Curd } from '../../../client/src/index.ts';
 import { useSignedIn } from '../data/queries.ts';
-import { screens } from '../screens/list.ts';
 import { signOut } from '../session/session.ts';
+import { screens } from './screens.ts';
 
 const [store, palette] = createSpotlight();
 

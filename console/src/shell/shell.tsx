@@ -30,9 +30,9 @@ import { shopEnvironment, shopName } from '../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../parts/page.tsx';
 import { shortcutHelp, useShortcuts } from '../parts/shortcuts.ts';
 import { useScrollPlace } from '../parts/tables/place.ts';
-import { screens } from '../screens/list.ts';
 import { signOut } from '../session/session.ts';
 import { openPalette, Palette } from './palette.tsx';
+import { screens } from './screens.ts';
 
 const liveTexts = {
   connecting: { label: 'connecting', color: 'gray', help: 'The event stream is being opened.' },

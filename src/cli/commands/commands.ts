@@ -22,6 +22,7 @@ import {
   rotateKeyOptions,
   serveOptions,
 } from '../framework/command-options.ts';
+import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { eventCommands } from './event-commands.ts';
 import { stockCommands } from './stock-commands.ts';
@@ -301,6 +302,9 @@ export const commands: readonly CommandDefinition[] = [
     help: 'bash: source <(npx curd completion bash)\nzsh:  source <(npx curd completion zsh), after compinit\nfish: npx curd completion fish | source\nIt completes the command "curd". Define it with: alias curd=\'npx curd\'',
     arguments: [{ ...argument('shell', parseEnum(shells)), choices: shells }],
     hasSettings: false,
-    load: async () => (await import('./completion.ts')).printCompletion,
+    load: async () => {
+      const { printCompletion } = await import('./completion.ts');
+      return (shell) => printCompletion(buildCommandTree(commands, groups), shell);
+    },
   }),
 ];

@@ -1,6 +1,5 @@
 /** Completion scripts for shells, generated from the command tree. */
 import type { Command } from 'commander';
-import { buildCommandTree } from '../framework/command-tree.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -18,9 +17,9 @@ interface Level {
   readonly takesFile: boolean;
 }
 
-/** Prints the completion script for a shell. */
-export function printCompletion(shell: Shell): void {
-  const levels = levelsOf(buildCommandTree());
+/** Prints the completion script of a program for a shell. */
+export function printCompletion(program: Command, shell: Shell): void {
+  const levels = levelsOf(program);
   process.stdout.write({ bash, zsh, fish }[shell](levels));
 }
 

@@ -3,7 +3,6 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { defaultText, type Setting } from '../../settings/setting.ts';
 import { settings } from '../../settings/table.ts';
-import { commands, groups } from '../commands/commands.ts';
 import type { CommandDefinition } from './command-definition.ts';
 import { flagName, type OptionDefinition } from './options.ts';
 import { runCommand } from './run-command.ts';
@@ -12,8 +11,11 @@ import { addHelpHints, styleHelp } from './style.ts';
 /** Settings in the help of every command: where the shop is. The help of the server has all settings. */
 const locationFlags = ['data-dir', 'database'];
 
-/** The program with all its commands. */
-export function buildCommandTree(): Command {
+/** The program with its commands. @param groups a text for the first word of commands with two */
+export function buildCommandTree(
+  commands: readonly CommandDefinition[],
+  groups: Readonly<Record<string, string>>,
+): Command {
   const program = new Command('curd')
     .description('The server of an online cheese shop.')
     .version(packageJson.version);

@@ -2,7 +2,7 @@
 import { Tabs } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { PageTitle } from '../../parts/page.tsx';
-import type { ScreenProps } from '../list.ts';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { AccountDetail } from './account.tsx';
 import { Accounts } from './accounts.tsx';
 import { OauthClients } from './oauth-clients.tsx';

@@ -1,7 +1,7 @@
 import './cheeses.css';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/page.tsx';
-import type { ScreenProps } from '../list.ts';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { CheesePage } from './cheese-page.tsx';
 import { CheeseList } from './list/cheese-list.tsx';
 import { NewCheese } from './new-cheese.tsx';

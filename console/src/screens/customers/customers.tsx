@@ -6,13 +6,13 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Query, Result } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import type { ScreenProps } from '../list.ts';
 import { CustomerDetail } from './customer.tsx';
 import { tierColors } from './tiers.ts';
 

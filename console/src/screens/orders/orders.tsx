@@ -2,7 +2,7 @@
 import { Anchor, SegmentedControl } from '@mantine/core';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Empty, PageTitle } from '../../parts/page.tsx';
-import type { ScreenProps } from '../list.ts';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
 import { OrderDetail } from './order.tsx';

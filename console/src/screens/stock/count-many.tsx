@@ -8,7 +8,7 @@ import { readNumber } from '../../parts/fields/number.ts';
 import { NumberField } from '../../parts/fields/number-field.tsx';
 import { Bulk } from '../../parts/tables/bulk.tsx';
 import { showKilograms } from '../../parts/text/format.ts';
-import type { StockRow } from './stock.tsx';
+import type { StockRow } from './read-stock.ts';
 import { countStock, kilogramRules } from './stock-dialogs.tsx';
 
 interface Props {

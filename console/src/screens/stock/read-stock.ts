@@ -2,6 +2,7 @@
 import type { Curd, Result } from '../../../../client/src/index.ts';
 
 type StockPage = Result<'listStock'>;
+export type StockRow = StockPage['items'][number];
 
 export interface StockView {
   /** Only sold out and low ones. */

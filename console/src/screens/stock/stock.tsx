@@ -3,26 +3,23 @@ import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import type { Result } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { SearchField } from '../../parts/fields/search-field.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../parts/text/format.ts';
-import type { ScreenProps } from '../list.ts';
 import { BeginTracking } from './begin-tracking.tsx';
 import { CountMany } from './count-many.tsx';
 import { LevelBadge } from './level-badge.tsx';
-import { readAllStock, readStockPage, type StockView } from './read-stock.ts';
+import { readAllStock, readStockPage, type StockRow, type StockView } from './read-stock.ts';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
 import { StockHistory } from './stock-history.tsx';
 import { showSupply } from './supply.ts';
 import { useSales } from './use-sales.ts';
-
-export type StockRow = Result<'listStock'>['items'][number];
 
 interface Page {
   readonly items: readonly StockRow[];

@@ -1,5 +1,5 @@
 import { Empty, PageTitle } from '../../parts/page.tsx';
-import type { ScreenProps } from '../list.ts';
+import type { ScreenProps } from '../../parts/screen.ts';
 import { EndpointList } from './endpoint-list.tsx';
 import { EndpointPage } from './endpoint-page.tsx';
 

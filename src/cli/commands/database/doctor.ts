@@ -9,7 +9,7 @@ import { isTlsForgotten } from '../../../database/postgres/tls.ts';
 import { sql } from '../../../database/sql.ts';
 import { checkEventLog } from '../../../event-log/consistency-check.ts';
 import { fillGaps } from '../../../event-log/repair.ts';
-import { openFiles } from '../../../files/files.ts';
+import { openFiles } from '../../../files/open.ts';
 import { checkImages } from '../../../images/consistency-check.ts';
 import { inspectImageUrls } from '../../../images/image-urls.ts';
 import { type CheckResult, storeDoctorRun } from '../../../operations/integrity.ts';

@@ -1,5 +1,5 @@
-import { openDatabase } from '../../../database/database.ts';
 import { findNewerSchema, migrate, type SchemaVersions } from '../../../database/migrate.ts';
+import { openDatabase } from '../../../database/open.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
 import { configForExistingShop } from '../../framework/run-command.ts';

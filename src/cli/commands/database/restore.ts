@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { extract, list } from 'tar';
 import { systemClock, timestamp } from '../../../clock.ts';
-import { openDatabase } from '../../../database/database.ts';
 import { migrate, requireOwnSchema } from '../../../database/migrate.ts';
+import { openDatabase } from '../../../database/open.ts';
 import {
   environmentIn,
   integrityErrors,
@@ -14,8 +14,8 @@ import {
 import { beginEpochOf } from '../../../event-log/numbering.ts';
 import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
 import { sha256OfFile } from '../../../files/digest.ts';
-import { openFiles } from '../../../files/files.ts';
 import { openFolder } from '../../../files/folder.ts';
+import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
 import type { Environment } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';

@@ -15,25 +15,8 @@ import {
 } from '@radix-ui/react-icons';
 import { type ComponentType, createElement, useEffect, useState } from 'react';
 import { Loading } from '../parts/page.tsx';
-import { PendingBadge } from './approvals/pending-badge.tsx';
-
-export interface ScreenProps {
-  /** The part of the URL after the screen: the object that is open. */
-  readonly id: string | undefined;
-}
-
-export interface Screen {
-  readonly path: string;
-  readonly title: string;
-  /** The key after `g` that opens it. */
-  readonly key: string;
-  readonly icon: ComponentType;
-  readonly component: ComponentType<ScreenProps>;
-  /** Whether staff without the scope admin see it. */
-  readonly isForStaff: boolean;
-  /** What is shown beside the title in the navigation. */
-  readonly badge?: ComponentType;
-}
+import type { Screen, ScreenProps } from '../parts/screen.ts';
+import { PendingBadge } from '../screens/approvals/pending-badge.tsx';
 
 type Module = { readonly default: ComponentType<ScreenProps> };
 
@@ -87,7 +70,7 @@ export const screens: readonly Screen[] = [
     title: 'Home',
     key: 'h',
     icon: HomeIcon,
-    component: screen(() => import('./home/home.tsx')),
+    component: screen(() => import('../screens/home/home.tsx')),
     isForStaff: false,
   },
   {
@@ -95,7 +78,7 @@ export const screens: readonly Screen[] = [
     title: 'Orders',
     key: 'o',
     icon: ClipboardIcon,
-    component: screen(() => import('./orders/orders.tsx')),
+    component: screen(() => import('../screens/orders/orders.tsx')),
     isForStaff: false,
   },
   {
@@ -103,7 +86,7 @@ export const screens: readonly Screen[] = [
     title: 'Cheeses',
     key: 'c',
     icon: CubeIcon,
-    component: screen(() => import('./cheeses/cheeses.tsx')),
+    component: screen(() => import('../screens/cheeses/cheeses.tsx')),
     isForStaff: true,
   },
   {
@@ -111,7 +94,7 @@ export const screens: readonly Screen[] = [
     title: 'Stock',
     key: 's',
     icon: ArchiveIcon,
-    component: screen(() => import('./stock/stock.tsx')),
+    component: screen(() => import('../screens/stock/stock.tsx')),
     isForStaff: true,
   },
   {
@@ -119,7 +102,7 @@ export const screens: readonly Screen[] = [
     title: 'Import',
     key: 'i',
     icon: UploadIcon,
-    component: screen(() => import('./import/import.tsx')),
+    component: screen(() => import('../screens/import/import.tsx')),
     isForStaff: true,
   },
   {
@@ -127,7 +110,7 @@ export const screens: readonly Screen[] = [
     title: 'Customers',
     key: 'u',
     icon: PersonIcon,
-    component: screen(() => import('./customers/customers.tsx')),
+    component: screen(() => import('../screens/customers/customers.tsx')),
     isForStaff: false,
   },
   {
@@ -135,7 +118,7 @@ export const screens: readonly Screen[] = [
     title: 'Approvals',
     key: 'p',
     icon: BellIcon,
-    component: screen(() => import('./approvals/approvals.tsx')),
+    component: screen(() => import('../screens/approvals/approvals.tsx')),
     isForStaff: false,
     badge: PendingBadge,
   },
@@ -144,7 +127,7 @@ export const screens: readonly Screen[] = [
     title: 'Access',
     key: 'k',
     icon: LockClosedIcon,
-    component: screen(() => import('./access/access.tsx')),
+    component: screen(() => import('../screens/access/access.tsx')),
     isForStaff: false,
   },
   {
@@ -152,7 +135,7 @@ export const screens: readonly Screen[] = [
     title: 'Webhooks',
     key: 'w',
     icon: LightningBoltIcon,
-    component: screen(() => import('./webhooks/webhooks.tsx')),
+    component: screen(() => import('../screens/webhooks/webhooks.tsx')),
     isForStaff: false,
   },
   {
@@ -160,7 +143,7 @@ export const screens: readonly Screen[] = [
     title: 'Events',
     key: 'e',
     icon: ActivityLogIcon,
-    component: screen(() => import('./events/events.tsx')),
+    component: screen(() => import('../screens/events/events.tsx')),
     isForStaff: false,
   },
   {
@@ -168,7 +151,7 @@ export const screens: readonly Screen[] = [
     title: 'Limits',
     key: 'l',
     icon: DashboardIcon,
-    component: screen(() => import('./limits/limits.tsx')),
+    component: screen(() => import('../screens/limits/limits.tsx')),
     isForStaff: false,
   },
   {
@@ -176,7 +159,7 @@ export const screens: readonly Screen[] = [
     title: 'Operations',
     key: 'x',
     icon: GearIcon,
-    component: screen(() => import('./operations/operations.tsx')),
+    component: screen(() => import('../screens/operations/operations.tsx')),
     isForStaff: false,
   },
 ];
