@@ -54,12 +54,19 @@ const exceptions: Readonly<Record<string, { readonly tables: readonly string[]; 
     },
   };
 
-/** Tables that the SQL of a file names. */
-function tablesIn(path: string): Set<string> {
-  const source = read(path).replace(/^\s*\/?\*.*$/gm, '');
-  const statements = [...source.matchAll(/sql`([^`]*)`/g)].map(([, text = '']) => text).join('\n');
-  const inSql = statements.matchAll(/\b(?:from|join|into|update)\s+([a-z_]+)/g);
-  const inCalls = source.matchAll(/\b(?:insert|deleteInOrder|deleteUnlocked)\(\s*'([a-z_]+)'/g);
+/** What the port to the database exports that has the name of a table as its first parameter. */
+const verbs = filesIn('src/database/**/*.ts').flatMap((path) =>
+  [...read(path).matchAll(/\b(\w+)(?:<[^>(]*>)?\(\s*table: string/g)].map(([, verb = '']) => verb),
+);
+
+/** Tables that the SQL of a source names, or a call of the port. Prose in quotes is left out. */
+function tablesIn(source: string): Set<string> {
+  const code = source.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const outsideQuotes = code.replace(/\brawSql\(\s*'([^'\n]*)'/g, ' $1 ').replace(/'[^'\n]*'/g, '');
+  const inSql = outsideQuotes.matchAll(/\b(?:from|join|into|update|table)\s+([a-z_]+)/g);
+  const inCalls = code.matchAll(
+    new RegExp(`\\b(?:${verbs.join('|')})(?:<[^>(]*>)?\\(\\s*['\`]([a-z_]+)`, 'g'),
+  );
   return new Set([...inSql, ...inCalls].map(([, name = '']) => name).filter((name) => name in owners));
 }
 
@@ -87,14 +94,43 @@ suite('Tables', () => {
 
   test('are named by the queries and the consistency check of their folder', () => {
     const foreign = files.flatMap((path) =>
-      [...tablesIn(path)].filter((table) => !mayName(path, table)).map((table) => `${path}: ${table}`),
+      [...tablesIn(read(path))].filter((table) => !mayName(path, table)).map((table) => `${path}: ${table}`),
     );
     assert.deepEqual(foreign, [], 'move the statement into the queries of the folder that owns the table');
   });
 
+  test('are found in each verb of the port that names a table', () => {
+    for (const verb of ['insert', 'sendInsert', 'deleteInOrder', 'deleteUnlocked', 'deleteSlice']) {
+      assert.ok(verbs.includes(verb), `${verb} is missing in ${verbs.join(', ')}`);
+    }
+    for (const verb of verbs) {
+      for (const call of [
+        `tx.${verb}('cheese', x)`,
+        `${verb}(\n  'cheese',\n x)`,
+        `${verb}<Row>('cheese', x)`,
+      ]) {
+        assert.deepEqual([...tablesIn(call)], ['cheese'], call);
+      }
+    }
+  });
+
+  test('are found in each statement that names a table', () => {
+    for (const statement of [
+      'select 1 from',
+      'with x as (select 1) select 1 from x join',
+      'update',
+      'insert into',
+    ]) {
+      for (const call of ['sql`? cheese`', `sql\`\${sql\`true\`} ? cheese\``, "rawSql('? cheese')"]) {
+        assert.deepEqual([...tablesIn(call.replace('?', statement))], ['cheese'], call);
+      }
+    }
+    assert.deepEqual([...tablesIn("throw notFound('The name from cheese is missing')")], []);
+  });
+
   test('of other folders are named by the listed exceptions, each of which is still needed', () => {
     const unneeded = Object.entries(exceptions).flatMap(([path, { tables }]) => {
-      const named = files.includes(path) ? tablesIn(path) : new Set();
+      const named = files.includes(path) ? tablesIn(read(path)) : new Set();
       return tables.filter((table) => !named.has(table)).map((table) => `${path}: ${table}`);
     });
     assert.deepEqual(unneeded, [], 'remove these from the list');
