@@ -1,6 +1,6 @@
 /** Statements for lists of orders. Each reads one index in the order of the list. */
 import { queriesOn } from '../../database/database.ts';
-import { join, joinAnd, rawSql, type Statement, sql, valueList } from '../../database/sql.ts';
+import { join, joinAnd, noIndex, rawSql, type Statement, sql, valueList } from '../../database/sql.ts';
 import { firstRealId, type OrderRow, orderColumns } from '../queries.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
 
@@ -48,19 +48,23 @@ export interface OrderPageRequest {
   readonly limit: number;
 }
 
+const customerIdWithoutIndex = noIndex(sql`customer_id`, 'number');
+const placedByWithoutIndex = noIndex(sql`placed_by`, 'text');
+const createdAtWithoutIndex = noIndex(sql`created_at`, 'text');
+
 export const orderListQueries = queriesOn((tx) => ({
   list: ({ filters, index, range, now, isAscending, limit }: OrderPageRequest) => {
     const { customerId, placedBy, statuses } = filters;
-    const direction = rawSql(isAscending ? '' : ' desc');
+    const direction = isAscending ? sql`` : sql` desc`;
     const order = sql`created_at${direction}, id${direction}`;
     const ofStatus =
       statuses === undefined || index === 'status' ? [] : [sql`status in (${valueList(statuses)})`];
     const conditions = [...selectionOf(filters, now), ...ofStatus];
     if (customerId !== undefined && index !== 'customer_id') {
-      conditions.push(sql`+customer_id = ${customerId}`);
+      conditions.push(sql`${customerIdWithoutIndex} = ${customerId}`);
     }
     if (placedBy !== undefined && index !== 'placed_by') {
-      conditions.push(sql`placed_by || '' = ${placedBy}`);
+      conditions.push(sql`${placedByWithoutIndex} = ${placedBy}`);
     }
     /**
      * @param value of the column with which the index begins. Comparing it with the place, not for equality, leaves
@@ -99,10 +103,9 @@ export const orderListQueries = queriesOn((tx) => ({
             select ${orderColumns} from orders where ${isBetween(sql`created_at`)} order by ${order} limit ${limit}`);
         }
         // The index by the estimated date has the times of creation, so that late orders are sorted without their rows.
-        const created = sql`created_at || ''`;
         return tx.all<OrderRow>(sql`
           select ${orderColumns} from orders where id in (
-            select id from orders where ${isBetween(created)} order by ${created}${direction}, id${direction} limit ${limit})
+            select id from orders where ${isBetween(createdAtWithoutIndex)} order by ${createdAtWithoutIndex}${direction}, id${direction} limit ${limit})
           order by ${order}`);
       }
     }
@@ -126,9 +129,9 @@ export function totalOf(filters: OrderFilters, now: string): Statement {
   // Planners must not choose the index of an owner, who may have many orders, for one of these few.
   const isShort = needsApproval === true || late === true;
   const [customer, placer] = isShort
-    ? [sql`+customer_id`, sql`placed_by || ''`]
+    ? [customerIdWithoutIndex, placedByWithoutIndex]
     : [sql`customer_id`, sql`placed_by`];
-  const created = rawSql(late ? "created_at || ''" : 'created_at');
+  const created = late ? createdAtWithoutIndex : sql`created_at`;
   const conditions = [
     ...selectionOf(filters, now),
     ...(createdFrom === undefined ? [] : [sql`${created} >= ${createdFrom}`]),
@@ -154,8 +157,8 @@ export function totalOf(filters: OrderFilters, now: string): Statement {
 
 function selectionOf({ needsApproval, late }: OrderFilters, now: string): Statement[] {
   return [
-    // The plus sign: SQLite would read the whole table from this id on.
-    sql`+id >= ${firstRealId}`,
+    // SQLite would read the whole table from this id on.
+    sql`${noIndex(sql`id`, 'number')} >= ${firstRealId}`,
     // Literals, as in the conditions of the indexes.
     ...(needsApproval ? [sql`needs_approval = 1 and status = 'placed'`] : []),
     ...(late ? [sql`status = 'approved' and ship_date < ${now}`] : []),
