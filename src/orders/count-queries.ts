@@ -3,7 +3,7 @@
  * so that no transaction waits for a counter. The counter (order-counter.ts) adds these changes to the counts.
  */
 import { queriesOn } from '../database/database.ts';
-import { join, joinAnd, rawSql, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import { join, rawSql, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
 import { firstRealId } from './queries.ts';
 import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
@@ -28,28 +28,28 @@ export const allDays = '';
 /** The owner of all orders. */
 export const everyOwner = '*';
 
-const columns = rawSql(orderStatuses.join(', '));
-const sums = rawSql(orderStatuses.map((status) => `sum(${status})`).join(', '));
-const negative = rawSql(orderStatuses.map((status) => `-${status}`).join(', '));
-const isDifferent = rawSql(orderStatuses.map((status) => `sum(${status}) <> 0`).join(' or '));
+const columns = sql`placed, approved, shipped, delivered, cancelled`;
+const sums = sql`sum(placed), sum(approved), sum(shipped), sum(delivered), sum(cancelled)`;
+const negative = sql`-placed, -approved, -shipped, -delivered, -cancelled`;
+const isDifferent = sql`
+  sum(placed) <> 0 or sum(approved) <> 0 or sum(shipped) <> 0 or sum(delivered) <> 0 or sum(cancelled) <> 0`;
 
 /** Orders by what their counts depend on. Grouped once, because each belongs to up to three owners. */
 const countedOrders = sql`
-  select placed_by, customer_id, substr(created_at, 1, 10) as day, ${rawSql(
-    orderStatuses
-      .map((status) => `sum(case when status = '${status}' then 1 else 0 end) as ${status}`)
-      .join(', '),
-  )}
+  select placed_by, customer_id, substr(created_at, 1, 10) as day,
+    sum(case when status = 'placed' then 1 else 0 end) as placed,
+    sum(case when status = 'approved' then 1 else 0 end) as approved,
+    sum(case when status = 'shipped' then 1 else 0 end) as shipped,
+    sum(case when status = 'delivered' then 1 else 0 end) as delivered,
+    sum(case when status = 'cancelled' then 1 else 0 end) as cancelled
   from orders where id >= ${firstRealId} group by placed_by, customer_id, substr(created_at, 1, 10)`;
 
-const changes = rawSql(
-  orderStatuses
-    .map(
-      (status) =>
-        `case when new_status = '${status}' then 1 else 0 end - case when old_status = '${status}' then 1 else 0 end as ${status}`,
-    )
-    .join(', '),
-);
+const changes = sql`
+  case when new_status = 'placed' then 1 else 0 end - case when old_status = 'placed' then 1 else 0 end as placed,
+  case when new_status = 'approved' then 1 else 0 end - case when old_status = 'approved' then 1 else 0 end as approved,
+  case when new_status = 'shipped' then 1 else 0 end - case when old_status = 'shipped' then 1 else 0 end as shipped,
+  case when new_status = 'delivered' then 1 else 0 end - case when old_status = 'delivered' then 1 else 0 end as delivered,
+  case when new_status = 'cancelled' then 1 else 0 end - case when old_status = 'cancelled' then 1 else 0 end as cancelled`;
 
 /** A row for each owner, as `ownersOf` does it. */
 function byOwner(source: Statement, values: Statement): Statement {
@@ -92,20 +92,17 @@ export const orderCountQueries = queriesOn((tx) => ({
   add: (rows: readonly OrderCountRow[]) =>
     tx.run(sql`
       insert into order_count (owner, day, ${columns})
-      select value->>0, value->>1, ${join(
-        orderStatuses.map((_, index) => sql`cast(value->>${rawSql(String(index + 2))} as bigint)`),
-        ', ',
-      )}
+      select value->>0, value->>1, cast(value->>2 as bigint), cast(value->>3 as bigint), cast(value->>4 as bigint),
+        cast(value->>5 as bigint), cast(value->>6 as bigint)
       from ${rowsFromJson(rows)} where true
-      on conflict (owner, day) do update set ${join(
-        orderStatuses.map((status) => rawSql(`${status} = order_count.${status} + excluded.${status}`)),
-        ', ',
-      )}`),
+      on conflict (owner, day) do update set placed = order_count.placed + excluded.placed,
+        approved = order_count.approved + excluded.approved, shipped = order_count.shipped + excluded.shipped,
+        delivered = order_count.delivered + excluded.delivered, cancelled = order_count.cancelled + excluded.cancelled`),
 
   deleteEmpty: (rows: readonly OrderCountRow[]) =>
     tx.run(sql`
       delete from order_count where (owner, day) in (select value->>0, value->>1 from ${rowsFromJson(rows)})
-        and ${joinAnd(orderStatuses.map((status) => rawSql(`${status} = 0`)))}`),
+        and placed = 0 and approved = 0 and shipped = 0 and delivered = 0 and cancelled = 0`),
 
   /** Deletes all counts and makes them again. The caller has locked the orders. */
   async rebuild() {

@@ -1,6 +1,7 @@
 /**
  * The transitions of an order: one conditional update each, with the changes and the event that belong to it. Of
- * several concurrent transitions of an order, one succeeds.
+ * several concurrent transitions of an order, one succeeds. A trigger on the table of orders records each change of a
+ * status for the counts of orders (count-queries.ts).
  */
 import { forEachBlock } from '../../blocks.ts';
 import { type Clock, timestamp } from '../../clock.ts';
