@@ -84,7 +84,10 @@ export interface DetailsByCode {
   /** The scopes that would have sufficed. */
   forbidden: { readonly scopes: readonly string[] };
   methodNotAllowed: { readonly allows: readonly string[] };
-  conflict: { readonly retryAfterMs: number };
+  conflict:
+    | { readonly retryAfterMs: number }
+    /** The fields whose values are taken. */
+    | { readonly fields: readonly FieldError[] };
   /** The URL of what is left. */
   eventsExpired: { readonly firstUrl: string };
   /** The rest of the body was not read. */

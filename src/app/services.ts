@@ -137,8 +137,8 @@ export async function openServices(
       ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
       : error;
   }
-  const { environment, defaultPlan, secret, tiers } = config;
-  const keys = createKeyService({ database, clock, environment, defaultPlan });
+  const { environment, accountPlan, secret, tiers } = config;
+  const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
   const { passwords, imageRenderer } = shared ?? createWorkerPools(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);

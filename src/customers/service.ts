@@ -101,14 +101,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     const profile = profileToStore(input, password);
     const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
     if (row === undefined) {
-      const errors = await takenFields(tx, profile, null);
-      throw new AppError(
-        'conflict',
-        errors.map(({ field }) => `The ${field} belongs to another customer.`).join(' '),
-        {
-          cause: errors,
-        },
-      );
+      const fields = await takenFields(tx, profile, null);
+      const message = fields.map(({ field }) => `The ${field} belongs to another customer.`).join(' ');
+      throw new AppError('conflict', message, { details: { fields } });
     }
     await record(tx, context, customerEvents.created.of(`customer:${row.id}`, { id: row.id }));
     return toCustomer(row, favourite);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ConfigError } from './parsers.ts';
 import { loadOrCreateSecret, parseSecret } from './secret.ts';
-import { defaultIn, type Setting, type SettingContext, textIn } from './setting.ts';
+import { defaultIn, type Setting, type SettingContext } from './setting.ts';
 import { type GivenSetting, givenSettings } from './setting-origins.ts';
 import { type SettingName, type SettingValues, settings, type Variable } from './table.ts';
 
@@ -22,8 +22,6 @@ export interface Config extends Omit<SettingValues, 'secret'> {
   readonly incomingDir: string;
   /** All settings as they were given, without secrets. */
   readonly given: readonly GivenSetting[];
-  /** The plan of accounts that are created without one. */
-  readonly defaultPlan: string;
 }
 
 export type LogLevel = Config['logLevel'];
@@ -45,7 +43,6 @@ export function loadConfig(raw: RawSettings, flags: RawSettings = {}): Config {
     secret: values.secret ?? parseSecret(loadOrCreateSecret(values.dataDir), 'CURD_SECRET'),
     given: givenSettings(raw, flags, values),
     incomingDir: join(values.dataDir, 'incoming'),
-    defaultPlan: textIn(settings.sessionPlan.default, values.environment),
   });
 }
 

@@ -38,7 +38,7 @@ export function defaultIn(setting: Pick<Setting, 'default'>, context: SettingCon
 }
 
 /** The text for an environment. */
-export function textIn(texts: EnvironmentTexts, environment: Environment): string {
+function textIn(texts: EnvironmentTexts, environment: Environment): string {
   return texts[environment] ?? texts.elsewhere ?? '';
 }
 

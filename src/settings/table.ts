@@ -148,6 +148,14 @@ export const settings = {
     default: { local: 'enterprise', elsewhere: 'free' },
     parse: (text, name, { plans }): string => parseEnum(Object.keys(plans))(text, name),
   },
+  accountPlan: {
+    variable: 'CURD_ACCOUNT_PLAN',
+    flag: 'account-plan',
+    placeholder: 'plan',
+    help: 'default plan of accounts, for those that are created without one',
+    default: { local: 'enterprise', elsewhere: 'free' },
+    parse: (text, name, { plans }): string => parseEnum(Object.keys(plans))(text, name),
+  },
   addressLimits: {
     variable: 'CURD_ADDRESS_LIMITS',
     flag: 'address-limits',

@@ -75,6 +75,14 @@ suite('Plans', { concurrency: 2 }, () => {
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
   });
 
+  test('of accounts that are created without one are those of CURD_ACCOUNT_PLAN', async (t) => {
+    const shop = await freshShop(t, { CURD_PLANS: further });
+    assert.equal((await curdJson(shop, 'accounts', 'create', 'usual')).plan, 'enterprise');
+    const golden = { ...shop, CURD_ACCOUNT_PLAN: 'gold' };
+    assert.equal((await curdJson(golden, 'accounts', 'create', 'dairy')).plan, 'gold');
+    assert.equal((await curdJson(golden, 'accounts', 'create', 'other', '--plan', 'pro')).plan, 'pro');
+  });
+
   test('that do not exist are refused, with a list of those that do', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const { account } = await accountWithKey(shop);
@@ -100,6 +108,13 @@ suite('Plans', { concurrency: 2 }, () => {
         'a plan of sessions that is not there',
         () => loadConfig({ ...shop, CURD_SESSION_PLAN: 'gold' }),
         /CURD_SESSION_PLAN/,
+        /"gold"/,
+        /pro/,
+      ],
+      [
+        'a plan of accounts that is not there',
+        () => loadConfig({ ...shop, CURD_ACCOUNT_PLAN: 'gold' }),
+        /CURD_ACCOUNT_PLAN/,
         /"gold"/,
         /pro/,
       ],

@@ -44,7 +44,7 @@ const headersByCode: { readonly [C in keyof DetailsByCode]: (details: DetailsByC
       return { 'WWW-Authenticate': `${challenge}, error="insufficient_scope"${scope}` };
     },
     methodNotAllowed: ({ allows }) => ({ Allow: allows.join(', ') }),
-    conflict: retryAfter,
+    conflict: (details) => ('retryAfterMs' in details ? retryAfter(details) : {}),
     eventsExpired: ({ firstUrl }) => ({ Link: `<${firstUrl}>; rel="first"` }),
     payloadTooLarge: () => ({ Connection: 'close' }),
     unsupportedMediaType: (details) =>

@@ -1,7 +1,7 @@
 /** Login, consent and logout: shows the pages and handles their forms. */
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../../clock.ts';
-import { AppError, type FieldError } from '../../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import { createCsrfTokens } from '../../../http/pages/csrf.ts';
 import { readForm } from '../../../http/pages/form.ts';
 import { redirectSeeOther, sendPage } from '../../../http/pages/send-page.ts';
@@ -213,7 +213,7 @@ export function createInteractions({
         if (!(error instanceof AppError)) {
           throw error;
         }
-        const taken = error.code === 'conflict' ? (error.cause as readonly FieldError[]) : [];
+        const taken = error.details !== undefined && 'fields' in error.details ? error.details.fields : [];
         const errors = [...error.errors, ...taken];
         const page = registerPage(layout, formOf(details, 'register'), await clientInfoOf(details), {
           values,
