@@ -16,7 +16,7 @@ insert into shop (id) values (1);
 
 -- An account: the owner of API keys and OAuth applications.
 create table account (
-  id integer primary key,
+  id integer primary key autoincrement,
   name text not null,
   plan text not null,
   created_at text not null
@@ -26,7 +26,7 @@ create unique index account_name on account (name);
 
 -- An API key. Only the SHA-256 of its secret is stored. name: what an operator calls it.
 create table api_key (
-  id integer primary key,
+  id integer primary key autoincrement,
   account_id integer not null references account (id),
   name text,
   type text not null check (type in ('live', 'test')),
@@ -79,7 +79,7 @@ create index cheese_by_change on cheese (changed_in, id);
 
 -- A category or tag, whose id never changes. It stays when its last cheese is deleted.
 create table term (
-  id integer primary key,
+  id integer primary key autoincrement,
   kind text not null check (kind in ('category', 'tag')),
   name text not null
 );

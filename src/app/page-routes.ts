@@ -1,4 +1,4 @@
-/** Routes of the landing page and of the console. */
+/** Routes of the landing page, of the client package and of the console. */
 import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
 import type { Clock } from '../clock.ts';
 import { consoleRoutes } from '../console-server/routes.ts';
@@ -6,6 +6,7 @@ import { landingRoutes } from '../http/pages/landing-page.ts';
 import type { Route } from '../http/route.ts';
 import type { Config } from '../settings/config.ts';
 import { apiInfo, landingText } from './api-info.ts';
+import { clientPackageRoute } from './client-package.ts';
 
 /** @param links for the sign-in to the console */
 export function pageRoutes(config: Config, clock: Clock, links: ConsoleLinks): Route[] {
@@ -20,6 +21,7 @@ export function pageRoutes(config: Config, clock: Clock, links: ConsoleLinks): R
       environment,
       console: hasConsole ? '/console' : null,
     }),
+    clientPackageRoute(),
     ...(hasConsole
       ? consoleRoutes({
           links,

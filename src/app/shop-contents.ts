@@ -1,4 +1,6 @@
-/** What a shop contains, over the tables of all areas. */
+/** What a shop on any engine contains, and the ids that it has given out, over the tables of all areas. */
+
+import { readLastIds, skipIds } from '../database/copy/tables.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 
@@ -23,4 +25,25 @@ export async function containsShop(database: Sql): Promise<boolean> {
     select 1 as found from (select id from account union all select id from customer union all select id from cheese)
     as rows limit 1`);
   return row !== undefined;
+}
+
+/** The last ids that a shop has given out: of cheeses, and of each table with generated ids. */
+export interface GivenIds {
+  readonly cheese: number;
+  readonly tables: ReadonlyMap<string, number>;
+}
+
+export async function readGivenIds(database: Sql): Promise<GivenIds> {
+  const row = await database.get<{ last: number }>(sql`select last_cheese_id as last from catalogue`);
+  return { cheese: row?.last ?? 0, tables: await readLastIds(database, database.engine) };
+}
+
+/**
+ * Lets new ids begin later, in a restored database on SQLite.
+ * @param known ids that another state of the same shop has given out
+ */
+export async function leaveOutIds(tx: Sql, known: GivenIds, count: number): Promise<void> {
+  await skipIds(tx, known.tables, count);
+  const { cheese } = await readGivenIds(tx);
+  await tx.run(sql`update catalogue set last_cheese_id = ${Math.max(cheese, known.cheese) + count}`);
 }

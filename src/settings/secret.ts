@@ -4,7 +4,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { restrict } from '../permissions.ts';
 import { reasonOf } from '../system-errors.ts';
-import { ConfigError } from './parsers.ts';
+import { ConfigError, type Environment } from './parsers.ts';
 import type { SettingContext } from './setting.ts';
 
 /** @throws ConfigError */
@@ -48,4 +48,19 @@ export function loadOrCreateSecret(dataDir: string): string {
     }
   }
   return readFileSync(file, 'utf8');
+}
+
+/** The checksum of the key is checked by the start that creates it. */
+export function parseLocalKey(text: string, name: string, environment: Environment): string {
+  if (environment !== 'local') {
+    throw new ConfigError(
+      `${name} is for the environment local only, and this is ${environment}: leave it out, and create keys with "curd keys create".`,
+    );
+  }
+  if (!/^sk_test_[0-9A-Za-z]{36}$/.test(text)) {
+    throw new ConfigError(
+      `${name} must be a test key: take one that "curd keys create" of a local shop printed.`,
+    );
+  }
+  return text;
 }

@@ -27,7 +27,7 @@ export function givenSettings(raw: Texts, flags: Texts, values: unknown): GivenS
     return {
       variable,
       value:
-        variable === 'CURD_SECRET' && (value ?? '') !== ''
+        ['CURD_SECRET', 'CURD_LOCAL_KEY'].includes(variable) && (value ?? '') !== ''
           ? masked
           : value === null
             ? null

@@ -23,7 +23,7 @@ import {
   parseUrl,
 } from './parsers.ts';
 import { parseEventRetention } from './retention.ts';
-import { parseSecret, secretRequiredBecause } from './secret.ts';
+import { parseLocalKey, parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
 import { parseWorkers } from './workers.ts';
 
@@ -191,6 +191,15 @@ export const settings = {
     help: 'true refuses orders of cheeses without a price; otherwise an operator must approve such orders',
     default: 'false',
     parse: parseBoolean,
+  },
+  localKey: {
+    variable: 'CURD_LOCAL_KEY',
+    flag: 'local-key',
+    placeholder: 'key',
+    help: 'a test key with every scope that a local server creates at its start, for tests and CI',
+    default: 'none',
+    parse: (text, name, { environment }): string | null =>
+      text === 'none' ? null : parseLocalKey(text, name, environment),
   },
   catalogueMax: {
     variable: 'CURD_CATALOGUE_MAX',

@@ -130,7 +130,7 @@ test('A backup', async (suite) => {
         assert.deepEqual(readdirSync(folder), ['a.tar']);
       }
       const home = await oldShop(t);
-      await curdJson(home, 'restore', file);
+      await curdJson(home, 'restore', file, '--yes');
       assert.equal(await whichIsAt(home), 'new');
       const content = await temporaryFolder(t);
       await extract({ file, cwd: content, strict: true });
@@ -156,7 +156,7 @@ test('A backup', async (suite) => {
       // With the files that the last restore left.
       const folder = environment.CURD_DATA_DIR ?? '';
       await mkdir(join(folder, 'restoring-half', 'images'), { recursive: true });
-      const again = await curdJson(environment, 'restore', whole);
+      const again = await curdJson(environment, 'restore', whole, '--yes');
       assert.equal(await whichIsAt(environment), 'new');
       const doctor = await curd(environment, 'doctor');
       assert.equal(doctor.code, 0, doctor.stdout + doctor.stderr);

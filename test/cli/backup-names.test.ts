@@ -47,7 +47,7 @@ suite('curd backup', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder).sort(), [made, days[2], ...others, link, running].sort());
     const backupTime = () => inShop(shop, ({ database }) => findBackupTime(database));
     assert.equal(await backupTime(), createdAt);
-    assert.equal((await curdJson(shop, 'restore', file)).restored, file);
+    assert.equal((await curdJson(shop, 'restore', file, '--yes')).restored, file);
     assert.equal(await backupTime(), null, 'of the shop before the backup');
   });
 

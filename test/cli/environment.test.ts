@@ -181,7 +181,7 @@ test('A backup is restored only with settings of its environment, and not over a
       /curd\.sqlite is a production/,
     ],
   ]);
-  const { restored } = await curdJson(production, 'restore', fileOf(production));
+  const { restored } = await curdJson(production, 'restore', fileOf(production), '--yes');
   assert.equal(restored, fileOf(production));
   assert.deepEqual(await curdJson(local, 'environment', 'show'), { environment: 'local' });
 });

@@ -38,9 +38,10 @@ export async function seedDemoImages(
   context: Context,
   urlOf: (name: string) => string,
 ): Promise<void> {
-  const unchanged = (await findSameCheeses(database, await demoInputs())).filter(
-    ({ version }) => version === 1,
-  );
+  const unchanged = (await findSameCheeses(database, await demoInputs())).filter(({ body }) => {
+    const { createdAt, updatedAt } = JSON.parse(body) as Cheese;
+    return createdAt === updatedAt;
+  });
   const byCategory = Map.groupBy(unchanged, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
   await Promise.all(
     [...byCategory].map(async ([category, found]) => {

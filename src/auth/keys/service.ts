@@ -11,7 +11,7 @@ import type { Environment } from '../../settings/config.ts';
 import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
-import { type KeyRow, keyQueries } from './queries.ts';
+import { credentialByHash, type KeyRow, keyQueries } from './queries.ts';
 
 export const activeKeysMax = 3;
 
@@ -38,6 +38,8 @@ export interface KeyRequest {
   readonly type?: KeyType | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly lifetimeMs?: number | undefined;
+  /** A key that is known already, in place of a new one. */
+  readonly key?: string | undefined;
 }
 
 export interface KeyService extends AccountService {
@@ -45,6 +47,8 @@ export interface KeyService extends AccountService {
   countLive(): Promise<number>;
   /** @throws AppError conflict when three keys are active already */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
+  /** Creates a known key unless it exists. @throws AppError conflict when three keys are active already */
+  ensure(context: Context, accountId: number, key: string, scopes: readonly string[]): Promise<void>;
   list(accountId: number): Promise<KeyDetails[]>;
   /** Includes revoked keys. A key without a name is named by its account and its last characters. */
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
@@ -93,7 +97,7 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         `${activeKeysMax} API keys of this account are active already. Revoke one first: "curd keys revoke <id>" or DELETE /v2/api-keys/{keyId}.`,
       );
     }
-    const key = makeKey(type, clock);
+    const key = request.key ?? makeKey(type, clock);
     const row = await queries.insert({
       account_id: accountId,
       name: request.name ?? null,
@@ -123,6 +127,16 @@ export function createKeyService(dependencies: Dependencies): KeyService {
 
   return {
     ...createAccountService(dependencies),
+
+    async ensure(context, accountId, key, scopes) {
+      await context.transaction(async (tx) => {
+        await keyQueries(tx).lockAccount(accountId);
+        if ((await tx.get(credentialByHash.one(hashKey(key)))) === undefined) {
+          const created = await insert(tx, accountId, { key, scopes, type: 'test' });
+          await record(tx, context, keyEvents.created.of(`api_key:${created.id}`, withoutSecret(created)));
+        }
+      });
+    },
 
     countLive: () => keyQueries(database).countLive(timestamp(clock.now())),
 

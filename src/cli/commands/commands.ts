@@ -19,6 +19,7 @@ import {
   listOrdersOptions,
   parseId,
   resetOptions,
+  restoreOptions,
   rotateKeyOptions,
   serveOptions,
 } from '../framework/command-options.ts';
@@ -279,8 +280,9 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'restore',
     summary: 'replace the shop by the shop of a backup',
-    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled, because the other shop may still run.',
+    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled, because the other shop may still run. Ids continue 10,000 later (--id-gap), because ids that were given out after the backup are known to customers.',
     arguments: [textArgument('file')],
+    options: restoreOptions,
     load: async () => (await import('./database/restore.ts')).runRestore,
   }),
   command({

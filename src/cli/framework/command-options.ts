@@ -187,6 +187,11 @@ export const resetOptions = {
   yes: booleanOption('confirm that all of it is deleted'),
 };
 
+export const restoreOptions = {
+  yes: booleanOption('confirm that a shop with data is replaced'),
+  idGap: requiredOption('number', 'how many ids are left out', parseInteger(0, 1_000_000_000), '10000'),
+};
+
 export const backupOptions = {
   keep: option(
     'number',

@@ -1,15 +1,21 @@
 /** The steps of a server's start and stop, for the only process of a server and for one of several. */
 import type { AddressInfo } from 'node:net';
+import { scopeSummaries } from '../../access/access.ts';
 import { apiInfo } from '../../app/api-info.ts';
 import type { App } from '../../app/compose.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../../app/demo/demo.ts';
+import { typeOfKey } from '../../auth/keys/format.ts';
 import { consoleAccount } from '../../auth/keys/service.ts';
 import { AppError } from '../../errors.ts';
 import { restoreTestOrders } from '../../orders/test-orders.ts';
+import { ConfigError } from '../../settings/parsers.ts';
 import { publicBaseUrl } from '../../settings/urls.ts';
 import { consoleLinkUrl } from '../commands/access/console.ts';
 import { unknownVariables } from '../framework/run-command.ts';
 import type { Greeting } from './greeting.ts';
+
+/** The account of the first key. */
+const localAccount = 'local';
 
 export interface Launch {
   /** Whether this process makes what a shop needs once: the demo catalogue, the first key, the link to the console. */
@@ -122,7 +128,7 @@ async function greet(app: App, { isFirst }: Launch): Promise<Greeting> {
   const { environment } = config;
   const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);
   const isLocal = environment === 'local';
-  const key = isFirst && isEmpty && isLocal ? await firstKey(app) : null;
+  const key = isFirst && isLocal ? await keyOfStart(app, isEmpty) : null;
   const hasLink = isFirst && isLocal && config.console === 'on';
   const link = hasLink ? (await consoleLinks.createForStart(contextOf('cli'))).link : null;
   logStart(app);
@@ -165,11 +171,31 @@ async function seedImages({ services, imageUrl, log }: App): Promise<void> {
   }
 }
 
+/** The key that a local start prints: that of the settings, or a new one where there is no account. */
+async function keyOfStart(app: App, isEmpty: boolean): Promise<string | null> {
+  const { keys, config, contextOf } = app.services;
+  const { localKey } = config;
+  if (localKey === null) {
+    return isEmpty ? firstKey(app) : null;
+  }
+  if (typeOfKey(localKey) !== 'test') {
+    throw new ConfigError(
+      'The checksum of CURD_LOCAL_KEY is wrong, so a character is missing or changed. Take a key that "curd keys create" of a local shop printed.',
+    );
+  }
+  const accounts = await keys.listAccounts();
+  const account =
+    accounts.find(({ name }) => name === localAccount) ??
+    (await keys.createAccount(contextOf('system'), localAccount));
+  await keys.ensure(contextOf('system'), account.id, localKey, Object.keys(scopeSummaries));
+  return localKey;
+}
+
 /** Creates an account and a key in a local database without accounts. */
 async function firstKey({ services }: App): Promise<string | null> {
   const { keys, contextOf } = services;
   try {
-    const account = await keys.createAccount(contextOf('system'), 'local');
+    const account = await keys.createAccount(contextOf('system'), localAccount);
     return (await keys.create(contextOf('system'), account.id, {})).key;
   } catch (error) {
     // Another server started at the same moment and prints the key.

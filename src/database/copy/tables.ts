@@ -125,6 +125,23 @@ export async function writeLastIds(
   }
 }
 
+/**
+ * Leaves out the next ids of every table with generated ids. For a database on SQLite.
+ * @param known last ids of another state of the same shop, which are left out too
+ */
+export async function skipIds(
+  database: Sql,
+  known: ReadonlyMap<string, number>,
+  count: number,
+): Promise<void> {
+  const lastIds = await readLastIds(database, 'sqlite');
+  for (const [name, last] of known) {
+    lastIds.set(name, Math.max(last, lastIds.get(name) ?? 0));
+  }
+  await writeLastIds(database, 'sqlite', lastIds);
+  await database.run(sql`update sqlite_sequence set seq = seq + ${count}`);
+}
+
 /** Blocks changes of other transactions until this one ends. SQLite has one writer at a time and needs no lock. */
 export async function lockTables(tx: Sql, engine: Engine, tables: readonly Table[]): Promise<void> {
   if (engine === 'postgres') {

@@ -9,10 +9,13 @@ export class Asset {
   readonly bytes: Buffer;
   /** Differs for different content: for ETags and versioned URLs. */
   readonly version: string;
+  /** Bytes are compressed already. */
+  readonly isText: boolean;
   #gzipped: Promise<Buffer> | null = null;
 
-  constructor(text: string) {
-    this.bytes = Buffer.from(text);
+  constructor(content: string | Buffer) {
+    this.bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    this.isText = typeof content === 'string';
     this.version = createHash('sha256').update(this.bytes).digest('base64url').slice(0, 22);
   }
 

@@ -125,8 +125,8 @@ async function sendCompressed(
 }
 
 async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const isLong = asset.bytes.length >= worthwhileBytes;
-  if (isLong && acceptsGzip(request.headers['accept-encoding'])) {
+  const isWorthwhile = asset.isText && asset.bytes.length >= worthwhileBytes;
+  if (isWorthwhile && acceptsGzip(request.headers['accept-encoding'])) {
     reply.header('Content-Encoding', 'gzip').send(await asset.gzipped());
   } else {
     reply.send(asset.bytes);

@@ -13,6 +13,9 @@ import { filterOfTypes } from './replays.ts';
 /** Events of one transaction. It keeps the lock of the endpoint, which results of its deliveries wait for. */
 const examinedMax = 1000;
 
+/** Every receiver has to know that what it has stored is gone, whatever types it subscribed. */
+const toEveryEndpoint = 'shop.reset';
+
 export interface FanOutResult {
   /** Deliveries that wait or are being sent, with those that were queued. */
   readonly open: number;
@@ -53,7 +56,7 @@ export function fanOut(
     const deliveries: Omit<NewDelivery, 'endpoint_id' | 'created_at'>[] = [];
     let { position, last_event_id: previous } = endpoint;
     for (const { sequence, type, subject } of heads) {
-      if (matches(type, subject)) {
+      if (type === toEveryEndpoint || matches(type, subject)) {
         if (deliveries.length === room) {
           break;
         }

@@ -1,6 +1,7 @@
 import { fillDemoCatalogue, seedDemoImages } from '../../../app/demo/demo.ts';
 import { systemClock, timestamp } from '../../../clock.ts';
 import { listTables, lockTables } from '../../../database/copy/tables.ts';
+import type { Sql } from '../../../database/database.ts';
 import { requireOwnSchema } from '../../../database/migrate.ts';
 import { rawSql, sql } from '../../../database/sql.ts';
 import { emptyLog } from '../../../event-log/numbering.ts';
@@ -31,6 +32,23 @@ const kept = [
 /** Tables whose rows an empty shop needs as well. */
 const changed = ['catalogue', 'term', 'image_file', 'event_log', 'stock_count'];
 
+interface CatalogueState {
+  readonly version: number;
+  readonly last_cheese_id: number;
+}
+
+/**
+ * Lets further cheeses have ids that were never used, and gives the cheeses of the demo versions, which are their ETags,
+ * that no cheese has had.
+ */
+async function continueAfter(tx: Sql, { version, last_cheese_id }: CatalogueState): Promise<void> {
+  await tx.run(sql`
+    update catalogue set version = version + 1,
+      last_cheese_id = case when last_cheese_id < ${last_cheese_id} then ${last_cheese_id} else last_cheese_id end`);
+  await tx.run(sql`
+    update cheese set version = version + ${version}, changed_in = (select version from catalogue)`);
+}
+
 /** Empties a local or sandbox shop and restores its demo catalogue. */
 export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void> {
   return withServices(
@@ -53,12 +71,13 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
       const now = timestamp(systemClock.now());
       const tables = await listTables(database, database.engine);
       const { origin } = contextOf('cli');
-      await database.exclusiveTransaction(async (tx) => {
-        // Ids are not reused, those of terms included, so that an old id never refers to something else.
+      const before = await database.exclusiveTransaction(async (tx) => {
         await lockTables(tx, database.engine, tables);
-        // Instances that run load the catalogue again, as if they had missed deletions.
+        const catalogue = await tx.get<CatalogueState>(sql`select version, last_cheese_id from catalogue`);
+        // Instances that run load the catalogue again, as if they had missed deletions. The demo gets the ids of a first
+        // start: cheeses by the number in this row, categories and tags because their rows stay.
         await tx.run(sql`
-          update catalogue set version = version + 1, tombstones_after = version + 1, cheeses = 0`);
+          update catalogue set version = version + 1, tombstones_after = version + 1, cheeses = 0, last_cheese_id = 0`);
         for (const { name } of tables.toReversed()) {
           if (![...kept, ...changed].includes(name)) {
             await tx.run(sql`delete from ${rawSql(name)}`);
@@ -69,9 +88,13 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await emptyLog(tx, systemClock);
+        // What endpoints have not seen is gone. They continue with the reset itself.
+        await tx.run(sql`update webhook_endpoint set position = (select last from event_log where id = 1)`);
         await recordEvents(tx, origin, now, [shopReset.of('shop', {})]);
+        return catalogue as CatalogueState;
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));
+      await database.exclusiveTransaction((tx) => continueAfter(tx, before));
       await seedDemoImages({ images, database }, contextOf('cli'), (name) => publicImageUrl(config, name));
       await restoreTestOrders(contextOf('cli'));
       printResult(

@@ -2,7 +2,15 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { extract, list } from 'tar';
+import {
+  countContents,
+  type GivenIds,
+  leaveOutIds,
+  readGivenIds,
+  type ShopContents,
+} from '../../../app/shop-contents.ts';
 import { systemClock, timestamp } from '../../../clock.ts';
+import type { Sql } from '../../../database/database.ts';
 import { migrate, requireOwnSchema } from '../../../database/migrate.ts';
 import { openDatabase } from '../../../database/open.ts';
 import {
@@ -20,14 +28,15 @@ import { storedFiles } from '../../../images/service.ts';
 import type { Environment } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { disableAllEndpoints } from '../../../webhooks/disable.ts';
-import type { CommandOptions } from '../../framework/options.ts';
+import type { restoreOptions } from '../../framework/command-options.ts';
+import type { OptionsOf } from '../../framework/options.ts';
 import { disabledEndpointsText, pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
 import { readConfig } from '../../framework/run-command.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestChecksum, manifestEntry } from './backup.ts';
 
 /** Replaces the shop by the shop of a backup, after the whole backup was checked. */
-export async function runRestore(name: string, options: CommandOptions): Promise<void> {
+export async function runRestore(name: string, options: OptionsOf<typeof restoreOptions>): Promise<void> {
   const config = readConfig(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
@@ -46,10 +55,19 @@ export async function runRestore(name: string, options: CommandOptions): Promise
   const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { manifest, images, disabledEndpoints } = await unpack(source, folder);
+    const present = await readPresent(file);
+    const { manifest, images, disabledEndpoints } = await unpack(
+      source,
+      folder,
+      present ?? noShop,
+      options.idGap,
+    );
     requireEnvironment('The backup is of', join(folder, databaseEntry), config.environment);
     requireUnused(file);
     requireEnvironment(`In ${file} is`, file, config.environment);
+    if (!options.yes) {
+      requireNoData(file, present);
+    }
     const bar = progressBar(images.length);
     const copied = await copyFiles(
       openFolder(join(folder, imagesEntry), systemClock),
@@ -70,8 +88,9 @@ export async function runRestore(name: string, options: CommandOptions): Promise
         images: copied.files,
         kept: hadShop ? kept : null,
         disabledEndpoints,
+        idGap: options.idGap,
       },
-      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}${disabledEndpointsText(disabledEndpoints)}`,
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}\nNew ids begin ${options.idGap} later than in the backup, because ids of after the backup may be known to customers.${disabledEndpointsText(disabledEndpoints)}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -94,6 +113,49 @@ function requireUnused(file: string): void {
   }
 }
 
+/** What is known about the shop that a restore replaces. */
+interface Present {
+  readonly contents: ShopContents;
+  readonly ids: GivenIds;
+}
+
+const noShop: Present = {
+  contents: { cheeses: 0, orders: 0, customers: 0 },
+  ids: { cheese: 0, tables: new Map() },
+};
+
+/** null where the file cannot be read, which is a reason to restore. */
+async function readPresent(file: string): Promise<Present | null> {
+  if (!existsSync(file)) {
+    return noShop;
+  }
+  try {
+    const database = await openDatabase({ database: { engine: 'sqlite', file } });
+    return await presentIn(database).finally(database.close);
+  } catch {
+    return null;
+  }
+}
+
+async function presentIn(database: Sql): Promise<Present> {
+  return { contents: await countContents(database), ids: await readGivenIds(database) };
+}
+
+/** @throws ConfigError when the database has data, or cannot be read, so that nobody knows */
+function requireNoData(file: string, present: Present | null): void {
+  if (present === null) {
+    throw new ConfigError(
+      `${file} exists and cannot be read. Add --yes to replace it. It is kept beside the new one.`,
+    );
+  }
+  const { cheeses, orders, customers } = present.contents;
+  if (cheeses + orders + customers > 0) {
+    throw new ConfigError(
+      `${file} has a shop with ${pluralize(cheeses, 'cheese')}, ${pluralize(orders, 'order')} and ${pluralize(customers, 'customer')}. Add --yes to replace it. It is kept beside the new one.`,
+    );
+  }
+}
+
 /** Other entries are refused: a WAL file would change the database, and a link could lead outside of the folder. */
 function isBackupEntry({ path, type }: { readonly path: string; readonly type: string }): boolean {
   const pattern =
@@ -110,7 +172,7 @@ interface Unpacked {
 }
 
 /** Unpacks a backup into a folder. @throws ConfigError when any part differs from what was written */
-async function unpack(source: string, folder: string): Promise<Unpacked> {
+async function unpack(source: string, folder: string, replaced: Present, idGap: number): Promise<Unpacked> {
   const damaged = (why: string) =>
     new ConfigError(`${source} is damaged, or not a backup of Curd: ${why}. Nothing was changed.`);
   try {
@@ -140,7 +202,7 @@ async function unpack(source: string, folder: string): Promise<Unpacked> {
   if (error !== undefined) {
     throw damaged(`the database has errors (${error})`);
   }
-  const { stored, disabledEndpoints } = await prepareRestored(database);
+  const { stored, disabledEndpoints } = await prepareRestored(database, replaced, idGap);
   const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
   // An image whose cheese was deleted during the backup has a row but no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
@@ -167,16 +229,21 @@ async function manifestIn(folder: string): Promise<Manifest | null> {
 }
 
 /**
- * Migrates the database first, begins an epoch of the event log, and disables webhook endpoints. A newer schema is
- * refused.
+ * Migrates the database first, begins an epoch of the event log, leaves out ids, and disables webhook endpoints. A newer
+ * schema is refused.
  */
-async function prepareRestored(file: string): Promise<{ stored: StoredFile[]; disabledEndpoints: number[] }> {
+async function prepareRestored(
+  file: string,
+  { ids }: Present,
+  idGap: number,
+): Promise<{ stored: StoredFile[]; disabledEndpoints: number[] }> {
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {
     await migrate(database);
     await requireOwnSchema(database, 'restore');
     const disabledEndpoints = await database.transaction(async (tx) => {
       await beginEpochOf(tx, systemClock, 'restored');
+      await leaveOutIds(tx, ids, idGap);
       return disableAllEndpoints(tx, systemClock);
     });
     return { stored: await storedFiles(database), disabledEndpoints };
