@@ -1208,7 +1208,7 @@ export interface paths {
         put?: never;
         /**
          * Change a webhook endpoint
-         * @description Absent members are not changed. Another URL applies to deliveries that wait as well; other types apply to events from now on.
+         * @description Absent members are not changed. Another URL applies to deliveries that wait as well, and makes them due at once; other types apply to events from now on.
          */
         post: operations["updateWebhookEndpoint"];
         /**
@@ -1332,7 +1332,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver now what waits for an endpoint
-         * @description Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. These attempts do not count as one of the ten. Together with test pings, five a minute for an endpoint.
+         * @description Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. Up to fifty such attempts of a delivery do not count as one of the ten. Together with test pings, five a minute for an endpoint.
          */
         post: operations["deliverWebhookEndpoint"];
         delete?: never;
@@ -1392,7 +1392,7 @@ export interface paths {
         put?: never;
         /**
          * Send the event of a delivery again
-         * @description A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead.
+         * @description A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead, and a pause of the endpoint ends.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;

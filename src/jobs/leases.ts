@@ -9,6 +9,7 @@ import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
 import {
   type DueLane,
+  type EarlyAttempts,
   type JobLease,
   type JobTimeRow,
   jobQueries,
@@ -118,19 +119,18 @@ export async function releaseLeases(
 
 /**
  * Makes jobs of a lane due that wait for a time, in the order of their keys, which are numbers. Their next attempt is an early
- * one: it does not count as one of their schedule.
- * @param earlyMax jobs with so many early attempts are left
+ * one.
  * @returns how many
  */
 export async function makeJobsDue(
   tx: Sql,
   { kind, lane }: Lane,
   now: number,
-  earlyMax: number,
+  early: EarlyAttempts,
 ): Promise<number> {
   let made = 0;
   for (let isMore = true; isMore; ) {
-    const changed = await jobQueries(tx).makeLaneDue(kind, lane, timestamp(now), earlyMax, blockSize);
+    const changed = await jobQueries(tx).makeLaneDue(kind, lane, timestamp(now), early, blockSize);
     made += changed;
     isMore = changed === blockSize;
     await nextTurn();
@@ -138,7 +138,7 @@ export async function makeJobsDue(
   return made;
 }
 
-/** Works like `makeJobsDue`, for one job. */
+/** Works like `makeJobsDue` with `isForced`, for one job. */
 export async function makeJobDue(
   tx: Sql,
   kind: string,

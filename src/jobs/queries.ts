@@ -16,6 +16,14 @@ export interface LeasedJobRow extends Job {
   readonly early_attempts: number;
 }
 
+/** How jobs are made due before their time. */
+export interface EarlyAttempts {
+  /** So many attempts of a job do not count as attempts of its schedule. */
+  readonly earlyMax: number;
+  /** Whether jobs that had so many are made due as well. The attempt then counts. */
+  readonly isForced: boolean;
+}
+
 /** A lease as another worker sees it. */
 export interface JobLease extends Job {
   readonly lane: string;
@@ -205,21 +213,28 @@ export const jobQueries = queriesOn((tx) => ({
    * Jobs that wait for a time and do not run. Each gets a time with more digits, the number of its key, which is before
    * `now` as text: due jobs run in the order of their times.
    */
-  makeLaneDue: (kind: string, lane: string, now: string, earlyMax: number, limit: number) =>
+  makeLaneDue: (
+    kind: string,
+    lane: string,
+    now: string,
+    { earlyMax, isForced }: EarlyAttempts,
+    limit: number,
+  ) =>
     tx.run(sql`
-      update background_job set early_attempts = early_attempts + 1,
+      update background_job set
+        early_attempts = early_attempts + case when early_attempts < ${earlyMax} then 1 else 0 end,
         due_at = ${now.slice(0, -1)} || substr('0000000000000000', length(key) + 1) || key || 'Z'
       where kind = ${kind} and key in (
         select key from background_job
         where kind = ${kind} and lane = ${lane} and due_at > ${now} and leased_until is null
-          and early_attempts < ${earlyMax}
+          ${isForced ? sql`` : sql`and early_attempts < ${earlyMax}`}
         limit ${limit})`),
 
   makeDue: (kind: string, key: string, now: string, earlyMax: number) =>
     tx.run(sql`
-      update background_job set early_attempts = early_attempts + 1, due_at = ${now}
-      where kind = ${kind} and key = ${key} and due_at > ${now} and leased_until is null
-        and early_attempts < ${earlyMax}`),
+      update background_job set due_at = ${now},
+        early_attempts = early_attempts + case when early_attempts < ${earlyMax} then 1 else 0 end
+      where kind = ${kind} and key = ${key} and due_at > ${now} and leased_until is null`),
 
   listTimes: (kind: string, keys: readonly string[]) =>
     tx.all<JobTimeRow>(sql`

@@ -129,7 +129,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       tag,
       summary: 'Change a webhook endpoint',
       description:
-        'Absent members are not changed. Another URL applies to deliveries that wait as well; other types apply to events from now on.',
+        'Absent members are not changed. Another URL applies to deliveries that wait as well, and makes them due at once; other types apply to events from now on.',
       access,
       headers,
       replay: 'beforeWork',
@@ -147,7 +147,9 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       handle: ({ params, body, headers, withIdempotency }) =>
         withIdempotency(
           (context) =>
-            webhookEndpoints.update(context, endpointId(params), body, preconditionOf(headers['if-match'])),
+            woken(
+              webhookEndpoints.update(context, endpointId(params), body, preconditionOf(headers['if-match'])),
+            ),
           (endpoint) => privateResponse(endpoint, 200),
         ),
     }),

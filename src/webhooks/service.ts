@@ -192,17 +192,20 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       if (url !== undefined) {
         await (await import('./requests/targets.ts')).requireTarget(url, targets);
       }
-      return change(context, id, precondition, async (_, row) => {
+      return change(context, id, precondition, async (tx, row) => {
         const changes = {
           url: url ?? row.url,
           types:
             types === undefined ? row.types : types === null ? null : JSON.stringify([...new Set(types)]),
           description: description === undefined ? row.description : description,
         };
-        const isSame =
-          changes.url === row.url && changes.types === row.types && changes.description === row.description;
-        // Another URL is another receiver: the failures of the old one do not count.
-        return isSame ? null : { ...changes, ...(changes.url === row.url ? {} : withoutFailures) };
+        if (changes.url !== row.url) {
+          // Another URL is another receiver: it gets at once what waits, and the failures of the old one do not count.
+          await wakeWaiting(tx, id, clock.now());
+          return { ...changes, ...withoutFailures };
+        }
+        const isSame = changes.types === row.types && changes.description === row.description;
+        return isSame ? null : changes;
       });
     },
 
@@ -219,7 +222,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         throw validationError([{ field: 'overlap', message: 'must be at most 7d' }]);
       }
       let text = '';
-      const rotate = async (_: Sql, row: EndpointRow) => {
+      const rotate = async (tx: Sql, row: EndpointRow) => {
         const readable = activeSecrets(parseSecrets(row.secrets), clock.now()).filter((one) =>
           secrets.isReadable(id, one),
         );
@@ -234,6 +237,9 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         const endsAt = timestamp(clock.now() + overlapMs);
         const old = overlapMs === 0 ? [] : readable.map((one) => ({ ...one, endsAt }));
         const isRepaired = row.disabled_reason === 'secret_unreadable';
+        if (isRepaired) {
+          await wakeWaiting(tx, id, clock.now());
+        }
         return {
           secrets: JSON.stringify([created.stored, ...old]),
           ...(isRepaired ? ({ status: 'enabled', disabled_reason: null } as const) : {}),

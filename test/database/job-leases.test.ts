@@ -98,7 +98,9 @@ onBothEngines('Jobs under leases', (engine) => {
       sql`select last_error from background_job where key = ${job.key}`,
     );
     assert.equal(stored?.last_error.length, 200);
-    await database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), 1));
+    await database.transaction((tx) =>
+      makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), { earlyMax: 1, isForced: false }),
+    );
     assert.deepEqual(await lanes(), ['a', 'b', 'c']);
     await database.transaction((tx) => deleteJobsOfLane(tx, { kind, lane: 'b' }, 100));
     assert.deepEqual(await lanes(), ['a', 'c']);
@@ -318,8 +320,8 @@ onBothEngines('Jobs under leases', (engine) => {
     const database = await openMigrated(t, engine);
     const keys = ['9', '10', '100', '99'];
     await database.transaction((tx) => addMissingJobs(tx, { kind, lane: 'a' }, keys, clock.now()));
-    const makeDue = (earlyMax: number) =>
-      database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), earlyMax));
+    const makeDue = (earlyMax: number, isForced = false) =>
+      database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), { earlyMax, isForced }));
     const leaseInTurn = async () => {
       const jobs: LeasedJob[] = [];
       for (const _ of keys) {
@@ -346,6 +348,12 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.equal(await makeDue(2), 4);
     await postpone(await leaseInTurn());
     assert.equal(await makeDue(2), 0);
+    assert.equal(await makeDue(2, true), 4);
+    const forced = await leaseInTurn();
+    assert.deepEqual(
+      forced.map(({ attempts, early_attempts }) => [attempts, early_attempts]),
+      keys.map(() => [4, 2]),
+    );
   });
 });
 

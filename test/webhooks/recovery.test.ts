@@ -171,6 +171,77 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.equal((await listDeliveries(shop, id)).length, 2);
   });
 
+  test('is sent to another URL at once', async (t) => {
+    const one = await opened(t, engine);
+    const { shop, path, receiver, subjects, respondWith } = one;
+    const ids = await failTwice(one, ['Brie', 'Feta']);
+    receiver.received.length = 0;
+    respondWith(204);
+    const change = (body: object) => shop.request('POST', path, { as: shop.admin, body });
+    await change({ description: 'the same receiver' });
+    await deliver(shop);
+    assert.deepEqual(subjects(), []);
+    assert.equal((await change({ url: `${receiver.url}moved` })).json.waitingFor, 'turn');
+    await deliver(shop);
+    assert.deepEqual(
+      subjects().sort(),
+      ids.map((id) => `cheese:${id}`),
+    );
+  });
+
+  test('is sent at once when another secret repairs the endpoint', async (t) => {
+    const one = await opened(t, engine);
+    const ids = await failTwice(one, ['Brie', 'Feta']);
+    const changed = await one.shop.another({ secret: 'another secret of at least 32 bytes' });
+    await createCheese(changed, 'Gouda');
+    await deliver(changed);
+    assert.equal((await findEndpoint(changed, one.id)).disabled_reason, 'secret_unreadable');
+    one.receiver.received.length = 0;
+    await changed.request('POST', `${one.path}/rotate-secret`, { as: changed.admin });
+    await deliver(changed);
+    // The receiver accepts none of them, so no success makes them due.
+    const subjects = one.subjects();
+    assert.ok(ids.every((id) => subjects.includes(`cheese:${id}`)));
+  });
+
+  test('is sent at once by a resend, which ends a pause', async (t) => {
+    const { shop, clock, id, receiver, respondWith, subjects } = await opened(t, engine);
+    respondWith(502);
+    const cheese = await createCheese(shop, 'Brie');
+    await deliver(shop);
+    const [delivery] = await listDeliveries(shop, id);
+    assert.ok(Date.parse((await findEndpoint(shop, id)).paused_until ?? '') > clock.now());
+    receiver.received.length = 0;
+    respondWith(204);
+    await shop.request('POST', `/v2/webhook-deliveries/${delivery?.id}/retry`, { as: shop.admin });
+    await deliver(shop);
+    assert.deepEqual(subjects(), [`cheese:${cheese}`]);
+  });
+
+  test('is sent at once on request after fifty early attempts too, which then are of the ten', async (t) => {
+    const { shop, clock, id, path, post, respondWith, attempts } = await opened(t, engine);
+    respondWith(500);
+    await createCheese(shop, 'Brie');
+    await deliver(shop);
+    const [delivery] = await listDeliveries(shop, id);
+    for (let number = 2; number <= 58; number += 1) {
+      await shop.request('POST', `/v2/webhook-deliveries/${delivery?.id}/retry`, { as: shop.admin });
+      await deliver(shop);
+    }
+    assert.deepEqual(await attempts(), [58]);
+    clock.advance(minuteMs);
+    await post('deliver');
+    await deliver(shop);
+    assert.deepEqual(await attempts(), [59]);
+    await post('deliver');
+    await deliver(shop);
+    assert.deepEqual(
+      (await listDeliveries(shop, id)).map(({ status, attempts: made }) => [status, made]),
+      [['failed', 60]],
+    );
+    assert.equal((await shop.request('GET', path, { as: shop.admin })).json.disabledReason, 'failing');
+  });
+
   test('says why it waits and when it is due', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });

@@ -10,12 +10,10 @@ import { deliveryKind, laneOf } from './delivery-order.ts';
 
 /** A block's statements take a few milliseconds on SQLite. */
 const blockSize = 500;
-/**
- * Early attempts of a delivery, because each leaves a row: by successes of other deliveries, and in all. A receiver may
- * accept some events and never others.
- */
-const afterSuccessMax = 10;
-const earlyMax = 50;
+/** Early attempts of a delivery by successes of others, because a receiver may accept some events and never others. */
+const afterSuccess = { earlyMax: 10, isForced: false };
+/** Each attempt leaves a row: where an operator asks for more, they are of the ten. */
+const onRequest = { earlyMax: 50, isForced: true };
 
 /** Gives up all deliveries that wait. One that is being sent ends with its result. */
 export async function skipWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
@@ -30,17 +28,17 @@ export async function skipWaiting(tx: Sql, endpointId: number, now: number): Pro
 
 /** Lets the deliveries that wait for their next attempt be sent at once, in the order of their ids. */
 export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await makeJobsDue(tx, laneOf(endpointId), now, earlyMax);
+  await makeJobsDue(tx, laneOf(endpointId), now, onRequest);
 }
 
 /** Works like `wakeWaiting`, where another delivery was accepted. */
 export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await makeJobsDue(tx, laneOf(endpointId), now, afterSuccessMax);
+  await makeJobsDue(tx, laneOf(endpointId), now, afterSuccess);
 }
 
 /** Works like `wakeWaiting`, for the line of a subject. */
 export async function wakeLine(tx: Sql, endpointId: number, subject: string, now: number): Promise<void> {
   for (const { id } of await webhookQueries(tx).listFirstOf(endpointId, [subject])) {
-    await makeJobDue(tx, deliveryKind, String(id), now, earlyMax);
+    await makeJobDue(tx, deliveryKind, String(id), now, onRequest.earlyMax);
   }
 }

@@ -73,7 +73,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
       tag,
       summary: 'Deliver now what waits for an endpoint',
       description:
-        'Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. These attempts do not count as one of the ten. Together with test pings, five a minute for an endpoint.',
+        'Ends a pause, and makes due all deliveries that wait for their next attempt. Each is still sent after the earlier ones of its subject. Up to fifty such attempts of a delivery do not count as one of the ten. Together with test pings, five a minute for an endpoint.',
       access,
       responses: {
         202: { description: 'The deliveries are due', schema: DeliverNowResult },
@@ -134,7 +134,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
       tag,
       summary: 'Send the event of a delivery again',
       description:
-        'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead.',
+        'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`. A delivery of the event that waits is due at once instead, and a pause of the endpoint ends.',
       access,
       responses: {
         202: { description: 'The delivery is queued, or due', schema: RetryResult },

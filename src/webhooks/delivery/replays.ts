@@ -23,7 +23,7 @@ type Replayed = Omit<NewDelivery, 'endpoint_id' | 'created_at'>;
 
 export interface ReplayService {
   /**
-   * Queues the event of a delivery once more, as a new delivery. One that waits is due at once instead.
+   * Queues the event of a delivery once more, as a new delivery. One that waits is due at once instead, and a pause ends.
    * @throws AppError notFound, conflict
    */
   retry(
@@ -60,6 +60,10 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
       previous_id: previous.get(sequence) ?? null,
       kind: 'replay',
     }));
+  }
+
+  function endPause(tx: Sql, row: EndpointRow): Promise<unknown> {
+    return webhookQueries(tx).updateHealth({ ...row, paused_until: null });
   }
 
   /** Locks an endpoint and counts what waits for it. @throws AppError notFound, conflict where nothing is sent to it */
@@ -102,7 +106,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
       const { endpoint_id, sequence, event_id, type, subject, previous_id } = delivery;
       const isGone = await isExpired(event_id);
       return context.transaction(async (tx) => {
-        const { waiting } = await lockEnabled(tx, endpoint_id);
+        const { row, waiting } = await lockEnabled(tx, endpoint_id);
         const open = await endpointQueries(tx).findOpenOf(endpoint_id, event_id);
         if (open?.status === 'sending') {
           throw new AppError(
@@ -111,6 +115,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
           );
         }
         if (open !== undefined) {
+          await endPause(tx, row);
           await wakeLine(tx, endpoint_id, subject, clock.now());
           return { endpointId: endpoint_id, deliveryId: open.id };
         }
@@ -161,7 +166,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
       context.transaction(async (tx) => {
         const { row, waiting } = await lockEnabled(tx, endpointId);
         await countManualAttempt(tx, endpointId, clock.now());
-        await webhookQueries(tx).updateHealth({ ...row, paused_until: null });
+        await endPause(tx, row);
         await wakeWaiting(tx, endpointId, clock.now());
         return waiting;
       }),
