@@ -19,7 +19,7 @@ const copied = [
   'migrations',
   ...globSync('src/**/*.{css,json,webp}', { cwd: root }),
 ];
-const scripts = ['bin/worker.js', ...globSync(['src/**/*.ts', 'client/src/**/*.ts'], { cwd: root })];
+const scripts = ['bin/server-process.js', ...globSync(['src/**/*.ts', 'client/src/**/*.ts'], { cwd: root })];
 /** It has types only. */
 const schema = join('client', 'src', 'schema.ts');
 

@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../src/app/compose.ts';
-import { createWorkerPools } from '../src/app/services.ts';
+import { createChildPools } from '../src/app/services.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
@@ -142,7 +142,7 @@ checkEvents(async (tx, events) => {
 });
 
 /** Worker processes for passwords and images, started once for all shops of a test file. */
-const workers = createWorkerPools(systemClock);
+const workers = createChildPools(systemClock);
 
 async function shopOn(t: Scope, config: Config, clock: Clock, streamTimes?: StreamTimes): Promise<Shop> {
   const app = await buildApp(config, clock, workers, streamTimes);

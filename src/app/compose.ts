@@ -67,7 +67,7 @@ import { createGauges } from './gauges.ts';
 import { pageRoutes } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
 import { createRawRoutes } from './raw-routes.ts';
-import { openServices, type Services, type WorkerPools } from './services.ts';
+import { type ChildPools, openServices, type Services } from './services.ts';
 
 export interface App {
   readonly server: FastifyInstance;
@@ -98,7 +98,7 @@ export interface App {
 export async function buildApp(
   config: Config,
   clock: Clock = systemClock,
-  shared?: WorkerPools,
+  shared?: ChildPools,
   streamTimes?: StreamTimes,
 ): Promise<App> {
   const log = createLog(config.logLevel);

@@ -52,21 +52,21 @@ import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import { createEndpointService, type EndpointService } from '../webhooks/service.ts';
 import { createTestPing, type TestPing } from '../webhooks/test-ping.ts';
 
-/** Pools of worker processes. */
-export interface WorkerPools {
+/** Pools of child processes. */
+export interface ChildPools {
   readonly passwords: Passwords;
   readonly imageRenderer: ImageRenderer;
 }
 
-/** Starts no process yet. @param processesMax of each pool; by default as many as one server needs */
-export function createWorkerPools(clock: Clock, processesMax?: number): WorkerPools {
+/** Starts no process yet. @param childrenMax of each pool; by default as many as one server needs */
+export function createChildPools(clock: Clock, childrenMax?: number): ChildPools {
   return {
-    passwords: createPasswords(clock, processesMax),
-    imageRenderer: createImageRenderer(clock, processesMax),
+    passwords: createPasswords(clock, childrenMax),
+    imageRenderer: createImageRenderer(clock, childrenMax),
   };
 }
 
-export interface Services extends WorkerPools {
+export interface Services extends ChildPools {
   readonly config: Config;
   readonly clock: Clock;
   readonly database: Database;
@@ -106,20 +106,20 @@ export interface Services extends WorkerPools {
   readonly replays: ReplayService;
   /** A context for changes that no request makes. @param actor `cli` or `system` */
   contextOf(actor: string): Context;
-  /** Ends the worker processes that it started, and closes the database. */
+  /** Ends the child processes that it started, and closes the database. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the database, migrates it and creates the services. Close them when done.
- * @param shared worker pools that several shops in one process share, closed by the caller
+ * @param shared child pools that several shops in one process share, closed by the caller
  * @param isChangingEnvironment opens a shop of any environment
  * @throws ConfigError where the shop is of another environment than the settings
  */
 export async function openServices(
   config: Config,
   clock: Clock = systemClock,
-  shared?: WorkerPools,
+  shared?: ChildPools,
   isChangingEnvironment = false,
 ): Promise<Services> {
   const database = await openDatabase(config);
@@ -139,7 +139,7 @@ export async function openServices(
   }
   const { environment, accountPlan, secret, tiers } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
-  const { passwords, imageRenderer } = shared ?? createWorkerPools(clock);
+  const { passwords, imageRenderer } = shared ?? createChildPools(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });

@@ -2,24 +2,24 @@
  * Passwords as argon2id (RFC 9106) with the parameters that OWASP recommends: 19 MiB, two passes, one lane. A hash takes
  * about 15 ms of one core.
  *
- * Worker processes of low priority compute the hashes. In the thread pool, and in threads of low priority, logins made
- * other requests wait six to fifteen times as long. New passwords have their own lane, which takes turns with that of
+ * Child processes of low priority compute the hashes. In the thread pool, and in threads of low priority, logins made
+ * other requests wait six to fifteen times as long. New passwords have their own queue, which takes turns with that of
  * logins after each hash, so that thousands of registrations do not block logins.
  */
 import { availableParallelism } from 'node:os';
+import { ChildExited } from '../children/child.ts';
+import type { PasswordTask } from '../children/password-child.ts';
+import { type ChildSlot, createChildPool, QueueFull } from '../children/pool.ts';
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
-import type { PasswordTask } from '../workers/password-worker.ts';
-import { createWorkerPool, QueueFull, type WorkerSlot } from '../workers/pool.ts';
-import { WorkerExited } from '../workers/process.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
 /** A core is left to the server. On two cores, a second process gave no more logins, and other requests waited longer. */
 export const passwordProcessesMax = Math.max(1, Math.min(2, availableParallelism() - 1));
 
-type Slot = WorkerSlot<PasswordTask, string | boolean>;
-type Lane = 'verify' | 'hash';
+type Slot = ChildSlot<PasswordTask, string | boolean>;
+type Queue = 'verify' | 'hash';
 
 /** Hashes and verifies passwords. */
 export interface Passwords {
@@ -36,27 +36,27 @@ export interface Passwords {
   isOutdated(stored: string): boolean;
   /** Slots in use, and passwords that wait. */
   stats(): { readonly running: number; readonly waiting: number };
-  /** Ends the worker processes that have nothing to do. */
+  /** Ends the child processes that have nothing to do. */
   close(): void;
 }
 
 /** Creates the password pool. Its processes start with the first password. */
-export function createPasswords(clock: Clock, processesMax = passwordProcessesMax): Passwords {
-  const pool = createWorkerPool<PasswordTask, string | boolean, Lane>({
-    file: new URL('../workers/password-worker.ts', import.meta.url),
-    processesMax,
-    slotsPerProcess: 1,
-    lanes: {
-      verify: { concurrency: processesMax, queueMax: 64 },
+export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax): Passwords {
+  const pool = createChildPool<PasswordTask, string | boolean, Queue>({
+    file: new URL('../children/password-child.ts', import.meta.url),
+    childrenMax,
+    slotsPerChild: 1,
+    queues: {
+      verify: { concurrency: childrenMax, waitingMax: 64 },
       // A batch of registrations has at most 100 passwords.
-      hash: { concurrency: 1, queueMax: 128 },
+      hash: { concurrency: 1, waitingMax: 128 },
     },
   });
   let dummyHash: string | undefined;
 
-  function acquireAll(lane: Lane, passwords: number): Promise<Slot>[] {
+  function acquireAll(queue: Queue, passwords: number): Promise<Slot>[] {
     try {
-      return pool.acquireAll(lane, passwords);
+      return pool.acquireAll(queue, passwords);
     } catch (error) {
       throw error instanceof QueueFull
         ? unavailable('Too many passwords wait to be checked. Try again in a moment.', 1)
@@ -99,7 +99,7 @@ async function run(slot: Slot, password: string, stored: string | null): Promise
   try {
     return await slot.run({ password: password.normalize('NFC'), stored, cost });
   } catch (error) {
-    throw error instanceof WorkerExited
+    throw error instanceof ChildExited
       ? unavailable('The password could not be checked. Try again in a moment.', 1)
       : error;
   }

@@ -1,7 +1,8 @@
 /** The accepted image formats, and how they are detected. */
+
+import type { ImageFormat } from '../children/image-child.ts';
 import { AppError } from '../errors.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
-import type { ImageFormat } from '../workers/image-worker.ts';
 
 export type { ImageFormat };
 

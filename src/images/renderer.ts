@@ -1,20 +1,20 @@
 /**
  * Decodes uploaded images and encodes them again. What is stored was written by us and contains an image only. Two
- * worker processes of low priority do it, so that other requests do not wait, and a hostile file cannot crash the server.
+ * child processes of low priority do it, so that other requests do not wait, and a hostile file cannot crash the server.
  */
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { ImageFormat, ImageTask, RenderedFile, RenderedImages } from '../children/image-child.ts';
+import { createChildPool, TaskTimedOut } from '../children/pool.ts';
 import type { Clock } from '../clock.ts';
 import { storageFailure } from '../files/files.ts';
-import type { ImageFormat, ImageTask, RenderedFile, RenderedImages } from '../workers/image-worker.ts';
-import { createWorkerPool, TaskTimedOut } from '../workers/pool.ts';
 
 /** The resolution of a good camera. While an image is rotated, a pixel needs four bytes of memory. */
 export const pixelsMax = 40_000_000;
 const imageProcessesMax = 2;
 /** One that a process works on, and one that it starts next without waiting for us. */
-const slotsPerProcess = 2;
-/** The largest images need eight seconds of an idle core, and workers have the lowest priority. */
+const slotsPerChild = 2;
+/** The largest images need eight seconds of an idle core, and child processes have the lowest priority. */
 const taskTimeoutMs = 120_000;
 const idleMs = 10_000;
 
@@ -32,31 +32,31 @@ export interface RenderedUpload extends AsyncDisposable {
   readonly thumbnail: RenderedImage;
 }
 
-/** Renders uploaded images in worker processes. */
+/** Renders uploaded images in child process. */
 export interface ImageRenderer {
   /**
    * Encodes the image in the file `path`. The results are files in the same folder.
    * Returns null when the file is not an image of that format, or has more than 40 megapixels.
-   * @throws AppError unavailable when the disk is full or a worker process was killed
+   * @throws AppError unavailable when the disk is full or a child process was killed
    */
   render(path: string, format: ImageFormat): Promise<RenderedUpload | null>;
   /** Images in work, and those that wait. */
   stats(): { readonly running: number; readonly waiting: number };
-  /** Ends the worker processes that have nothing to do. */
+  /** Ends the child process that have nothing to do. */
   close(): void;
 }
 
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 
 /** Creates the image pool. Its processes start with the first image, and end when idle to free their memory. */
-export function createImageRenderer(clock: Clock, processesMax = imageProcessesMax): ImageRenderer {
-  const slots = processesMax * slotsPerProcess;
-  const pool = createWorkerPool<ImageTask, RenderedImages, 'render'>({
-    file: new URL('../workers/image-worker.ts', import.meta.url),
-    processesMax,
-    slotsPerProcess,
+export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMax): ImageRenderer {
+  const slots = childrenMax * slotsPerChild;
+  const pool = createChildPool<ImageTask, RenderedImages, 'render'>({
+    file: new URL('../children/image-child.ts', import.meta.url),
+    childrenMax,
+    slotsPerChild,
     // The number of uploads in progress is limited already.
-    lanes: { render: { concurrency: slots, queueMax: Number.POSITIVE_INFINITY } },
+    queues: { render: { concurrency: slots, waitingMax: Number.POSITIVE_INFINITY } },
     idleMs,
     taskTimeoutMs,
   });

@@ -1,11 +1,11 @@
-/** Counts requests for the only server of a database: seconds in memory, hours by leases that are stored in advance. */
+/** Counts requests for the only server of a database: seconds in memory, hours by shares that are stored in advance. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { LimitState } from '../errors.ts';
 import { chain } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 import { createGenerationalCache } from './generational-cache.ts';
-import { createHourlyLeases, type HourlyLeases, type Lease } from './hourly-lease.ts';
+import { createHourlyShares, type HourlyShares, type Share } from './hourly-share.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import { burstState, type CountedUse, type UsageCounter } from './usage-counter.ts';
 
@@ -15,20 +15,20 @@ const subjectsMax = 5000;
 
 /** A usage counter in this process. */
 export function createLocalCounter(database: Database, clock: Clock): UsageCounter {
-  const leases = createHourlyLeases(database, clock);
+  const shares = createHourlyShares(database, clock);
   const bursts = createGenerationalCache<SlidingWindow>(subjectsMax, 2 * secondMs, clock);
 
   return {
     async read(subject, limits) {
       const window = bursts.get(subject) ?? new SlidingWindow(secondMs, 1);
-      const burst = new LocalUse(subject, limits, window, leases, clock).burst();
-      const hour = limits.perHour === null ? null : await leases.read(subject, limits.perHour);
+      const burst = new LocalUse(subject, limits, window, shares, clock).burst();
+      const hour = limits.perHour === null ? null : await shares.read(subject, limits.perHour);
       return { burst: () => burst, hour: () => hour };
     },
 
     count(subject, limits) {
       const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
-      const use = new LocalUse(subject, limits, window, leases, clock);
+      const use = new LocalUse(subject, limits, window, shares, clock);
       const now = clock.now();
       if (window.count(now) >= limits.burst) {
         use.refusedBy = 'burst';
@@ -38,41 +38,41 @@ export function createLocalCounter(database: Database, clock: Clock): UsageCount
       if (limits.perHour === null) {
         return use;
       }
-      return chain(leases.take(subject, limits.perHour), (lease) => {
-        if (lease === null) {
+      return chain(shares.take(subject, limits.perHour), (share) => {
+        if (share === null) {
           window.refund(slot);
           use.refusedBy = 'hour';
         }
-        use.lease = lease;
+        use.share = share;
         return use;
       });
     },
-    close: leases.close,
-    purge: leases.purge,
+    close: shares.close,
+    purge: shares.purge,
   };
 }
 
 class LocalUse implements CountedUse {
   refusedBy: CountedUse['refusedBy'] = null;
-  /** The lease that the request was counted on, where the hour has a limit. */
-  lease: Lease | null = null;
+  /** The share that the request was counted on, where the hour has a limit. */
+  share: Share | null = null;
   readonly #subject: string;
   readonly #limits: PlanLimits;
   readonly #window: SlidingWindow;
-  readonly #leases: HourlyLeases;
+  readonly #shares: HourlyShares;
   readonly #clock: Clock;
 
   constructor(
     subject: string,
     limits: PlanLimits,
     window: SlidingWindow,
-    leases: HourlyLeases,
+    shares: HourlyShares,
     clock: Clock,
   ) {
     this.#subject = subject;
     this.#limits = limits;
     this.#window = window;
-    this.#leases = leases;
+    this.#shares = shares;
     this.#clock = clock;
   }
 
@@ -87,12 +87,12 @@ class LocalUse implements CountedUse {
 
   hour(): LimitState | null {
     const { perHour } = this.#limits;
-    return perHour === null ? null : this.#leases.state(this.#subject, perHour);
+    return perHour === null ? null : this.#shares.state(this.#subject, perHour);
   }
 
   refund(): void {
-    if (this.lease !== null) {
-      this.#leases.refund(this.#subject, this.lease);
+    if (this.share !== null) {
+      this.#shares.refund(this.#subject, this.share);
     }
   }
 }

@@ -17,6 +17,8 @@ export type EnvironmentTexts = { readonly [In in Environment | 'elsewhere']?: st
 export interface Setting {
   readonly variable: `CURD_${string}`;
   readonly flag: string;
+  /** Earlier names, which are accepted too. The present ones win. */
+  readonly former?: { readonly variable: `CURD_${string}`; readonly flag: string };
   readonly placeholder: string;
   readonly help: string;
   /** Text for the parser. A function that returns null: without the variable, the value is null. */

@@ -22,10 +22,10 @@ import {
   parseTombstoneRetention,
   parseUrl,
 } from './parsers.ts';
+import { parseProcesses } from './processes.ts';
 import { parseEventRetention } from './retention.ts';
 import { parseLocalKey, parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
-import { parseWorkers } from './workers.ts';
 
 /** Sorted as `--help` prints them. A setting may depend on those above it. */
 export const settings = {
@@ -61,13 +61,14 @@ export const settings = {
     default: '8080',
     parse: parseInteger(0, 65_535),
   },
-  workers: {
-    variable: 'CURD_WORKERS',
-    flag: 'workers',
+  processes: {
+    variable: 'CURD_PROCESSES',
+    flag: 'processes',
+    former: { variable: 'CURD_WORKERS', flag: 'workers' },
     placeholder: 'number',
     help: 'server processes that share the port, or auto: one for each processor, at most 16; more than 1 needs PostgreSQL, and Linux or FreeBSD',
     default: '1',
-    parse: parseWorkers,
+    parse: parseProcesses,
   },
   publicUrl: {
     variable: 'CURD_PUBLIC_URL',

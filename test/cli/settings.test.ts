@@ -179,6 +179,18 @@ suite('curd', { concurrency: 2 }, () => {
     assertRefused(byVariable, /^curd: CURD_LOG_LEVEL is "loud"/);
   });
 
+  test('accepts the earlier names of --processes and CURD_PROCESSES, whose present ones win', async (t) => {
+    const shop = await freshShop(t, { CURD_WORKERS: '2' });
+    const [byVariable, byFlag, byBoth] = await Promise.all([
+      curd(shop, 'serve'),
+      curd({ ...shop, CURD_WORKERS: '' }, 'serve', '--workers', '3'),
+      curd({ ...shop, CURD_PROCESSES: '4' }, 'serve'),
+    ]);
+    assertRefused(byVariable, /^curd: CURD_PROCESSES is 2, but one process owns an SQLite database/);
+    assertRefused(byFlag, /^curd: --processes is 3, but/);
+    assertRefused(byBoth, /^curd: CURD_PROCESSES is 4, but/);
+  });
+
   test('migrate runs each migration once when two processes run it at the same time', async (t) => {
     const shop = await freshShop(t);
     const [one, other] = await Promise.all([curdJson(shop, 'migrate'), curdJson(shop, 'migrate')]);

@@ -71,7 +71,7 @@ function imageWorkersOf({ CURD_DATA_DIR = '' }: Environment): number[] {
       try {
         const isOurs = readlinkSync(`/proc/${pid}/cwd`) === CURD_DATA_DIR;
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-        return isOurs && command.includes('image-worker') ? [Number(pid)] : [];
+        return isOurs && command.includes('image-child') ? [Number(pid)] : [];
       } catch {
         return [];
       }
@@ -150,7 +150,7 @@ suite('Images of a killed server', () => {
     t.diagnostic(`${kills} kills, ${answered.length} uploads answered, ${cut} cut short`);
   });
 
-  test('leave no worker process behind', linuxOnly, async (t) => {
+  test('leave no child process behind', linuxOnly, async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));

@@ -71,7 +71,10 @@ suite('docs/configuration.md', () => {
     const documented = rows().flatMap(([first]) => codeIn(first).filter((code) => code.startsWith('CURD_')));
     assert.deepEqual(new Set(documented), new Set(known));
     const flags = rows().flatMap((row) => row.join(' ').match(/--[a-z][a-z-]*/g) ?? []);
-    const knownFlags = allSettings.map(({ flag }) => `--${flag}`);
+    const knownFlags = allSettings.flatMap(({ flag, former = { flag } }) => [
+      `--${flag}`,
+      `--${former.flag}`,
+    ]);
     assert.deepEqual(
       flags.filter((flag) => !knownFlags.includes(flag)),
       [],

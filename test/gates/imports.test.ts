@@ -26,7 +26,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/auth'],
   ['src/http'],
   ['src/limits', 'src/stored-responses', 'src/event-log', 'src/jobs'],
-  ['src/database', 'src/files', 'src/workers'],
+  ['src/database', 'src/files', 'src/children'],
   ['src/access', 'src/schema', 'src/settings', 'src'],
   // The client is also used without the server.
   ['client'],

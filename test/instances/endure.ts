@@ -43,7 +43,7 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
   };
   const environments = await Promise.all(
     [process.env.CURD_TEST_WORKERS ?? '1', '1', '1'].map((workers) =>
-      freshShop(t, { ...shared, CURD_WORKERS: workers }),
+      freshShop(t, { ...shared, CURD_PROCESSES: workers }),
     ),
   );
   const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environments[0] ?? {}));

@@ -1,4 +1,4 @@
-/** Passwords: the stored hashes, the lanes and their limits, and the worker processes. */
+/** Passwords: the stored hashes, the queues and their limits, and the child processes. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite, type TestContext, test } from 'node:test';
@@ -12,10 +12,10 @@ import { cleanUp } from '../helper.ts';
 const waitingMax = 64;
 
 const linuxOnly = {
-  skip: process.platform === 'linux' ? false : 'worker processes are found in /proc, which only Linux has',
+  skip: process.platform === 'linux' ? false : 'child processes are found in /proc, which only Linux has',
 };
 
-/** Passwords whose worker processes end with the test. */
+/** Passwords whose child processes end with the test. */
 function open(t: TestContext): Passwords {
   const passwords = createPasswords(systemClock);
   cleanUp(t, passwords.close);
@@ -163,7 +163,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(stored, 'brie'), true);
   });
 
-  test('leave no idle worker process after close', linuxOnly, async (t) => {
+  test('leave no idle child process after close', linuxOnly, async (t) => {
     const passwords = open(t);
     const before = await children();
     await Promise.all([passwords.hash('brie'), passwords.verify(null, 'brie')]);

@@ -94,13 +94,16 @@ function addSettings(command: Command): void {
   const isServer = command.name() === 'serve';
   command.option('--json', 'print one JSON value');
   for (const setting of Object.values<Setting>(settings)) {
-    const { flag, placeholder, help, variable } = setting;
+    const { flag, placeholder, help, variable, former } = setting;
     const option = new Option(
       `--${flag} <${placeholder}>`,
       `${help} (${variable}; default: ${defaultText(setting)})`,
     );
     option.helpGroup('Settings, also read from environment variables:');
     command.addOption(option.hideHelp(!isServer && !locationFlags.includes(flag)));
+    if (former !== undefined) {
+      command.addOption(new Option(`--${former.flag} <${placeholder}>`).hideHelp());
+    }
   }
   if (!isServer) {
     command.addHelpText(

@@ -4,6 +4,7 @@ import type { Services } from '../../app/services.ts';
 import { anotherEnvironment } from '../../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../../settings/parsers.ts';
+import type { Setting } from '../../settings/setting.ts';
 import { similarNames } from '../../settings/similar-names.ts';
 import { settings, type Variable } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
@@ -30,10 +31,10 @@ export async function runCommand(
 
 function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
   const flags: RawSettings = {};
-  for (const { flag, variable } of Object.values(settings)) {
-    const value = raw[optionName(flag)];
+  for (const { flag, variable, former } of Object.values<Setting>(settings)) {
+    const value = raw[optionName(flag)] ?? (former === undefined ? undefined : raw[optionName(former.flag)]);
     if (typeof value === 'string') {
-      flags[variable] = value;
+      flags[variable as Variable] = value;
     }
   }
   return flags;
@@ -42,10 +43,12 @@ function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
 /** The texts of the settings: flags win over the environment, and an empty text counts as missing. */
 export function rawSettings({ flags }: CommandOptions): RawSettings {
   const raw: RawSettings = {};
-  for (const { variable } of Object.values(settings)) {
-    const text = flags[variable] ?? process.env[variable] ?? '';
+  for (const { variable, former } of Object.values<Setting>(settings)) {
+    const names = former === undefined ? [variable] : [variable, former.variable];
+    const given = names.map((name) => process.env[name] ?? '').find((text) => text !== '');
+    const text = flags[variable as Variable] ?? given ?? '';
     if (text !== '') {
-      raw[variable] = text;
+      raw[variable as Variable] = text;
     }
   }
   return raw;
@@ -111,10 +114,11 @@ export function keyInEnvironment(): string | undefined {
 
 /** Variables in the environment that begin like settings but are none, each with the settings of similar names. */
 export function unknownVariables(): { readonly name: string; readonly similar: readonly string[] }[] {
-  const known = [keyVariable, ...Object.values(settings).map(({ variable }) => variable)];
+  const current = [keyVariable, ...Object.values<Setting>(settings).map(({ variable }) => variable)];
+  const known = [...current, ...Object.values<Setting>(settings).map(({ former }) => former?.variable)];
   return Object.keys(process.env)
     .filter((name) => name.startsWith('CURD_') && !known.includes(name))
-    .map((name) => ({ name, similar: similarNames(name, known) }));
+    .map((name) => ({ name, similar: similarNames(name, current) }));
 }
 
 /**

@@ -10,9 +10,9 @@ import { printGreeting } from './greeting.ts';
 /** Starts the server and returns. It runs until SIGTERM or SIGINT. */
 export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
   const config = await configForExistingShop(options);
-  if (config.workers > 1) {
-    const { serveByWorkers } = await import('./workers.ts');
-    return serveByWorkers(config, options.json);
+  if (config.processes > 1) {
+    const { serveByProcesses } = await import('./processes.ts');
+    return serveByProcesses(config, options.json);
   }
   const unlock = await lock(config, options.allowSecondServer);
   try {

@@ -8,7 +8,7 @@ interface Family {
 /** @param texts of /metrics, by the number of the process */
 export function mergeMetrics(texts: ReadonlyMap<number, string>): string {
   const families = new Map<string, Family>();
-  for (const [worker, text] of texts) {
+  for (const [number, text] of texts) {
     let family: Family = { head: [], samples: [] };
     for (const line of text.split('\n')) {
       const [, keyword, name = ''] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
@@ -19,7 +19,7 @@ export function mergeMetrics(texts: ReadonlyMap<number, string>): string {
           family.head.push(line);
         }
       } else if (line !== '') {
-        family.samples.push(withLabel(line, `worker="${worker}"`));
+        family.samples.push(withLabel(line, `worker="${number}"`));
       }
     }
   }

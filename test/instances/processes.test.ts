@@ -1,4 +1,4 @@
-/** `curd serve --workers`: several processes on one port. The tests of a suite share one server. */
+/** `curd serve --processes`: several processes on one port. The tests of a suite share one server. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,14 +7,14 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireSupport } from '../../src/cli/server/workers.ts';
+import { requireSupport } from '../../src/cli/server/processes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { withShareOfConnections } from '../../src/database/postgres/url.ts';
 import { sql } from '../../src/database/sql.ts';
 import { limitConnections } from '../../src/http/connection-age.ts';
 import { mergeMetrics } from '../../src/http/metrics/merged-metrics.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
-import { parseWorkers } from '../../src/settings/workers.ts';
+import { parseProcesses } from '../../src/settings/processes.ts';
 import {
   accountWithKey,
   assertRefused,
@@ -30,7 +30,7 @@ import {
 } from '../cli/run.ts';
 import { bern, cleanUp, createDatabase, secret, shared, until } from '../context.ts';
 
-const workers = 3;
+const processes = 3;
 const connections = Number(process.env.CURD_TEST_CONNECTIONS ?? 300);
 const skip = process.platform !== 'linux' && 'only Linux and FreeBSD share a port, and it reads /proc';
 
@@ -90,12 +90,12 @@ async function statusesOf(count: number, url: string, key: string): Promise<Reco
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, some.length]));
 }
 
-async function openWorkers(t: Parameters<typeof createDatabase>[0], howMany: number) {
+async function openProcesses(t: Parameters<typeof createDatabase>[0], howMany: number) {
   const environment: Environment = await freshShop(t as never, {
     CURD_DATABASE: await createDatabase(t, 'template_curd'),
     CURD_SECRET: secret,
     CURD_ENVIRONMENT: 'sandbox',
-    CURD_WORKERS: String(howMany),
+    CURD_PROCESSES: String(howMany),
     CURD_PLANS: JSON.stringify({
       free: { perHour: null, burst: 60_000 },
       pro: { perHour: 50, burst: 60_000 },
@@ -115,13 +115,13 @@ async function openWorkers(t: Parameters<typeof createDatabase>[0], howMany: num
   return { environment, server, key, order };
 }
 
-suite('curd serve with three workers', { skip }, () => {
-  const opened = shared((t) => openWorkers(t, workers));
+suite('curd serve with three processes', { skip }, () => {
+  const opened = shared((t) => openProcesses(t, processes));
 
   test('prints one line, spreads connections, and counts every request once in /metrics', async () => {
     const { server, key } = opened();
     assert.equal(server.greeting.match(/listening on/g)?.length, 1);
-    assert.equal(childrenOf(server.pid).length, workers);
+    assert.equal(childrenOf(server.pid).length, processes);
     assert.deepEqual(await statusesOf(connections, `${server.url}/healthz`, key), { 200: connections });
     const { text } = await send(`${server.url}/metrics`, key);
     const pattern =
@@ -132,16 +132,16 @@ suite('curd serve with three workers', { skip }, () => {
       connections,
     );
     // The kernel chooses by a hash: 4.5 standard deviations.
-    const share = connections / workers;
-    const tolerance = 4.5 * Math.sqrt(share * (1 - 1 / workers));
+    const share = connections / processes;
+    const tolerance = 4.5 * Math.sqrt(share * (1 - 1 / processes));
     assert.ok(
-      counts.length === workers && counts.every((count) => Math.abs(count - share) < tolerance),
+      counts.length === processes && counts.every((count) => Math.abs(count - share) < tolerance),
       `${counts}`,
     );
     assert.equal(text.match(/^# TYPE curd_orders /gm)?.length, 1);
   });
 
-  test('counts the limits of an account over all workers', async () => {
+  test('counts the limits of an account over all processes', async () => {
     const { environment, server } = opened();
     const path = `${server.url}/v2/cheeses?limit=1`;
     const hourly = await accountWithKey(environment, [], { plan: 'pro' });
@@ -153,7 +153,7 @@ suite('curd serve with three workers', { skip }, () => {
     assert.ok(passed >= 20 && passed <= 20 * seconds && passed + refused === 90, `${passed} in ${seconds} s`);
   });
 
-  test('makes one order of one idempotency key that reaches all workers at once', async () => {
+  test('makes one order of one idempotency key that reaches all processes at once', async () => {
     const { environment, server, key, order } = opened();
     const notes = randomUUID();
     const responses = await Promise.all(
@@ -175,7 +175,7 @@ suite('curd serve with three workers', { skip }, () => {
     assert.equal(made.length, 1);
   });
 
-  test('refuses a revoked key in all workers from the next request on', async () => {
+  test('refuses a revoked key in all processes from the next request on', async () => {
     const { environment, server } = opened();
     const { key } = await accountWithKey(environment, ['admin']);
     const path = `${server.url}/v2/api-keys`;
@@ -185,7 +185,7 @@ suite('curd serve with three workers', { skip }, () => {
     assert.deepEqual(await statusesOf(24, path, key), { 401: 24 });
   });
 
-  test('starts a killed worker again, and only its connections break', async () => {
+  test('starts a killed process again, and only its connections break', async () => {
     const { server, key } = opened();
     const [victim = 0] = childrenOf(server.pid);
     const statuses = new Set<number>();
@@ -208,9 +208,9 @@ suite('curd serve with three workers', { skip }, () => {
     const isBack = async () => {
       const children = childrenOf(server.pid);
       const { text } = await send(`${server.url}/metrics`, key).catch(() => ({ text: '' }));
-      return children.length === workers && new Set(text.match(/worker="\d"/g)).size === workers;
+      return children.length === processes && new Set(text.match(/worker="\d"/g)).size === processes;
     };
-    await until(isBack, 'the worker does not come back');
+    await until(isBack, 'the process does not come back');
     isDone = true;
     await load;
     agent.destroy();
@@ -219,26 +219,26 @@ suite('curd serve with three workers', { skip }, () => {
     assert.ok(!childrenOf(server.pid).includes(victim));
   });
 
-  test('ends with status 1 and the reason when workers die six times within a minute', async () => {
+  test('ends with status 1 and the reason when processes die six times within a minute', async () => {
     const { server } = opened();
     // One has died already.
     for (const number of [2, 3, 4, 5, 6]) {
-      await until(async () => childrenOf(server.pid).length > 0, `no worker for death ${number}`);
+      await until(async () => childrenOf(server.pid).length > 0, `no process for death ${number}`);
       const [victim = 0] = childrenOf(server.pid);
       process.kill(victim, 'SIGKILL');
       const isGone = async () => number === 6 || !childrenOf(server.pid).includes(victim);
-      await until(isGone, 'a killed worker stays');
+      await until(isGone, 'a killed process stays');
     }
     // A signal that it ignores: it ends by itself.
     const { code, stderr } = await server.stop('SIGWINCH');
-    assert.match(stderr, /^curd: Worker processes ended 6 times within a minute, the last one by SIGKILL\./m);
+    assert.match(stderr, /^curd: Server processes ended 6 times within a minute, the last one by SIGKILL\./m);
     assert.equal(code, 1);
   });
 });
 
-suite('curd serve with workers', { skip }, () => {
+suite('curd serve with processes', { skip }, () => {
   test('finishes running requests after SIGTERM, and ends all processes', async (t) => {
-    const { environment, server, key, order } = await openWorkers(t, 2);
+    const { environment, server, key, order } = await openProcesses(t, 2);
     const children = childrenOf(server.pid);
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
     const notes = Array.from({ length: 10 }, () => randomUUID());
@@ -277,7 +277,7 @@ suite('curd serve with workers', { skip }, () => {
   });
 
   test('finishes running requests when the first process is killed while metrics are read', async (t) => {
-    const { environment, server, key, order } = await openWorkers(t, 2);
+    const { environment, server, key, order } = await openProcesses(t, 2);
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
     let begun = 0;
     const pause = () => {
@@ -302,7 +302,7 @@ suite('curd serve with workers', { skip }, () => {
         return { metrics: Promise.all(reading) };
       }),
     );
-    // Before the orders: the workers do not wait for each other's metrics.
+    // Before the orders: the processes do not wait for each other's metrics.
     const read = (await metrics).map(({ status }) => status);
     assert.deepEqual(
       read,
@@ -316,11 +316,11 @@ suite('curd serve with workers', { skip }, () => {
     );
   });
 
-  test('starts no further worker after SIGTERM during the start of the first', async (t) => {
+  test('starts no further process after SIGTERM during the start of the first', async (t) => {
     const environment: Environment = await freshShop(t, {
       CURD_DATABASE: await createDatabase(t, 'template_curd'),
       CURD_SECRET: secret,
-      CURD_WORKERS: '2',
+      CURD_PROCESSES: '2',
       CURD_LOG_LEVEL: 'silent',
     });
     const { ended } = await inShop(environment, ({ database }) =>
@@ -342,27 +342,27 @@ suite('curd serve with workers', { skip }, () => {
   });
 
   test('is refused on SQLite, and where processes cannot share a port', async (t) => {
-    const environment = await freshShop(t, { CURD_WORKERS: '2' });
+    const environment = await freshShop(t, { CURD_PROCESSES: '2' });
     await assert.rejects(runInProcess(environment, 'serve'), (error) => {
       assert.ok(error instanceof ConfigError);
-      assert.match(error.message, /^--workers is 2, but one process owns an SQLite database\. Set it to 1/);
+      assert.match(error.message, /^--processes is 2, but one process owns an SQLite database\. Set it to 1/);
       return true;
     });
     const database = { engine: 'postgres', url: 'postgres://db/curd' } as const;
-    const given = [{ variable: 'CURD_WORKERS', value: 'auto', origin: 'flag' }] as const;
+    const given = [{ variable: 'CURD_PROCESSES', value: 'auto', origin: 'flag' }] as const;
     for (const platform of ['darwin', 'win32']) {
       assert.throws(
-        () => requireSupport({ workers: 2, database, given }, platform),
-        /--workers is auto, 2 on this machine, but .* only on Linux and FreeBSD\./,
+        () => requireSupport({ processes: 2, database, given }, platform),
+        /--processes is auto, 2 on this machine, but .* only on Linux and FreeBSD\./,
       );
     }
-    requireSupport({ workers: 2, database, given }, 'freebsd');
-    assert.ok(parseWorkers('auto', 'x') >= 1 && parseWorkers('auto', 'x') <= 16);
-    assert.throws(() => parseWorkers('0', 'CURD_WORKERS'), ConfigError);
+    requireSupport({ processes: 2, database, given }, 'freebsd');
+    assert.ok(parseProcesses('auto', 'x') >= 1 && parseProcesses('auto', 'x') <= 16);
+    assert.throws(() => parseProcesses('0', 'CURD_PROCESSES'), ConfigError);
   });
 });
 
-suite('The parts of workers', () => {
+suite('The parts of processes', () => {
   test('close a connection after a number of requests, and after a time', async (t) => {
     for (const [limits, before] of [
       [{ requests: 3, ageMs: 60_000 }, 2],

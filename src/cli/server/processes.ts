@@ -14,19 +14,19 @@ import { printFailure } from '../framework/output.ts';
 import { type Greeting, printGreeting } from './greeting.ts';
 
 /** Sent to a process. */
-export type WorkerCommand =
+export type ProcessCommand =
   | { readonly kind: 'start'; readonly config: Config; readonly isFirst: boolean; readonly number: number }
   | { readonly kind: 'stop'; readonly signal: string }
   /** Asks for its metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
-  /** The metrics of the other workers. */
+  /** The metrics of the other processes. */
   | { readonly kind: 'gathered'; readonly id: number; readonly texts: ReadonlyMap<number, string> };
 
 /** Sent by a process. */
-export type WorkerReport =
+export type ProcessReport =
   | { readonly kind: 'listening'; readonly port: number; readonly greeting: Greeting }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
-  /** Asks for the metrics of the other workers. */
+  /** Asks for the metrics of the other processes. */
   | { readonly kind: 'gather'; readonly id: number };
 
 const platforms = ['linux', 'freebsd'];
@@ -35,47 +35,47 @@ const restartMsMin = 100;
 const deathsMax = 6;
 const deathsWithinMs = 60_000;
 const gatherMs = 2000;
-/** A worker ends its running requests within 30 seconds. */
+/** A process ends its running requests within 30 seconds. */
 const stopMs = 35_000;
 
-/** Starts the workers, prints the greeting when all of them listen, and returns. @throws ConfigError */
-export async function serveByWorkers(config: Config, json: boolean): Promise<void> {
+/** Starts the processes, prints the greeting when all of them listen, and returns. @throws ConfigError */
+export async function serveByProcesses(config: Config, json: boolean): Promise<void> {
   requireSupport(config, process.platform);
   await requireFreePort(config);
   const log = createLog(config.logLevel);
-  const workers = new Map<number, ChildProcess>();
+  const processes = new Map<number, ChildProcess>();
   const listening = new Set<number>();
   const allListening = Promise.withResolvers<void>();
-  const gatherings = new Map<number, (worker: number, text: string) => void>();
+  const gatherings = new Map<number, (number: number, text: string) => void>();
   const restarts = new Set<NodeJS.Timeout>();
   let { port } = config;
   let deaths: number[] = [];
   let exitCode: number | null = null;
   let gathered = 0;
 
-  function send(number: number, command: WorkerCommand): void {
-    const worker = workers.get(number);
-    if (worker?.connected) {
+  function send(number: number, command: ProcessCommand): void {
+    const forked = processes.get(number);
+    if (forked?.connected) {
       // It may end at the same moment.
-      worker.send(command, () => {});
+      forked.send(command, () => {});
     }
   }
 
-  /** Resolves when the worker listens; null when it ended before. */
+  /** Resolves when the process listens; null when it ended before. */
   function start(number: number, isFirst: boolean): Promise<Greeting | null> {
-    const worker = fork(new URL('../../../bin/worker.js', import.meta.url), {
+    const forked = fork(new URL('../../../bin/server-process.js', import.meta.url), {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    workers.set(number, worker);
+    processes.set(number, forked);
     send(number, { kind: 'start', config: { ...share(config), port }, isFirst, number });
     return new Promise((resolve) => {
-      worker.on('message', (report: WorkerReport) => {
+      forked.on('message', (report: ProcessReport) => {
         if (report.kind === 'listening') {
           listening.add(number);
           port = report.port;
           resolve(report.greeting);
-          if (listening.size === config.workers) {
+          if (listening.size === config.processes) {
             allListening.resolve();
           }
         } else if (report.kind === 'gather') {
@@ -84,11 +84,11 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
           gatherings.get(report.id)?.(number, report.text);
         }
       });
-      worker.on('error', (error) =>
-        log.error({ err: error, worker: number }, 'a worker could not be started'),
+      forked.on('error', (error) =>
+        log.error({ err: error, worker: number }, 'a server process could not be started'),
       );
-      worker.once('close', (code, signal) => {
-        workers.delete(number);
+      forked.once('close', (code, signal) => {
+        processes.delete(number);
         const hasListened = listening.delete(number);
         resolve(null);
         if (exitCode !== null) {
@@ -107,14 +107,14 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
     if (deaths.length >= deathsMax) {
       printFailure(
         new ConfigError(
-          `Worker processes ended ${deathsMax} times within a minute, the last one by ${reason}. Read what they logged above, and start the server again.`,
+          `Server processes ended ${deathsMax} times within a minute, the last one by ${reason}. Read what they logged above, and start the server again.`,
         ),
       );
       stop('SIGTERM', 1);
       return;
     }
     const delayMs = restartMsMin * 2 ** (deaths.length - 1);
-    log.error({ worker: number, reason, delayMs }, 'a worker process ended; it is started again');
+    log.error({ worker: number, reason, delayMs }, 'a server process ended; it is started again');
     const timer = setTimeout(() => {
       restarts.delete(timer);
       void start(number, false);
@@ -122,28 +122,28 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
     restarts.add(timer);
   }
 
-  /** Called again, ends the workers immediately. */
+  /** Called again, ends the processes immediately. */
   function stop(signal: string, code: number): void {
     exitCode ??= code;
     restarts.forEach(clearTimeout);
-    for (const number of workers.keys()) {
+    for (const number of processes.keys()) {
       send(number, { kind: 'stop', signal });
     }
     setTimeout(() => {
-      for (const worker of workers.values()) {
-        worker.kill('SIGKILL');
+      for (const forked of processes.values()) {
+        forked.kill('SIGKILL');
       }
     }, stopMs).unref();
     endIfAlone();
   }
 
   function endIfAlone(): void {
-    if (workers.size === 0) {
+    if (processes.size === 0) {
       process.exit(exitCode ?? 0);
     }
   }
 
-  /** Asks all other workers for their metrics. Those that do not respond in time are left out. */
+  /** Asks all other processes for their metrics. Those that do not respond in time are left out. */
   function gather(asking: number, id: number): void {
     gathered += 1;
     const request = gathered;
@@ -183,7 +183,7 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
     // A signal arrived during its last step.
     return;
   }
-  for (let number = 2; number <= config.workers; number += 1) {
+  for (let number = 2; number <= config.processes; number += 1) {
     void start(number, false);
   }
   await allListening.promise;
@@ -192,13 +192,13 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
 
 /** @throws ConfigError where several processes cannot share a port, or a database */
 export function requireSupport(
-  { workers, database, given }: Pick<Config, 'workers' | 'database' | 'given'>,
+  { processes, database, given }: Pick<Config, 'processes' | 'database' | 'given'>,
   platform: string,
 ): void {
-  const setting = given.find(({ variable }) => variable === 'CURD_WORKERS');
-  const name = setting?.origin === 'flag' ? '--workers' : 'CURD_WORKERS';
+  const setting = given.find(({ variable }) => variable === 'CURD_PROCESSES');
+  const name = setting?.origin === 'flag' ? '--processes' : 'CURD_PROCESSES';
   const isAutomatic = setting?.value === 'auto';
-  const problem = `${name} is ${isAutomatic ? `auto, ${workers} on this machine` : workers}, but`;
+  const problem = `${name} is ${isAutomatic ? `auto, ${processes} on this machine` : processes}, but`;
   if (database.engine === 'sqlite') {
     throw new ConfigError(
       `${problem} one process owns an SQLite database. Set it to 1, or set CURD_DATABASE to a PostgreSQL database.`,
@@ -211,7 +211,7 @@ export function requireSupport(
   }
 }
 
-/** The workers could join the port of another server with several processes. @throws ConfigError */
+/** They could join the port of another server with several processes. @throws ConfigError */
 async function requireFreePort({ host, port }: Config): Promise<void> {
   const probe = createServer();
   try {
@@ -225,10 +225,10 @@ async function requireFreePort({ host, port }: Config): Promise<void> {
   }
 }
 
-/** The settings of one worker. */
+/** The settings of one process. */
 function share(config: Config): Config {
-  const { database, workers } = config;
+  const { database, processes } = config;
   return database.engine === 'sqlite'
     ? config
-    : { ...config, database: { ...database, url: withShareOfConnections(database.url, workers) } };
+    : { ...config, database: { ...database, url: withShareOfConnections(database.url, processes) } };
 }

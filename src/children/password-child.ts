@@ -1,6 +1,6 @@
-/** The worker process that hashes and verifies passwords. */
+/** The child process that hashes and verifies passwords. */
 import { hashSync, type Options, verifySync } from '@node-rs/argon2';
-import { serveTasks } from './process.ts';
+import { serveTasks } from './child.ts';
 
 /** A password to hash, or to verify against the PHC string `stored`. */
 export interface PasswordTask {

@@ -1,4 +1,4 @@
-// The program of one of several server processes (src/cli/server/workers.ts), with the compile cache of curd.js.
+// The program of one of several server processes (src/cli/server/processes.ts), with the compile cache of curd.js.
 import module from 'node:module';
 import { compileCacheFolder } from './compile-cache.js';
 
@@ -6,4 +6,4 @@ const folder = compileCacheFolder();
 if (folder !== null) {
   module.enableCompileCache(folder);
 }
-await import('../src/cli/server/worker-process.ts');
+await import('../src/cli/server/server-process.ts');

@@ -2,8 +2,8 @@
  * The hourly quota on SQLite. It is renewed as requests become older than an hour: they are counted by the minute in the
  * database, and never more than the quota within any 3,600 seconds, even if the server is restarted or killed.
  *
- * A server stores what it may let through in advance. For the current minute, it leases a hundredth of the quota at a
- * time, and returns the unused rest when it renews the lease. So most requests write nothing; a crash can cost a caller
+ * A server stores what it may let through in advance. For the current minute, it takes a share of a hundredth of the quota at a
+ * time, and returns the unused rest when it renews the share. So most requests write nothing; a crash can cost a caller
  * up to a hundredth of the quota, and never gives more than the quota.
  */
 import { type Clock, timestamp } from '../clock.ts';
@@ -18,71 +18,71 @@ import { hourState } from './usage-counter.ts';
 const minuteMs = 60_000;
 /** The current minute and the 60 before it: at least an hour, wherever in the minute it starts. */
 const minutesCounted = 61;
-/** A subject is forgotten once its requests are older than an hour: its lease has expired by then. */
+/** A subject is forgotten once its requests are older than an hour: its share has expired by then. */
 const subjectsMax = 20_000;
 
 /** Requests that one server may let through within a minute without asking the database. */
-export interface Lease {
+export interface Share {
   readonly minute: number;
   readonly limit: number;
   left: number;
-  /** What remained of the quota beyond the lease when it was written. */
+  /** What remained of the quota beyond the share when it was written. */
   readonly beyond: number;
   /** When more will remain than now, in milliseconds since the epoch. */
   readonly freedAt: number;
 }
 
 interface Subject {
-  lease: Lease | null;
+  share: Share | null;
   renewal: Promise<void> | null;
 }
 
-export interface HourlyLeases {
+export interface HourlyShares {
   /** Counts a request; null where the quota is used up. */
-  take(subject: string, limit: number): MaybePromise<Lease | null>;
-  /** Gives a request back. Has no effect once the minute of the lease is over. */
-  refund(subject: string, lease: Lease): void;
+  take(subject: string, limit: number): MaybePromise<Share | null>;
+  /** Gives a request back. Has no effect once the minute of the share is over. */
+  refund(subject: string, share: Share): void;
   /** Call it after `take`. */
   state(subject: string, limit: number): LimitState;
   /** The state of any subject, without counting. */
   read(subject: string, limit: number): Promise<LimitState>;
-  /** Returns the unused rest of all leases. */
+  /** Returns the unused rest of all shares. */
   close(): Promise<void>;
   /** Deletes quotas whose requests are older than an hour. */
   purge(): Promise<void>;
 }
 
-/** The leases of this server. */
-export function createHourlyLeases(database: Database, clock: Clock): HourlyLeases {
+/** The shares of this server. */
+export function createHourlyShares(database: Database, clock: Clock): HourlyShares {
   const subjects = createGenerationalCache<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
-  function take(name: string, limit: number): MaybePromise<Lease | null> {
-    const subject = subjects.get(name) ?? subjects.set(name, { lease: null, renewal: null });
-    const { lease } = subject;
+  function take(name: string, limit: number): MaybePromise<Share | null> {
+    const subject = subjects.get(name) ?? subjects.set(name, { share: null, renewal: null });
+    const { share } = subject;
     const now = clock.now();
-    if (lease !== null && lease.limit === limit && lease.minute === minuteOf(now)) {
-      if (lease.left > 0) {
-        lease.left -= 1;
-        return lease;
+    if (share !== null && share.limit === limit && share.minute === minuteOf(now)) {
+      if (share.left > 0) {
+        share.left -= 1;
+        return share;
       }
-      if (lease.beyond === 0 && now < lease.freedAt) {
+      if (share.beyond === 0 && now < share.freedAt) {
         return null;
       }
     }
-    subject.renewal ??= renewLease(name, subject, limit).finally(() => {
+    subject.renewal ??= renewShare(name, subject, limit).finally(() => {
       subject.renewal = null;
     });
     return subject.renewal.then(() => take(name, limit));
   }
 
-  async function renewLease(name: string, subject: Subject, limit: number): Promise<void> {
+  async function renewShare(name: string, subject: Subject, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit / 100));
-    subject.lease = await writeLease(name, subject.lease, limit, wanted);
+    subject.share = await writeShare(name, subject.share, limit, wanted);
   }
 
-  /** Returns the rest of the previous lease, and writes a new one of at most `wanted` requests. */
-  function writeLease(name: string, previous: Lease | null, limit: number, wanted: number): Promise<Lease> {
+  /** Returns the rest of the previous share, and writes a new one of at most `wanted` requests. */
+  function writeShare(name: string, previous: Share | null, limit: number, wanted: number): Promise<Share> {
     return database.transaction(async (tx) => {
       const queries = sqliteQuotaQueries(tx);
       const now = clock.now();
@@ -111,24 +111,24 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
   return {
     take,
 
-    refund(name, lease) {
-      if (subjects.get(name)?.lease === lease && lease.minute === minuteOf(clock.now())) {
-        lease.left += 1;
+    refund(name, share) {
+      if (subjects.get(name)?.share === share && share.minute === minuteOf(clock.now())) {
+        share.left += 1;
       }
     },
 
     state(name, limit) {
-      const lease = subjects.get(name)?.lease ?? null;
-      return lease === null
+      const share = subjects.get(name)?.share ?? null;
+      return share === null
         ? hourState(limit, limit, 0)
-        : hourState(limit, lease.left + lease.beyond, Math.max(0, lease.freedAt - clock.now()));
+        : hourState(limit, share.left + share.beyond, Math.max(0, share.freedAt - clock.now()));
     },
 
     async read(name, limit) {
       const now = clock.now();
       const uses = recentUses(await sqliteQuotaQueries(database).findUses(name), minuteOf(now));
-      const lease = subjects.get(name)?.lease ?? null;
-      const left = lease !== null && uses.has(lease.minute) ? lease.left : 0;
+      const share = subjects.get(name)?.share ?? null;
+      const left = share !== null && uses.has(share.minute) ? share.left : 0;
       const used = [...uses.values()].reduce((sum, count) => sum + count, -left);
       const counted = [...uses].sort(([a], [b]) => a - b);
       const freedAt = (minuteFreeing(counted, Math.max(0, used - limit)) + minutesCounted) * minuteMs;
@@ -136,12 +136,12 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
     },
 
     async close() {
-      const writes = [...subjects.entries()].map(async ([name, { lease }]) => {
-        if (lease !== null && lease.left > 0) {
-          await writeLease(name, lease, lease.limit, 0);
+      const writes = [...subjects.entries()].map(async ([name, { share }]) => {
+        if (share !== null && share.left > 0) {
+          await writeShare(name, share, share.limit, 0);
         }
       });
-      // If the database cannot be reached, callers lose the rest of their leases: the server still has to stop.
+      // If the database cannot be reached, callers lose the rest of their shares: the server still has to stop.
       await Promise.allSettled(writes);
     },
 

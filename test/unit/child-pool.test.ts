@@ -1,15 +1,15 @@
-/** The worker pool: time limits, idle processes, and slots of a process. */
+/** The child pool: time limits, idle processes, and slots of a process. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, type TestContext, test } from 'node:test';
-import type { PasswordTask } from '../../src/workers/password-worker.ts';
+import type { PasswordTask } from '../../src/children/password-child.ts';
 import {
-  createWorkerPool,
+  type ChildPool,
+  type ChildSlot,
+  createChildPool,
   QueueFull,
   TaskTimedOut,
-  type WorkerPool,
-  type WorkerSlot,
-} from '../../src/workers/pool.ts';
+} from '../../src/children/pool.ts';
 import { until } from '../context.ts';
 import { cleanUp } from '../helper.ts';
 
@@ -21,14 +21,14 @@ const quick: PasswordTask = {
 /** Takes some seconds. */
 const slow: PasswordTask = { ...quick, cost: { memoryCost: 65_536, timeCost: 60, parallelism: 1 } };
 
-type Pool = WorkerPool<PasswordTask, string | boolean, 'only'>;
+type Pool = ChildPool<PasswordTask, string | boolean, 'only'>;
 
 function openPool(t: TestContext, limits: { idleMs?: number; taskTimeoutMs?: number } = {}): Pool {
-  const pool: Pool = createWorkerPool({
-    file: new URL('../../src/workers/password-worker.ts', import.meta.url),
-    processesMax: 1,
-    slotsPerProcess: 2,
-    lanes: { only: { concurrency: 2, queueMax: 1 } },
+  const pool: Pool = createChildPool({
+    file: new URL('../../src/children/password-child.ts', import.meta.url),
+    childrenMax: 1,
+    slotsPerChild: 2,
+    queues: { only: { concurrency: 2, waitingMax: 1 } },
     ...limits,
   });
   cleanUp(t, pool.close);
@@ -50,7 +50,7 @@ async function run(pool: Pool, task: PasswordTask): Promise<string | boolean> {
   return await slot.run(task);
 }
 
-suite('A worker pool', () => {
+suite('A child pool', () => {
   test('kills the process of a task that takes too long, and runs the next task in a new one', async (t) => {
     const pool = openPool(t, { taskTimeoutMs: 1000 });
     await assert.rejects(run(pool, slow), TaskTimedOut);
@@ -62,13 +62,13 @@ suite('A worker pool', () => {
     const pool = openPool(t, { idleMs: 100 });
     const before = children();
     await run(pool, quick);
-    const [worker] = children().filter((pid) => !before.includes(pid));
-    assert.ok(worker !== undefined);
-    await until(async () => !children().includes(worker), 'the idle process still runs');
+    const [child] = children().filter((pid) => !before.includes(pid));
+    assert.ok(child !== undefined);
+    await until(async () => !children().includes(child), 'the idle process still runs');
     assert.match(String(await run(pool, quick)), /^\$argon2id\$/);
   });
 
-  test('gives out all slots, queues up to the limit of the lane, and refuses more', async (t) => {
+  test('gives out all slots, queues up to the limit of the queue, and refuses more', async (t) => {
     const pool = openPool(t);
     const slots = [await pool.acquire('only'), await pool.acquire('only')];
     const queued = pool.acquire('only');
@@ -82,19 +82,19 @@ suite('A worker pool', () => {
     assert.throws(() => [...pool.acquireAll('only', 2), ...pool.acquireAll('only', 2)], QueueFull);
   });
 
-  test('gives a slot to another lane after one task of a hundred', async (t) => {
-    const pool = createWorkerPool<PasswordTask, string | boolean, 'batch' | 'other'>({
-      file: new URL('../../src/workers/password-worker.ts', import.meta.url),
-      processesMax: 1,
-      slotsPerProcess: 1,
-      lanes: { batch: { concurrency: 1, queueMax: 100 }, other: { concurrency: 1, queueMax: 1 } },
+  test('gives a slot to another queue after one task of a hundred', async (t) => {
+    const pool = createChildPool<PasswordTask, string | boolean, 'batch' | 'other'>({
+      file: new URL('../../src/children/password-child.ts', import.meta.url),
+      childrenMax: 1,
+      slotsPerChild: 1,
+      queues: { batch: { concurrency: 1, waitingMax: 100 }, other: { concurrency: 1, waitingMax: 1 } },
     });
     cleanUp(t, pool.close);
     const order: string[] = [];
-    const runIn = async (lane: string, waiting: Promise<WorkerSlot<PasswordTask, string | boolean>>) => {
+    const runIn = async (queue: string, waiting: Promise<ChildSlot<PasswordTask, string | boolean>>) => {
       using slot = await waiting;
       await slot.run(quick);
-      order.push(lane);
+      order.push(queue);
     };
     await Promise.all([
       ...pool.acquireAll('batch', 100).map((waiting) => runIn('batch', waiting)),

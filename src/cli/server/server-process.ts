@@ -1,16 +1,16 @@
-/** One of several server processes. workers.ts starts it, and sends it its settings. */
+/** One of several server processes. processes.ts starts it, and sends it its settings. */
 import { buildApp } from '../../app/compose.ts';
-import { createWorkerPools } from '../../app/services.ts';
+import { createChildPools } from '../../app/services.ts';
 import { systemClock } from '../../clock.ts';
 import { limitConnections } from '../../http/connection-age.ts';
 import { mergeMetrics } from '../../http/metrics/merged-metrics.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { listenErrorText } from '../../system-errors.ts';
 import { printFailure } from '../framework/output.ts';
+import type { ProcessCommand, ProcessReport } from './processes.ts';
 import { type StartedServer, startServer } from './start-server.ts';
-import type { WorkerCommand, WorkerReport } from './workers.ts';
 
-type Start = Extract<WorkerCommand, { readonly kind: 'start' }>;
+type Start = Extract<ProcessCommand, { readonly kind: 'start' }>;
 
 let server: StartedServer | undefined;
 let metricsOf: () => Promise<string> = async () => '';
@@ -18,7 +18,7 @@ const gatherings = new Map<number, (texts: ReadonlyMap<number, string>) => void>
 let gathered = 0;
 
 /** The parent may have ended: without a callback, that would be an uncaught error. */
-function report(message: WorkerReport, ifLost = () => {}): void {
+function report(message: ProcessReport, ifLost = () => {}): void {
   process.send?.(message, (error) => error !== null && ifLost());
 }
 
@@ -27,7 +27,7 @@ async function stop(signal: string): Promise<void> {
   await (server?.stop(signal) ?? process.exit(0));
 }
 
-/** The metrics of all workers; only those of this one when the parent has ended. */
+/** The metrics of all processes; only those of this one when the parent has ended. */
 async function gather(number: number, own: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<ReadonlyMap<number, string>>();
   gathered += 1;
@@ -42,7 +42,7 @@ async function gather(number: number, own: string): Promise<string> {
 
 async function start({ config, isFirst, number }: Start): Promise<void> {
   try {
-    const app = await buildApp(config, systemClock, createWorkerPools(systemClock, 1));
+    const app = await buildApp(config, systemClock, createChildPools(systemClock, 1));
     limitConnections(app.server.server, systemClock);
     metricsOf = app.metrics.render;
     app.metrics.gatherWith((own) => gather(number, own));
@@ -68,7 +68,7 @@ process.on('disconnect', () => {
   }
   void stop('the end of the parent process');
 });
-process.on('message', async (command: WorkerCommand) => {
+process.on('message', async (command: ProcessCommand) => {
   if (command.kind === 'start') {
     await start(command);
   } else if (command.kind === 'stop') {

@@ -1,9 +1,9 @@
-/** The worker process that renders uploaded images. */
+/** The child process that renders uploaded images. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { sha256OfFile } from '../files/digest.ts';
-import { serveTasks } from './process.ts';
+import { serveTasks } from './child.ts';
 
 /** Formats that are decoded. */
 export type ImageFormat = 'jpeg' | 'png' | 'webp';

@@ -1,6 +1,6 @@
 /**
- * Worker processes of low priority, for tasks that would delay other requests. This file contains both sides: the server
- * calls `startWorkerProcess`, and the program of the worker calls `serveTasks`.
+ * Child processes of low priority, for tasks that would delay other requests. This file contains both sides: the server
+ * calls `startChild`, and the program of the child calls `serveTasks`.
  */
 import { fork } from 'node:child_process';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
@@ -15,22 +15,19 @@ interface PendingTask<Outcome> {
 }
 
 /** The process ended before the task: it was killed, ran out of memory, or crashed. */
-export class WorkerExited extends Error {}
+export class ChildExited extends Error {}
 
 /** Runs one task after another. It keeps the server process alive only while it has a task. */
-export interface WorkerProcess<Task, Outcome> {
+export interface Child<Task, Outcome> {
   isAlive(): boolean;
-  /** @throws WorkerExited, and an Error with the message of what the task threw */
+  /** @throws ChildExited, and an Error with the message of what the task threw */
   run(task: Task): Promise<Outcome>;
   /** Ends the process at once, even during a task. */
   kill(): void;
 }
 
 /** Starts the program `file`, which calls `serveTasks`. `onExit` is called once, when the process has ended. */
-export function startWorkerProcess<Task, Outcome>(
-  file: URL,
-  onExit: () => void,
-): WorkerProcess<Task, Outcome> {
+export function startChild<Task, Outcome>(file: URL, onExit: () => void): Child<Task, Outcome> {
   const cache = getCompileCacheDir();
   const child = fork(file, {
     execArgv: [],
@@ -50,7 +47,7 @@ export function startWorkerProcess<Task, Outcome>(
     if (isAlive) {
       isAlive = false;
       for (const { reject } of pending) {
-        reject(new WorkerExited('The worker process ended before its task.'));
+        reject(new ChildExited('The child process ended before its task.'));
       }
       pending = [];
       onExit();
@@ -79,7 +76,7 @@ export function startWorkerProcess<Task, Outcome>(
       new Promise((resolve, reject) => {
         // A missing process id means that the process could not be started: too many files or processes are open.
         if (!isAlive || child.pid === undefined) {
-          reject(new WorkerExited('The worker process has ended.'));
+          reject(new ChildExited('The child process has ended.'));
           return;
         }
         pending.push({ resolve, reject });
@@ -90,11 +87,11 @@ export function startWorkerProcess<Task, Outcome>(
   };
 }
 
-/** Turns this process into a worker that calls `work` with each task it receives. */
+/** Turns this process into a child that calls `work` with each task it receives. */
 export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promise<Outcome>): void {
   setPriority(constants.priority.PRIORITY_LOW);
   // A terminal and a supervisor send signals to the whole process group, but the server still needs the tasks that run.
-  // The worker ends when the server ends, because the channel closes.
+  // The child ends when the server ends, because the channel closes.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {});
   }
@@ -104,7 +101,7 @@ export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promis
       const message = await messageOf(work, task);
       // The callback ignores the error that the server has ended.
       process.send?.(message, undefined, undefined, () => {});
-      // Workers end by SIGKILL, which leaves no time to write the cache.
+      // Children end by SIGKILL, which leaves no time to write the cache.
       flushCompileCache();
     });
   });
