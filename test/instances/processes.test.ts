@@ -290,11 +290,16 @@ suite('curd serve with processes', { skip }, () => {
     const { metrics } = await inShop(environment, ({ database }) =>
       database.transaction(async (tx) => {
         await tx.run(sql`lock table order_count in access exclusive mode`);
-        const reading = Array.from({ length: 8 }, () => send(`${server.url}/metrics`, key));
+        // A worker that stops resets connections of requests that it has not read.
+        let asked = 0;
+        const ask = async () => {
+          asked += 1;
+        };
+        const reading = Array.from({ length: 8 }, () => send(`${server.url}/metrics`, key, { pause: ask }));
         const waiting = sql`select pid from pg_stat_activity
           where wait_event_type = 'Lock' and query like '%order_count%'`;
         await until(
-          async () => begun === running.length && (await database.get(waiting)) !== undefined,
+          async () => begun === 8 && asked === 8 && (await database.get(waiting)) !== undefined,
           'the metrics do not wait',
         );
         process.kill(server.pid, 'SIGKILL');
