@@ -14,7 +14,7 @@ import { recordEvents } from '../src/event-log/record.ts';
 import { postgresQuotaQueries } from '../src/limits/queries.ts';
 import { orderEvents } from '../src/orders/event-types.ts';
 import { orderQueries } from '../src/orders/queries.ts';
-import { addApprovalJob } from '../src/orders/transitions/approval-job.ts';
+import { addOrderApprovalJob } from '../src/orders/transitions/approval-job.ts';
 import { idempotencyQueries } from '../src/stored-responses/queries.ts';
 
 interface Statement {
@@ -100,7 +100,7 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
     rows: await record(client, async (sql) => {
       await orderQueries(sql).insert(id, order, false);
       await orderQueries(sql).insertOpenCheeses(id, [first, second], new Map());
-      await addApprovalJob(sql, id, later);
+      await addOrderApprovalJob(sql, id, later);
       await recordEvents(sql, origin, now, [placed]);
     }),
     response: await record(client, (sql) =>

@@ -51,7 +51,7 @@ import { administrationRoutes } from '../operations/routes.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { createOrderCounter } from '../orders/lists/order-counter.ts';
 import { storeRoutes } from '../orders/routes.ts';
-import { createApprovalHandler } from '../orders/transitions/order-approvals.ts';
+import { createOrderApprovalHandler } from '../orders/transitions/order-approvals.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
 import { createStatisticsCounter } from '../statistics/counter.ts';
@@ -118,7 +118,7 @@ export async function buildApp(
   const idempotency = createIdempotencyStore(database, clock, secret);
 
   const system = services.contextOf('system');
-  const handlers = [createApprovalHandler(orderApprovals, system), createStatusHandler(cheeses, system)];
+  const handlers = [createOrderApprovalHandler(orderApprovals, system), createStatusHandler(cheeses, system)];
   hub.warnTo(log);
   const worker = createJobWorker({ database, clock, log, handlers });
 

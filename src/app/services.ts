@@ -1,10 +1,10 @@
 /** Creates all services in the order of their dependencies. The command line uses them without HTTP. */
 import { createKeyService, type KeyService } from '../auth/keys/service.ts';
-import { type ApprovalService, createApprovalService } from '../auth/oauth/approvals.ts';
 import { type ClientService, createClientService } from '../auth/oauth/clients.ts';
 import { type ConsoleClient, createConsoleClient } from '../auth/oauth/console-client.ts';
 import { type ConsoleLinks, createConsoleLinks } from '../auth/oauth/console-links.ts';
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
+import { createScopeApprovals, type ScopeApprovals } from '../auth/oauth/scope-approvals.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
 import { type CatalogueChanges, createCatalogueChanges } from '../cheeses/changes/catalogue-changes.ts';
@@ -75,7 +75,7 @@ export interface Services extends ChildPools {
   readonly keys: KeyService;
   readonly sessions: Sessions;
   readonly clients: ClientService;
-  readonly approvals: ApprovalService;
+  readonly approvals: ScopeApprovals;
   readonly consoleClient: ConsoleClient;
   readonly consoleLinks: ConsoleLinks;
   readonly grants: OAuthGrants;
@@ -205,7 +205,7 @@ export async function openServices(
     secrets: createEndpointSecrets(clock, secret),
     targets: config.webhookTargets,
   };
-  const approvals = createApprovalService(database, clock);
+  const approvals = createScopeApprovals(database, clock);
   const contextOf = (actor: string): Context => ({
     transaction: database.transaction,
     origin: { actor, requestId: null, traceId: null, effects: null },

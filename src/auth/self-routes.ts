@@ -6,8 +6,8 @@ import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import { quotaOf } from '../limits/schemas.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
-import type { ApprovalService } from './oauth/approvals.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
+import type { ScopeApprovals } from './oauth/scope-approvals.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 
 const tag = 'About';
@@ -15,7 +15,7 @@ const tag = 'About';
 interface Dependencies {
   readonly keys: KeyService;
   readonly directory: CustomerDirectory;
-  readonly approvals: Pick<ApprovalService, 'findOfToken'>;
+  readonly approvals: Pick<ScopeApprovals, 'findOfToken'>;
   readonly config: Pick<
     Config,
     'environment' | 'plans' | 'sessionPlan' | 'addressLimits' | 'loginLimits' | 'ordersPerHour'

@@ -26,9 +26,9 @@ export interface Sql {
  * deadlock.
  * @throws AppError unavailable when the database cannot be reached. If that happens during the commit, the change may
  * have been made or not.
- * @param groupOrder only for changes of the catalogue, which wait for the lock of one row: on PostgreSQL those that wait
- * in this process share a transaction. They run in ascending order of the id of the only other
- * row that they lock, so that two transactions cannot wait for each other.
+ * @param groupOrder only for changes of the catalogue, which all lock one row: on PostgreSQL, changes of this process that
+ * wait for it share a transaction. It is the id of the only other row that the change locks. A group runs in ascending
+ * order of it, so that two transactions cannot wait for each other.
  * @throws ConstraintError for violations of a unique index
  */
 export type Transaction = <T>(work: (sql: Sql) => Promise<T>, groupOrder?: number) => Promise<T>;

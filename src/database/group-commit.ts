@@ -54,7 +54,7 @@ interface GroupSettings {
 }
 
 /** One group is committed at a time. */
-export function createGroups({ sizeMax, waitMs = Infinity, commit }: GroupSettings): Groups {
+export function createGroupCommit({ sizeMax, waitMs = Infinity, commit }: GroupSettings): Groups {
   const queue: Change[] = [];
   /** How many of the next groups use savepoints. */
   let savepointGroups = 0;

@@ -1,43 +1,43 @@
-/** Limits how many tasks run at once. */
+/** A semaphore: limits how many tasks run at once. */
 import { unavailable } from '../errors.ts';
 
-export interface Slots {
-  /** Runs `work` as soon as there is a slot. @throws AppError unavailable after waiting too long for one */
+export interface Semaphore {
+  /** Runs `work` as soon as a permit is free. @throws AppError unavailable after waiting too long */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** How many tasks wait for a slot. */
+  /** How many tasks wait for a permit. */
   waiting(): number;
 }
 
 /**
- * @param waitMs how long a task waits for a slot, in the order of arrival
+ * @param waitMs how long a task waits for a permit, in the order of arrival
  * @param tasks what they are, for the message of a refusal
  */
-export function createSlots(count: number, waitMs: number, tasks = 'changes'): Slots {
+export function createSemaphore(permits: number, waitMs: number, tasks = 'changes'): Semaphore {
   /** Waiters in the order of arrival. */
-  const line = new Set<() => void>();
-  let free = count;
+  const queue = new Set<() => void>();
+  let free = permits;
 
-  function enter(): Promise<void> {
+  function acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        line.delete(start);
+        queue.delete(start);
         reject(unavailable(`Too many ${tasks} are waiting for the database. Try again shortly.`, 2));
       }, waitMs);
       function start(): void {
         clearTimeout(timer);
         resolve();
       }
-      line.add(start);
+      queue.add(start);
     });
   }
 
-  /** Passes the slot to the first waiting task. */
-  function leave(): void {
-    const [next] = line;
+  /** Passes the permit to the first waiting task. */
+  function release(): void {
+    const [next] = queue;
     if (next === undefined) {
       free += 1;
     } else {
-      line.delete(next);
+      queue.delete(next);
       next();
     }
   }
@@ -47,14 +47,14 @@ export function createSlots(count: number, waitMs: number, tasks = 'changes'): S
       if (free > 0) {
         free -= 1;
       } else {
-        await enter();
+        await acquire();
       }
       try {
         return await work();
       } finally {
-        leave();
+        release();
       }
     },
-    waiting: () => line.size,
+    waiting: () => queue.size,
   };
 }

@@ -154,7 +154,7 @@ export function createLeaseWorker<Work extends LeasedWork, Result>({
     }
   }
 
-  /** What the database may lack after it was unavailable: else it would wait for leases of jobs that nothing runs. */
+  /** Repeats writes that the database may lack after it was unavailable. Otherwise leases of jobs that nothing runs would have to end first. */
   async function recover(): Promise<void> {
     isInterrupted = false;
     const leased = recent.filter(({ at }) => performance.now() - at < storeMs);

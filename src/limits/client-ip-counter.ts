@@ -14,7 +14,7 @@ interface ClientIpEntry {
   readonly requests: number;
   /** Requests within a minute. */
   readonly limit: number;
-  /** `slot` of the row that counted this request as one before; null where nothing did. */
+  /** The second in which this request was counted before, as one; null if it was not. */
   readonly countedIn: number | null;
 }
 

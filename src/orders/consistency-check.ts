@@ -8,7 +8,7 @@ import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
-import { approvalKind } from './transitions/approval-job.ts';
+import { orderApprovalKind } from './transitions/approval-job.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 interface StoredOrder {
@@ -113,13 +113,13 @@ export async function checkOrders(
     }
   }
   for (const { key } of await database.all<{ key: string }>(sql`
-    select j.key from background_job j left join orders o on o.id = case when j.kind = ${approvalKind} then cast(j.key as bigint) end
-    where j.kind = ${approvalKind} and (o.id is null or o.status <> 'placed') limit 1000`)) {
+    select j.key from background_job j left join orders o on o.id = case when j.kind = ${orderApprovalKind} then cast(j.key as bigint) end
+    where j.kind = ${orderApprovalKind} and (o.id is null or o.status <> 'placed') limit 1000`)) {
     unneededJobs.add(`order ${key}`);
   }
   for (const { key, last_error } of await database.all<{ key: string; last_error: string }>(sql`
     select key, last_error from background_job
-    where kind = ${approvalKind} and parked_at is not null limit 1000`)) {
+    where kind = ${orderApprovalKind} and parked_at is not null limit 1000`)) {
     parked.add(`order ${key}: ${last_error}`);
   }
   for (const { owner, day } of await orderCountQueries(database).listDifferences(1000)) {
@@ -155,7 +155,7 @@ async function withoutJob(database: Sql, ids: readonly number[]): Promise<number
     return [];
   }
   const jobs = await database.all<{ key: string }>(sql`
-    select key from background_job where kind = ${approvalKind} and key in (${valueList(ids.map(String))})`);
+    select key from background_job where kind = ${orderApprovalKind} and key in (${valueList(ids.map(String))})`);
   const known = new Set(jobs.map(({ key }) => Number(key)));
   return ids.filter((id) => !known.has(id));
 }

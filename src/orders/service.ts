@@ -16,7 +16,7 @@ import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
 import { lineErrors, priceLines, trackedKilograms } from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
-import { addApprovalJob } from './transitions/approval-job.ts';
+import { addOrderApprovalJob } from './transitions/approval-job.ts';
 import type { OrderApprovals } from './transitions/order-approvals.ts';
 import type { Transition, Transitions } from './transitions/transitions.ts';
 
@@ -156,7 +156,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
           // An order without prices waits for an operator.
-          isPriced ? addApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
+          isPriced ? addOrderApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
           transitions.record(tx, context, row, null),
         ]);
         return toOrder(row);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Sql } from '../../src/database/database.ts';
 import { Effects, rollingBack } from '../../src/database/dry-run.ts';
-import { createGroups } from '../../src/database/group-commit.ts';
-import { createSlots } from '../../src/database/semaphore.ts';
+import { createGroupCommit } from '../../src/database/group-commit.ts';
+import { createSemaphore } from '../../src/database/semaphore.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, bern, openShop, type Shop } from '../helper.ts';
 
@@ -112,12 +112,12 @@ suite('While another instance holds a lock', () => {
   });
 });
 
-suite('Slots', () => {
-  test('are assigned in order, after work that succeeds or fails', async () => {
-    const slots = createSlots(2, 60_000);
+suite('A semaphore', () => {
+  test('A semaphore gives permits in order of arrival, after work that succeeds or fails', async () => {
+    const semaphore = createSemaphore(2, 60_000);
     const [events, ends]: [string[], (() => void)[]] = [[], []];
     const work = (name: string, fails = false) =>
-      slots
+      semaphore
         .during(async () => {
           events.push(name);
           await new Promise<void>((resolve) => ends.push(resolve));
@@ -129,37 +129,37 @@ suite('Slots', () => {
     const all = [work('a', true), work('b'), work('c'), work('d')];
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     await turn();
-    assert.deepEqual([events, slots.waiting()], [['a', 'b'], 2]);
+    assert.deepEqual([events, semaphore.waiting()], [['a', 'b'], 2]);
     ends[0]?.();
     await turn();
     assert.deepEqual(events.toSorted(), ['a', 'a failed', 'b', 'c']);
     ends[1]?.();
     await turn();
-    assert.deepEqual([events.at(-1), slots.waiting()], ['d', 0]);
+    assert.deepEqual([events.at(-1), semaphore.waiting()], ['d', 0]);
     for (const end of ends) {
       end();
     }
     await Promise.all(all);
-    assert.equal(await slots.during(async () => 'free'), 'free');
+    assert.equal(await semaphore.during(async () => 'free'), 'free');
   });
 
-  test('are refused after the maximum wait, which also leaves the queue', async () => {
-    const slots = createSlots(1, 20);
+  test('A semaphore refuses a task after the maximum wait, and takes it out of the queue', async () => {
+    const semaphore = createSemaphore(1, 20);
     let end: () => void = () => {};
-    const first = slots.during(
+    const first = semaphore.during(
       () =>
         new Promise<void>((resolve) => {
           end = resolve;
         }),
     );
     await assert.rejects(
-      slots.during(async () => {}),
+      semaphore.during(async () => {}),
       { code: 'unavailable' },
     );
-    assert.equal(slots.waiting(), 0);
+    assert.equal(semaphore.waiting(), 0);
     end();
     await first;
-    assert.equal(await slots.during(async () => 'free'), 'free');
+    assert.equal(await semaphore.during(async () => 'free'), 'free');
   });
 });
 
@@ -168,7 +168,7 @@ suite('Groups', () => {
 
   test('run in order, and leave to the next group what has not begun', async () => {
     const groups: number[] = [];
-    const { add, ended, waiting } = createGroups({
+    const { add, ended, waiting } = createGroupCommit({
       sizeMax: 4,
       async commit(works) {
         groups.push(works.length);
@@ -189,7 +189,7 @@ suite('Groups', () => {
 
   test('run again with savepoints after a failure, and so do the next 16', async () => {
     const kinds: boolean[] = [];
-    const { add } = createGroups({
+    const { add } = createGroupCommit({
       sizeMax: 2,
       async commit(works, hasSavepoints) {
         kinds.push(hasSavepoints);
@@ -202,7 +202,7 @@ suite('Groups', () => {
 
   test('refuse all changes of a group whose commit fails, and those that have waited too long', async () => {
     let hang: () => void = () => {};
-    const groups = createGroups({
+    const groups = createGroupCommit({
       sizeMax: 2,
       waitMs: 20,
       async commit(works) {

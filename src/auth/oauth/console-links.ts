@@ -10,10 +10,10 @@ import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import type { ApprovalService } from './approvals.ts';
 import { consoleClientId } from './clients.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { oauthQueries } from './queries.ts';
+import type { ScopeApprovals } from './scope-approvals.ts';
 
 const linkLifetimeMs = 15 * 60_000;
 /** The link that the start of a server prints is valid until the server stops or starts again. */
@@ -50,7 +50,7 @@ export interface ConsoleLinks {
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
-  readonly approvals: ApprovalService;
+  readonly approvals: ScopeApprovals;
   readonly client: ConsoleClient;
 }
 

@@ -10,7 +10,6 @@ import {
 } from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { KeyService } from '../keys/service.ts';
-import type { ApprovalService } from './approvals.ts';
 import type { Client, ClientService } from './clients.ts';
 import {
   ApprovalDetails,
@@ -20,6 +19,7 @@ import {
   OauthClientList,
   statusText,
 } from './operator-schemas.ts';
+import type { ScopeApprovals } from './scope-approvals.ts';
 
 const tag = 'Administration';
 const access = anyOf(oauth('admin'));
@@ -27,7 +27,7 @@ const uncached = { 'Cache-Control': 'no-store' } as const;
 
 interface Dependencies {
   readonly clients: ClientService;
-  readonly approvals: ApprovalService;
+  readonly approvals: ScopeApprovals;
   readonly keys: Pick<KeyService, 'findAccount'>;
 }
 

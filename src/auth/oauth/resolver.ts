@@ -5,8 +5,8 @@ import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { chain } from '../../maybe-promise.ts';
 import type { Resolution, Resolver } from '../guard.ts';
-import { isApprovalValid } from './approvals.ts';
 import { type TokenRow, tokenById } from './queries.ts';
+import { isScopeApprovalValid } from './scope-approvals.ts';
 import { permittedScopes } from './scopes.ts';
 
 const tokenLengthMax = 200;
@@ -49,7 +49,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
 
 /** The granted scopes that role, approval and client still permit. */
 function scopesOf(row: TokenRow, now: number): ReadonlySet<string> {
-  const isApproved = isApprovalValid(
+  const isApproved = isScopeApprovalValid(
     { status: row.approval as 'approved', expires_at: row.approval_expires_at },
     now,
   );

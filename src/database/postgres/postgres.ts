@@ -1,7 +1,7 @@
 /** The engine for several instances: PostgreSQL, with a pool of connections and prepared statements. */
 import type { Database, Sql, Transaction } from '../database.ts';
-import { createGroups } from '../group-commit.ts';
-import { createSlots } from '../semaphore.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createSemaphore } from '../semaphore.ts';
 import { KnownTexts } from './known-texts.ts';
 import { groupCommit } from './postgres-group.ts';
 import { Primary } from './primary.ts';
@@ -16,7 +16,7 @@ const snapshotShare = 0.2;
 /** PostgreSQL keeps the ids of so many savepoints of a transaction in shared memory. */
 const groupSizeMax = 64;
 /** How long a change waits for one of the other connections, or for its group. */
-const slotWaitMs = 5000;
+const permitWaitMs = 5000;
 
 /** Any fixed number: the advisory lock of `exclusiveTransaction`. */
 const OVERHAUL_LOCK = 4_348_468;
@@ -32,8 +32,8 @@ export function openPostgres(url: string): Database {
   const share = max - Math.min(reservedMax, Math.floor(max / 2));
   const primary = new Primary(serversIn(url), max, share);
   const shared: SharedState = { columnTypes: new Map(), texts: new KnownTexts(prepare) };
-  const changes = createSlots(share, slotWaitMs);
-  const snapshots = createSlots(Math.max(1, Math.floor(max * snapshotShare)), slotWaitMs, 'reports');
+  const changes = createSemaphore(share, permitWaitMs);
+  const snapshots = createSemaphore(Math.max(1, Math.floor(max * snapshotShare)), permitWaitMs, 'reports');
   const meter = createMeter();
 
   const alone = statementsAlone((text, values, isChange) => {
@@ -44,7 +44,11 @@ export function openPostgres(url: string): Database {
   const { runOnce, onCommit } = changesOf(primary, shared, (work) =>
     changes.during(() => meter.during(work)),
   );
-  const groups = createGroups({ sizeMax: groupSizeMax, waitMs: slotWaitMs, commit: groupCommit(runOnce) });
+  const groups = createGroupCommit({
+    sizeMax: groupSizeMax,
+    waitMs: permitWaitMs,
+    commit: groupCommit(runOnce),
+  });
   const transaction: Transaction = (work, groupOrder) =>
     groupOrder === undefined ? runOnce(work) : groups.add(work, groupOrder);
 
@@ -95,7 +99,7 @@ function createMeter() {
   };
 }
 
-/** Transactions of requests. @param limited waits for a slot */
+/** Transactions of requests. @param limited waits for a permit */
 function changesOf(
   primary: Primary,
   shared: SharedState,

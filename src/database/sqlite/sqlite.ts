@@ -5,8 +5,8 @@
  * has resolved is on disk, as with one commit each, at many times the rate.
  */
 import type { Database, Sql, Transaction } from '../database.ts';
-import { type ChangeOutcome, createGroups, untilLate, type Work } from '../group-commit.ts';
-import { createSlots } from '../semaphore.ts';
+import { type ChangeOutcome, createGroupCommit, untilLate, type Work } from '../group-commit.ts';
+import { createSemaphore } from '../semaphore.ts';
 import { beginWrite, connectToFile, createFile } from './connection.ts';
 import { isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 import { statementsOnSqlite } from './statements.ts';
@@ -40,8 +40,8 @@ export function openSqlite(file: string): Database {
   let commitMs = 0;
   /** When a write last failed on a full disk, by performance.now(); null when a later one succeeded. */
   let fullAt: number | null = null;
-  const snapshots = createSlots(snapshotsMax, snapshotWaitMs, 'reports');
-  const groups = createGroups({ sizeMax: groupSizeMax, commit });
+  const snapshots = createSemaphore(snapshotsMax, snapshotWaitMs, 'reports');
+  const groups = createGroupCommit({ sizeMax: groupSizeMax, commit });
 
   const transaction: Transaction = (work) => groups.add(work);
 

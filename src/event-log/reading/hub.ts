@@ -1,7 +1,7 @@
 /**
- * Wakes what waits for new events: long polls and streams. On SQLite by the commits of this process and, for those of
- * commands, by the data version, looked at while there is a waiter. On PostgreSQL by a notification of each pass, and
- * by a look every second, because a notification can be lost.
+ * Wakes what waits for new events: long polls and streams. On SQLite, a commit of this process wakes them; for commits of
+ * commands, the data version is checked while there is a waiter. On PostgreSQL, each pass sends a notification, and the
+ * log is checked every second, because a notification can be lost.
  */
 import type { Database } from '../../database/database.ts';
 import type { Log } from '../../log.ts';

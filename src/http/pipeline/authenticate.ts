@@ -25,7 +25,7 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
 }
 
 /**
- * Counts the request: with a valid credential by principal, without one by client IP. If it states the client IP of a
+ * Counts a request with a valid credential by principal, and one without by client IP. If it states the client IP of a
  * visitor, it is counted in both ways.
  * @throws AppError rateLimited, badRequest
  */

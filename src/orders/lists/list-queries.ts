@@ -67,8 +67,8 @@ export const orderListQueries = queriesOn((tx) => ({
       conditions.push(sql`${placedByWithoutIndex} = ${placedBy}`);
     }
     /**
-     * @param value of the column with which the index begins. Comparing it with the place, not for equality, leaves
-     * planners no other index in the order of the page: PostgreSQL read all orders for a placer with few.
+     * @param value of the first column of the index. It is compared as a part of the place and not for equality, so that
+     * only this index has the order of the page. Otherwise PostgreSQL read all orders for a placer with few.
      * @param literal the condition of the index, which planners do not derive
      */
     const page = (value: string | number, literal: Statement) => {

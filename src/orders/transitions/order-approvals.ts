@@ -13,7 +13,7 @@ import type { StockReservations } from '../../stock/reservations.ts';
 import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
-import { approvalKind, claimApprovalJob } from './approval-job.ts';
+import { claimOrderApprovalJob, orderApprovalKind } from './approval-job.ts';
 import type { Transitions } from './transitions.ts';
 
 export interface OrderApprovals {
@@ -89,7 +89,7 @@ export function createOrderApprovals({ clock, cheeses, stock, transitions }: Dep
     async approveDue(tx, context, id) {
       // Cheeses before the job, by the lock order.
       const missing = await approvals.lockCheeses(tx, await findRow(tx, id, firstRealId));
-      if (await claimApprovalJob(tx, id, timestamp(clock.now()))) {
+      if (await claimOrderApprovalJob(tx, id, timestamp(clock.now()))) {
         const transition =
           missing.length === 0
             ? transitions.approval()
@@ -136,9 +136,9 @@ export function createOrderApprovals({ clock, cheeses, stock, transitions }: Dep
 }
 
 /** The last of 20 attempts is about 15 minutes after the first. */
-export function createApprovalHandler(approvals: OrderApprovals, context: Context): JobHandler {
+export function createOrderApprovalHandler(approvals: OrderApprovals, context: Context): JobHandler {
   return {
-    kind: approvalKind,
+    kind: orderApprovalKind,
     attemptsMax: 20,
     run: (tx, { key }) => approvals.approveDue(tx, context, Number(key)),
     async runBatch(tx, jobs) {

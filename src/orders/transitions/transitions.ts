@@ -16,7 +16,7 @@ import { dollars } from '../money.ts';
 import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
-import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
+import { deleteOrderApprovalJob, deleteOrderApprovalJobs } from './approval-job.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 
 /** The slowest statement of a block of orders with 100 lines each takes 5 to 15 ms on SQLite. */
@@ -129,7 +129,7 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
         return undefined;
       }
       if (transition.to === 'approved' || transition.to === 'cancelled') {
-        await deleteApprovalJob(tx, id);
+        await deleteOrderApprovalJob(tx, id);
       }
       return transitions.changeStatus(tx, context, id, transition);
     },
@@ -138,7 +138,7 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
       const real = ids.filter((id) => id >= firstId);
       if (transition.to === 'approved' || transition.to === 'cancelled') {
         // All jobs before the first order: two transactions with common orders cannot deadlock.
-        await deleteApprovalJobs(tx, real);
+        await deleteOrderApprovalJobs(tx, real);
       }
       const released = new Map<number, number>();
       await forEachBlock(real, blockSize, async (block) => {
@@ -160,7 +160,7 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
     async approveLocked(tx, context, orders) {
       const now = timestamp(clock.now());
       const ids = orders.map(({ id }) => id);
-      await deleteApprovalJobs(tx, ids);
+      await deleteOrderApprovalJobs(tx, ids);
       await orderQueries(tx).approveLocked(ids, timestamp(clock.now() + shippingTimeMs), now);
       const approved = orders.map(({ id, total_cents }) => ({
         id,

@@ -7,9 +7,9 @@ import { readForm } from '../../../http/pages/form.ts';
 import { redirectSeeOther, sendPage } from '../../../http/pages/send-page.ts';
 import type { RawRequest } from '../../../http/raw-routes.ts';
 import { headersOf, statusOf } from '../../../http/responses/error-mapping.ts';
-import type { ApprovalService } from '../approvals.ts';
 import { consoleClientId } from '../clients.ts';
 import type { CustomerDirectory, Registration } from '../customer-directory.ts';
+import type { ScopeApprovals } from '../scope-approvals.ts';
 import { isScope, withheldReason } from '../scopes.ts';
 import { type ConsentRequest, denialOf, splitScopes } from './consent.ts';
 import { type ClientInfo, consentPage, loginPage, logoutPage, type PageLayout } from './pages.ts';
@@ -21,7 +21,7 @@ interface Dependencies {
   readonly directory: CustomerDirectory;
   /** null where customers cannot register. */
   readonly registration: Registration | null;
-  readonly approvals: ApprovalService;
+  readonly approvals: ScopeApprovals;
   readonly page: PageLayout;
   readonly secret: string;
   readonly issuer: string;

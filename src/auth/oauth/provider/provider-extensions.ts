@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { AppError } from '../../../errors.ts';
-import type { ApprovalService } from '../approvals.ts';
+import type { ScopeApprovals } from '../scope-approvals.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Rotations } from './rotation.ts';
 
@@ -21,7 +21,7 @@ export const libraryErrorTexts = {
 export function extendProvider(
   provider: Provider,
   library: Module,
-  approvals: ApprovalService,
+  approvals: ScopeApprovals,
   rotations: Rotations,
 ): void {
   addImplicitFlow(provider);
@@ -92,7 +92,7 @@ function addImplicitFlow(provider: Provider): void {
 }
 
 /** Replaces the grant of the library, which ignores unknown scopes and has no approvals. */
-function addClientCredentials(provider: Provider, { errors }: Module, approvals: ApprovalService): void {
+function addClientCredentials(provider: Provider, { errors }: Module, approvals: ScopeApprovals): void {
   provider.registerGrantType(
     'client_credentials',
     async (ctx) => {

@@ -8,11 +8,11 @@ import { scopes as knownScopes } from '../../../access/access.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Database } from '../../../database/database.ts';
 import type { Log } from '../../../log.ts';
-import type { ApprovalService } from '../approvals.ts';
 import { consoleClientId } from '../clients.ts';
 import type { ConsoleClient } from '../console-client.ts';
 import type { CustomerDirectory } from '../customer-directory.ts';
 import { oauthErrorPage, type PageLayout } from '../pages/pages.ts';
+import type { ScopeApprovals } from '../scope-approvals.ts';
 import { permittedScopes } from '../scopes.ts';
 import { createAdapters } from './adapter.ts';
 import { refusalOf } from './authorize-request.ts';
@@ -43,7 +43,7 @@ export interface ProviderDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly directory: CustomerDirectory;
-  readonly approvals: ApprovalService;
+  readonly approvals: ScopeApprovals;
   /** null where this server has no console. */
   readonly consoleClient: ConsoleClient | null;
   readonly page: PageLayout;

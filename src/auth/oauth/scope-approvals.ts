@@ -33,7 +33,7 @@ export interface Approval {
 /** A decision of an operator; null: on the command line. @throws AppError notFound, conflict */
 type Decision = (context: Context, id: number, operator?: Principal | null) => Promise<Approval>;
 
-export interface ApprovalService {
+export interface ScopeApprovals {
   list(status?: ApprovalStatus | null): Promise<Approval[]>;
   /** Valid for 90 days. */
   readonly approve: Decision;
@@ -49,14 +49,14 @@ export interface ApprovalService {
 }
 
 /** Whether an approval is valid at this time. */
-export function isApprovalValid(
+export function isScopeApprovalValid(
   approval: Pick<ApprovalRow, 'status' | 'expires_at'> | undefined,
   now: number,
 ): boolean {
   return approval?.status === 'approved' && Date.parse(approval.expires_at ?? '') > now;
 }
 
-export function createApprovalService(database: Database, clock: Clock): ApprovalService {
+export function createScopeApprovals(database: Database, clock: Clock): ScopeApprovals {
   const now = () => timestamp(clock.now());
 
   function record(tx: Sql, origin: Origin, { id, client_id }: ApprovalRow, status: ApprovalStatus) {
@@ -117,7 +117,7 @@ export function createApprovalService(database: Database, clock: Clock): Approva
     ),
 
     isApproved: async (clientId, customerId) =>
-      isApprovalValid(
+      isScopeApprovalValid(
         await oauthQueries(database).findApproval(clientId, customerId ?? noCustomer),
         clock.now(),
       ),
