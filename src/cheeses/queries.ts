@@ -1,11 +1,13 @@
 /** Statements on cheeses and terms. search-index/queries.ts contains those that lists are read from. */
 import { queriesOn } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
+import { sendRows } from '../database/rows.ts';
 import {
   forShare,
   forUpdate,
   rowsFromJson,
   type Statement,
+  selectIntegers,
   sharingUnlocked,
   sql,
   valueList,
@@ -57,19 +59,16 @@ export interface NewCheeseRow extends CheeseRow {
   readonly changedIn: number;
 }
 
-const cheeseColumns = ['id', 'version', 'name_key', 'category_id', 'status', 'body', 'changed_in'];
-
 const cheeseById = sql`select id, version, body from cheese where id`;
 
 export const cheeseLookup = {
   one: (id: string): Statement => sql`${cheeseById} = ${Number(id)}`,
-  many: (ids: readonly string[]): Statement =>
-    sql`${cheeseById} in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`,
+  many: (ids: readonly string[]): Statement => sql`${cheeseById} in (${selectIntegers(ids)})`,
   keyOf: (row: CheeseRow): string => String(row.id),
 };
 
 const statusesIn = (ids: readonly number[]) => sql`
-  select id, status from cheese where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+  select id, status from cheese where id in (${selectIntegers(ids)})`;
 
 const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
 
@@ -126,10 +125,18 @@ export const cheeseQueries = queriesOn((tx) => ({
       join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
 
   insert: (cheeses: readonly NewCheeseRow[]) =>
-    tx.sendInsert(
+    sendRows(
+      tx,
       'cheese',
-      cheeseColumns,
-      cheeses.map((c) => [c.id, c.version, c.nameKey, c.categoryId, c.status, c.body, c.changedIn]),
+      cheeses.map((c) => ({
+        id: c.id,
+        version: c.version,
+        name_key: c.nameKey,
+        category_id: c.categoryId,
+        status: c.status,
+        body: c.body,
+        changed_in: c.changedIn,
+      })),
     ),
 
   update: (c: NewCheeseRow) =>

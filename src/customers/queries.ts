@@ -8,6 +8,7 @@ import {
   forShare,
   forUpdate,
   rowsFromJson,
+  selectTexts,
   sql,
   valueList,
 } from '../database/sql.ts';
@@ -167,13 +168,14 @@ export const customerQueries = queriesOn((tx) => ({
   listFailures: (ids: readonly string[]) =>
     tx.all<FailureRow>(sql`
       select id, failures, ends_at, running, running_until, next_at from login_failure
-      where id in (select value->>0 from ${rowsFromJson(ids.map((id) => [id]))})`),
+      where id in (${selectTexts(ids)})`),
 
   upsertFailures: (failures: readonly FailureRow[]) =>
     tx.send(sql`
       insert into login_failure (id, failures, ends_at, running, running_until, next_at)
-      select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), value->>4, value->>5
-      from ${rowsFromJson(failures.map((row) => [row.id, row.failures, row.ends_at, row.running, row.running_until, row.next_at]))}
+      select value->>'id', cast(value->>'failures' as bigint), value->>'ends_at', cast(value->>'running' as bigint),
+        value->>'running_until', value->>'next_at'
+      from ${rowsFromJson(failures.map((row) => ({ ...row })))}
       where true
       on conflict (id) do update set failures = excluded.failures, ends_at = excluded.ends_at,
         running = excluded.running, running_until = excluded.running_until, next_at = excluded.next_at`),

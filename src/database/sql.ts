@@ -102,11 +102,23 @@ export function valueList(values: readonly Value[]): Statement {
 }
 
 /**
- * Rows from one bound value, for statements that work on many rows at once: a table with one JSON column `value`,
- * of which `value->>0` is the first column as text.
+ * Rows from one bound value, for statements that work on many rows at once: a table with one JSON column `value`, of
+ * which `value->>'name'` is a member as text, and `value->>0` the first element of an array.
  */
-export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
-  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
+export function rowsFromJson(
+  rows: readonly (readonly Value[] | Readonly<Record<string, Value>>)[],
+): Statement {
+  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(rows)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
+}
+
+/** Selects numbers from one bound value, for `in (...)` with many. */
+export function selectIntegers(values: readonly (number | string)[]): Statement {
+  return sql`select cast(value->>0 as bigint) from ${rowsFromJson(values.map((value) => [value]))}`;
+}
+
+/** Selects texts from one bound value, for `in (...)` with many. */
+export function selectTexts(values: readonly string[]): Statement {
+  return sql`select value->>0 from ${rowsFromJson(values.map((value) => [value]))}`;
 }
 
 /** Follows the name of a table: SQLite reads it by this index, where it would choose another one. */

@@ -1,6 +1,7 @@
 /** Statements on the table `event`. */
 import type { Origin } from '../database/context.ts';
 import { queriesOn } from '../database/database.ts';
+import { sendRows } from '../database/rows.ts';
 import { sql, valueList } from '../database/sql.ts';
 import type { NewEvent } from './define.ts';
 
@@ -14,8 +15,6 @@ export interface EventRow {
   readonly created_at: string;
 }
 
-const columns = ['type', 'subject', 'data', 'actor', 'request_id', 'trace_id', 'created_at', 'sequence'];
-
 export const eventQueries = queriesOn((tx) => ({
   /** @param sequences of the events, in their order: 0 outside the log, null where a pass gives the number later */
   insert: (
@@ -24,19 +23,19 @@ export const eventQueries = queriesOn((tx) => ({
     events: readonly NewEvent[],
     sequences: (index: number) => number | null,
   ) =>
-    tx.sendInsert(
+    sendRows(
+      tx,
       'event',
-      columns,
-      events.map(({ type, subject, data }, index) => [
+      events.map(({ type, subject, data }, index) => ({
         type,
         subject,
         data,
         actor,
-        requestId,
-        traceId,
-        createdAt,
-        sequences(index),
-      ]),
+        request_id: requestId,
+        trace_id: traceId,
+        created_at: createdAt,
+        sequence: sequences(index),
+      })),
     ),
 
   listOf: (subjects: readonly string[]) =>

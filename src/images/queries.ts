@@ -39,8 +39,8 @@ export const imageQueries = queriesOn((tx) => ({
   addPending: (files: readonly ImageFileRow[], now: string) =>
     tx.run(sql`
       insert into image_file (name, media_type, bytes, state, since)
-      select value->>0, value->>1, cast(value->>2 as bigint), 'pending', ${now}
-      from ${rowsFromJson(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]).toSorted())} where true
+      select value->>'name', value->>'media_type', cast(value->>'bytes' as bigint), 'pending', ${now}
+      from ${rowsFromJson(files.map(({ name, media_type, bytes }) => ({ name, media_type, bytes })).toSorted((a, b) => (a.name < b.name ? -1 : 1)))} where true
       on conflict (name) do update set since = excluded.since where image_file.state <> 'deleting'`),
 
   /** Marks written files as stored. Returns how many of them are not being deleted. */

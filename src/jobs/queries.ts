@@ -1,6 +1,14 @@
 /** Statements on the table `background_job`. */
 import { queriesOn } from '../database/database.ts';
-import { deleteInOrder, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import { sendRows } from '../database/rows.ts';
+import {
+  deleteInOrder,
+  rowsFromJson,
+  type Statement,
+  selectTexts,
+  skippingLocked,
+  sql,
+} from '../database/sql.ts';
 
 /** A job that is due. */
 export interface Job {
@@ -77,11 +85,9 @@ function dueAfter(kind: string, now: string, after: DuePosition, limit: number):
     order by due_at, key limit ${limit}`;
 }
 
-const insertedColumns = ['kind', 'key', 'due_at'];
-
 export const jobQueries = queriesOn((tx) => ({
   insert: (kind: string, key: string, dueAt: string) =>
-    tx.sendInsert('background_job', insertedColumns, [[kind, key, dueAt]]),
+    sendRows(tx, 'background_job', [{ kind, key, due_at: dueAt }]),
 
   insertOrRenew: (kind: string, keys: readonly string[], dueAt: string) =>
     tx.run(sql`
@@ -98,11 +104,7 @@ export const jobQueries = queriesOn((tx) => ({
 
   deleteAll: (kind: string, keys: readonly string[]) =>
     tx.run(
-      deleteInOrder(
-        'background_job',
-        'kind, key',
-        sql`kind = ${kind} and key in (select value->>0 from ${rowsFromJson(keys.map((key) => [key]))})`,
-      ),
+      deleteInOrder('background_job', 'kind, key', sql`kind = ${kind} and key in (${selectTexts(keys)})`),
     ),
 
   listDue: (kind: string, now: string, after: DuePosition, limit: number) =>
@@ -177,8 +179,8 @@ export const jobQueries = queriesOn((tx) => ({
       where kind = ${kind} and key in (
         select key from background_job
         where kind = ${kind} and leased_until is not null and (key, attempts) in (
-          select value->>0, cast(value->>1 as bigint)
-          from ${rowsFromJson(jobs.map(({ key, attempts }) => [key, attempts]))})${skippingLocked})`),
+          select value->>'key', cast(value->>'attempts' as bigint)
+          from ${rowsFromJson(jobs.map(({ key, attempts }) => ({ key, attempts })))})${skippingLocked})`),
 
   /** Leases that were renewed or ended since they were read are skipped. */
   endLeases: (kind: string, leases: readonly JobLease[], now: string) =>
@@ -187,8 +189,8 @@ export const jobQueries = queriesOn((tx) => ({
       where kind = ${kind} and key in (
         select key from background_job
         where kind = ${kind} and (key, attempts, leased_until) in (
-          select value->>0, cast(value->>1 as bigint), value->>2
-          from ${rowsFromJson(leases.map((one) => [one.key, one.attempts, one.leased_until]))})${skippingLocked})`),
+          select value->>'key', cast(value->>'attempts' as bigint), value->>'leased_until'
+          from ${rowsFromJson(leases.map(({ key, attempts, leased_until }) => ({ key, attempts, leased_until })))})${skippingLocked})`),
 
   endAllLeases: (kind: string, now: string) =>
     tx.run(sql`
@@ -239,7 +241,7 @@ export const jobQueries = queriesOn((tx) => ({
   listTimes: (kind: string, keys: readonly string[]) =>
     tx.all<JobTimeRow>(sql`
       select key, due_at, leased_until from background_job
-      where kind = ${kind} and key in (select value->>0 from ${rowsFromJson(keys.map((key) => [key]))})`),
+      where kind = ${kind} and key in (${selectTexts(keys)})`),
 
   /** Each value is found by an index, whatever the number of jobs. */
   listLaneStates: (kind: string, lanes: readonly string[]) =>

@@ -1,7 +1,16 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
 import { reserveId } from '../database/dry-run.ts';
-import { advisoryLock, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { insertReturningId, sendRows } from '../database/rows.ts';
+import {
+  advisoryLock,
+  forUpdate,
+  rowsFromJson,
+  selectIntegers,
+  skippingLocked,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { OrderStatus } from './transitions/order-status.ts';
 
 /** Orders with lower ids are test orders. */
@@ -54,23 +63,7 @@ export interface StatusChange {
 export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
   created_at, updated_at`;
 
-const openCheeseColumns = ['cheese_id', 'order_id', 'reserved_kg'];
-const insertedColumns = [
-  'id',
-  'status',
-  'placed_by',
-  'customer_id',
-  'items',
-  'address',
-  'notes',
-  'total_cents',
-  'created_at',
-  'updated_at',
-  'needs_approval',
-];
-
-const idsIn = (ids: readonly number[]) =>
-  sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
 const placedIn = (ids: readonly number[]) =>
   sql`select id, items, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
@@ -82,34 +75,28 @@ export const orderQueries = queriesOn((tx) => ({
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
     const approval = needsApproval ? 1 : 0;
     const { placed_by, customer_id, items, address, notes, total_cents, created_at } = order;
-    const row =
-      id === null
-        ? await tx.get<{ id: number }>(sql`
-            insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at,
-              updated_at, needs_approval)
-            values (${id}, 'placed', ${placed_by}, ${customer_id}, ${items}, ${address}, ${notes},
-              ${total_cents}, ${created_at}, ${created_at}, ${approval}) returning id`)
-        : { id };
-    if (id !== null) {
-      await tx.sendInsert('orders', insertedColumns, [
-        [
-          id,
-          'placed',
-          placed_by,
-          customer_id,
-          items,
-          address,
-          notes,
-          total_cents,
-          created_at,
-          created_at,
-          approval,
-        ],
-      ]);
+    const row = {
+      id,
+      status: 'placed',
+      placed_by,
+      customer_id,
+      items,
+      address,
+      notes,
+      total_cents,
+      created_at,
+      updated_at: created_at,
+      needs_approval: approval,
+    };
+    let generated: { readonly id: number } | undefined;
+    if (id === null) {
+      generated = await tx.get<{ id: number }>(insertReturningId('orders', row));
+    } else {
+      await sendRows(tx, 'orders', [row]);
     }
     return {
       ...order,
-      id: row?.id ?? Number.NaN,
+      id: id ?? generated?.id ?? Number.NaN,
       status: 'placed',
       ship_date: null,
       version: 1,
@@ -137,7 +124,7 @@ export const orderQueries = queriesOn((tx) => ({
           ? sql`id = ${ids[0] as number} and status in (${valueList(from)})`
           : sql`id in (
               select id from orders
-              where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})
+              where id in (${selectIntegers(ids)})
                 and status in (${valueList(from)})
               order by id${forUpdate})`
       } returning ${orderColumns}`),
@@ -179,10 +166,10 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** @param reserved kilograms of those cheeses whose stock is tracked */
   insertOpenCheeses: (orderId: number, cheeseIds: readonly number[], reserved: ReadonlyMap<number, number>) =>
-    tx.sendInsert(
+    sendRows(
+      tx,
       'open_order_cheese',
-      openCheeseColumns,
-      cheeseIds.map((cheeseId) => [cheeseId, orderId, reserved.get(cheeseId) ?? 0]),
+      cheeseIds.map((id) => ({ cheese_id: id, order_id: orderId, reserved_kg: reserved.get(id) ?? 0 })),
     ),
 
   deleteOpenCheeses: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
@@ -201,15 +188,16 @@ export const orderQueries = queriesOn((tx) => ({
   updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, kilograms: number])[]) =>
     tx.run(sql`
       update open_order_cheese set reserved_kg = changed.kg
-      from (select cast(value->>0 as bigint) as cheese, cast(value->>1 as bigint) as id, cast(value->>2 as bigint) as kg
-        from ${rowsFromJson(rows)}) as changed
+      from (select cast(value->>'cheese' as bigint) as cheese, cast(value->>'order' as bigint) as id,
+          cast(value->>'kg' as bigint) as kg
+        from ${rowsFromJson(rows.map(([cheese, order, kg]) => ({ cheese, order, kg })))}) as changed
       where cheese_id = changed.cheese and order_id = changed.id`),
 
   /** Locks orders by their ids. */
   lockAll: (ids: readonly number[]) =>
     tx.all<Pick<OrderRow, 'id' | 'status' | 'items'>>(sql`
       select id, status, items from orders
-      where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})
+      where id in (${selectIntegers(ids)})
       order by id${forUpdate}`),
 
   /** The first open orders after an id that contain a cheese. */
@@ -232,9 +220,9 @@ export const orderQueries = queriesOn((tx) => ({
   restore: (orders: readonly TestOrderRow[]) =>
     tx.run(sql`
       insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
-      select cast(value->>0 as bigint), value->>1, value->>2, value->>3, value->>4, cast(value->>5 as bigint),
-        value->>6, value->>6, 'system'
-      from ${rowsFromJson(orders.map((o) => [o.id, o.status, o.ship_date, o.items, o.address, o.total_cents, o.created_at]))}
+      select cast(value->>'id' as bigint), value->>'status', value->>'ship_date', value->>'items', value->>'address',
+        cast(value->>'total_cents' as bigint), value->>'created_at', value->>'created_at', 'system'
+      from ${rowsFromJson(orders.map((order) => ({ ...order })))}
       where true
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,

@@ -1,6 +1,7 @@
 /** Statements on the tables `stock` and `stock_count`. */
 import { queriesOn } from '../database/database.ts';
-import { forUpdate, joinAnd, rowsFromJson, type Statement, sql } from '../database/sql.ts';
+import { insertRows } from '../database/rows.ts';
+import { forUpdate, joinAnd, rowsFromJson, type Statement, selectIntegers, sql } from '../database/sql.ts';
 import type { StockSort } from './schemas.ts';
 
 /** The quantities of a tracked cheese, in kilograms. */
@@ -36,15 +37,14 @@ const columns = sql`cheese_id, on_hand, reserved, low_at, set_sold, version, tra
 const one = sql`select ${columns} from stock where cheese_id`;
 const kg = sql`moved.kg`;
 
-const idsIn = (ids: readonly number[]) =>
-  sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
 /** Changes the rows of cheeses. The caller has locked them, unless there is one. */
 function move(kilograms: Kilograms, change: Statement): Statement {
   return sql`
     update stock set ${change}, version = version + 1
-    from (select cast(value->>0 as bigint) as id, cast(value->>1 as bigint) as kg
-      from ${rowsFromJson([...kilograms])}) as moved
+    from (select cast(value->>'id' as bigint) as id, cast(value->>'kg' as bigint) as kg
+      from ${rowsFromJson([...kilograms].map(([id, kg]) => ({ id, kg })))}) as moved
     where stock.cheese_id = moved.id
     returning cheese_id, on_hand, reserved, low_at`;
 }
@@ -61,10 +61,16 @@ export const stockQueries = queriesOn((tx) => ({
   listOf: (ids: readonly number[]) => tx.all<StockRow>(sql`${one} in ${idsIn(ids)} order by cheese_id`),
 
   insert: (rows: readonly Omit<StockRow, 'set_sold' | 'version'>[]) =>
-    tx.insert(
+    insertRows(
+      tx,
       'stock',
-      ['cheese_id', 'on_hand', 'reserved', 'low_at', 'tracked_since'],
-      rows.map((row) => [row.cheese_id, row.on_hand, row.reserved, row.low_at, row.tracked_since]),
+      rows.map(({ cheese_id, on_hand, reserved, low_at, tracked_since }) => ({
+        cheese_id,
+        on_hand,
+        reserved,
+        low_at,
+        tracked_since,
+      })),
     ),
 
   update: async ({ cheese_id, on_hand, low_at }: Levels) =>

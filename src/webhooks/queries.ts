@@ -1,6 +1,15 @@
 /** Statements on the tables `webhook_endpoint`, `webhook_delivery` and `webhook_attempt` that queue and send deliveries. */
 import { queriesOn, type Sql } from '../database/database.ts';
-import { deleteInOrder, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { insertRows } from '../database/rows.ts';
+import {
+  deleteInOrder,
+  forUpdate,
+  selectIntegers,
+  selectTexts,
+  skippingLocked,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { DisabledReason } from './event-types.ts';
 
 export type EndpointStatus = 'enabled' | 'disabled';
@@ -84,18 +93,6 @@ export const deliveryColumns = sql`
   created_at, ended_at`;
 const attemptColumns = sql`delivery_id, number, at, duration_ms, status, error, response`;
 
-const newDeliveryColumns = [
-  'endpoint_id',
-  'sequence',
-  'event_id',
-  'type',
-  'subject',
-  'previous_id',
-  'kind',
-  'created_at',
-  'status',
-];
-
 const isOpen = sql`status in ('waiting', 'sending')`;
 
 export const webhookQueries = queriesOn((tx: Sql) => ({
@@ -107,20 +104,20 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
     tx.get<EndpointRow>(sql`select ${endpointColumns} from webhook_endpoint where id = ${id}${forUpdate}`),
 
   insertDeliveries: (deliveries: readonly NewDelivery[]) =>
-    tx.insert(
+    insertRows(
+      tx,
       'webhook_delivery',
-      newDeliveryColumns,
-      deliveries.map((one) => [
-        one.endpoint_id,
-        one.sequence,
-        one.event_id,
-        one.type,
-        one.subject,
-        one.previous_id,
-        one.kind,
-        one.created_at,
-        'waiting',
-      ]),
+      deliveries.map((one) => ({
+        endpoint_id: one.endpoint_id,
+        sequence: one.sequence,
+        event_id: one.event_id,
+        type: one.type,
+        subject: one.subject,
+        previous_id: one.previous_id,
+        kind: one.kind,
+        created_at: one.created_at,
+        status: 'waiting',
+      })),
     ),
 
   listEnabled: () =>
@@ -169,7 +166,7 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
     tx.all<{ id: number }>(sql`
       select min(id) as id from webhook_delivery
       where endpoint_id = ${endpointId} and ${isOpen}
-        and subject in (select value->>0 from ${rowsFromJson(subjects.map((one) => [one]))})
+        and subject in (${selectTexts(subjects)})
       group by subject`),
 
   /** The first open delivery of each subject, in the order of the subjects. */
@@ -195,10 +192,10 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
       where id = ${id}`),
 
   insertAttempts: (deliveries: readonly DeliveryRow[], at: string) =>
-    tx.insert(
+    insertRows(
+      tx,
       'webhook_attempt',
-      ['delivery_id', 'number', 'at'],
-      deliveries.map(({ id, attempts }) => [id, attempts + 1, at]),
+      deliveries.map(({ id, attempts }) => ({ delivery_id: id, number: attempts + 1, at })),
     ),
 
   updateAttempt: (attempt: Omit<AttemptRow, 'at'>) =>
@@ -231,7 +228,7 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
 
   /** Deletes deliveries with their attempts. */
   async deleteDeliveries(ids: readonly number[]): Promise<void> {
-    const list = sql`select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))}`;
+    const list = selectIntegers(ids);
     await tx.run(deleteInOrder('webhook_attempt', 'delivery_id, number', sql`delivery_id in (${list})`));
     await tx.run(deleteInOrder('webhook_delivery', 'id', sql`id in (${list})`));
   },

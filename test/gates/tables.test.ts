@@ -54,9 +54,11 @@ const exceptions: Readonly<Record<string, { readonly tables: readonly string[]; 
     },
   };
 
-/** What the port to the database exports that has the name of a table as its first parameter. */
+/** What the port to the database exports that has the name of a table as its first parameter, maybe after the transaction. */
 const verbs = filesIn('src/database/**/*.ts').flatMap((path) =>
-  [...read(path).matchAll(/\b(\w+)(?:<[^>(]*>)?\(\s*table: string/g)].map(([, verb = '']) => verb),
+  [...read(path).matchAll(/\b(\w+)(?:<[^(]*>)?\(\s*(?:tx: Sql,\s*)?table: string/g)].map(
+    ([, verb = '']) => verb,
+  ),
 );
 
 /** Tables that the SQL of a source names, or a call of the port. Prose in quotes is left out. */
@@ -65,7 +67,7 @@ function tablesIn(source: string): Set<string> {
   const outsideQuotes = code.replace(/\brawSql\(\s*'([^'\n]*)'/g, ' $1 ').replace(/'[^'\n]*'/g, '');
   const inSql = outsideQuotes.matchAll(/\b(?:from|join|into|update|table)\s+([a-z_]+)/g);
   const inCalls = code.matchAll(
-    new RegExp(`\\b(?:${verbs.join('|')})(?:<[^>(]*>)?\\(\\s*['\`]([a-z_]+)`, 'g'),
+    new RegExp(`\\b(?:${verbs.join('|')})(?:<[^>(]*>)?\\(\\s*(?:tx,\\s*)?['\`]([a-z_]+)`, 'g'),
   );
   return new Set([...inSql, ...inCalls].map(([, name = '']) => name).filter((name) => name in owners));
 }
@@ -100,13 +102,22 @@ suite('Tables', () => {
   });
 
   test('are found in each verb of the port that names a table', () => {
-    for (const verb of ['insert', 'sendInsert', 'deleteInOrder', 'deleteUnlocked', 'deleteSlice']) {
+    for (const verb of [
+      'insert',
+      'sendInsert',
+      'deleteInOrder',
+      'deleteUnlocked',
+      'deleteSlice',
+      'insertRows',
+      'sendRows',
+    ]) {
       assert.ok(verbs.includes(verb), `${verb} is missing in ${verbs.join(', ')}`);
     }
     for (const verb of verbs) {
       for (const call of [
         `tx.${verb}('cheese', x)`,
         `${verb}(\n  'cheese',\n x)`,
+        `${verb}(\n  tx,\n  'cheese',\n x)`,
         `${verb}<Row>('cheese', x)`,
       ]) {
         assert.deepEqual([...tablesIn(call)], ['cheese'], call);

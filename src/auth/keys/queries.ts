@@ -1,7 +1,7 @@
 /** Statements on accounts and their API keys. */
 import { queriesOn } from '../../database/database.ts';
 import { newId } from '../../database/dry-run.ts';
-import { forUpdate, rowsFromJson, type Statement, sql, valueList } from '../../database/sql.ts';
+import { forUpdate, rowsFromJson, type Statement, selectTexts, sql, valueList } from '../../database/sql.ts';
 import type { KeyType } from './format.ts';
 
 export interface AccountRow {
@@ -47,8 +47,7 @@ const credential = sql`
 
 export const credentialByHash = {
   one: (hash: string): Statement => sql`${credential} where k.hash = ${hash}`,
-  many: (hashes: readonly string[]): Statement =>
-    sql`${credential} where k.hash in (select value->>0 from ${rowsFromJson(hashes.map((hash) => [hash]))})`,
+  many: (hashes: readonly string[]): Statement => sql`${credential} where k.hash in (${selectTexts(hashes)})`,
   keyOf: (row: CredentialRow): string => row.hash,
 };
 

@@ -5,8 +5,8 @@ import {
   deleteSlice,
   forShare,
   forUpdate,
-  rowsFromJson,
   type Statement,
+  selectTexts,
   sql,
   valueList,
 } from '../../database/sql.ts';
@@ -89,8 +89,7 @@ const token = sql`
 
 export const tokenById = {
   one: (id: string): Statement => sql`${token} = ${id}`,
-  many: (ids: readonly string[]): Statement =>
-    sql`${token} in (select value->>0 from ${rowsFromJson(ids.map((id) => [id]))})`,
+  many: (ids: readonly string[]): Statement => sql`${token} in (${selectTexts(ids)})`,
   keyOf: (row: TokenRow): string => row.id,
 };
 

@@ -1,6 +1,6 @@
 /** Statements on the sessions of customers. */
 import { queriesOn } from '../../database/database.ts';
-import { deleteSlice, forShare, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
+import { deleteSlice, forShare, type Statement, selectTexts, sql } from '../../database/sql.ts';
 
 export interface SessionRow {
   readonly token_hash: string;
@@ -14,7 +14,7 @@ const session = sql`select token_hash, customer_id, created_at, expires_at from 
 export const sessionByHash = {
   one: (hash: string): Statement => sql`${session} where token_hash = ${hash}`,
   many: (hashes: readonly string[]): Statement =>
-    sql`${session} where token_hash in (select value->>0 from ${rowsFromJson(hashes.map((hash) => [hash]))})`,
+    sql`${session} where token_hash in (${selectTexts(hashes)})`,
   keyOf: (row: SessionRow): string => row.token_hash,
 };
 

@@ -1,7 +1,7 @@
 /** Statements that find customers for operators. */
 import type { Role } from '../../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../../database/database.ts';
-import { joinAnd, rawSql, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
+import { joinAnd, rawSql, type Statement, selectIntegers, sql } from '../../database/sql.ts';
 import { type CustomerRow, customerColumns } from '../queries.ts';
 import type { Tier } from '../tiers.ts';
 
@@ -73,7 +73,7 @@ export const searchQueries = queriesOn((tx) => ({
   listSearched: (ids: readonly number[]) =>
     tx.all<SearchedRow>(sql`
       select ${searchedColumns} from customer
-      where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`),
+      where id in (${selectIntegers(ids)})`),
 
   /**
    * Customers whose column begins with a text, after a position, in the order of the column. Only matches and the last
