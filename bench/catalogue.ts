@@ -1,5 +1,5 @@
 /** A generated catalogue of any size, similar to a real one. The same size gives the same catalogue. */
-import type { Services } from '../src/app/services.ts';
+import type { ComposedShop } from '../src/app/compose.ts';
 import type { CheeseInput } from '../src/cheeses/schemas.ts';
 
 /**
@@ -113,7 +113,7 @@ export function cheeseAt(index: number): CheeseInput {
 
 /** Fills an empty catalogue with `size` cheeses, in the same way as an import. */
 export async function fillCatalogue(
-  services: Services,
+  services: ComposedShop,
   size: number,
   onProgress: (done: number) => void,
 ): Promise<void> {
@@ -121,7 +121,7 @@ export async function fillCatalogue(
     const inputs = Array.from({ length: Math.min(batchSize, size - done) }, (_, index) =>
       cheeseAt(done + index),
     );
-    await services.cheeses.import(services.contextOf('bench'), inputs, new Set());
+    await services.cheeses.service.import(services.contextOf('bench'), inputs, new Set());
     onProgress(done + inputs.length);
   }
 }

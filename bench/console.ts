@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { type CDPSession, type Page, chromium as playwright } from 'playwright-core';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { fillCatalogue } from './catalogue.ts';
@@ -52,13 +52,13 @@ const middle = (values: readonly number[]): number =>
 
 /** Fills the shop, and returns a key for orders, and cheeses that can be ordered. */
 async function prepare(): Promise<{ readonly key: string; readonly cheeseIds: readonly number[] }> {
-  const services = await openServices(loadConfig(environment));
+  const services = await composeShop(loadConfig(environment));
   const context = services.contextOf('bench');
   if (ownFolder !== null) {
     await fillCatalogue(services, Number(options.size), () => {});
   }
-  const account = await services.keys.createAccount(context, `console ${Date.now()}`);
-  const { key } = await services.keys.create(context, account.id, { scopes: ['write:orders', 'admin'] });
+  const account = await services.auth.keys.createAccount(context, `console ${Date.now()}`);
+  const { key } = await services.auth.keys.create(context, account.id, { scopes: ['write:orders', 'admin'] });
   const available = await services.database.all<{ id: number }>(
     sql`select id from cheese where status = 'available' order by id limit 100`,
   );

@@ -3,7 +3,7 @@
  * rate: the target is that it does not reduce it.
  */
 import { randomUUID } from 'node:crypto';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { cheeseAt } from './catalogue.ts';
@@ -27,10 +27,10 @@ async function prepareCreations(
   shop: Shop,
   firstIndex: number,
 ): Promise<(servers: readonly Running[], seconds: number) => Promise<CreationRate>> {
-  const services = await openServices(loadConfig(shop.environment));
+  const services = await composeShop(loadConfig(shop.environment));
   const context = services.contextOf('bench');
-  const account = await services.keys.createAccount(context, `bench ${randomUUID()}`);
-  const { key } = await services.keys.create(context, account.id, { scopes: ['write:cheeses'] });
+  const account = await services.auth.keys.createAccount(context, `bench ${randomUUID()}`);
+  const { key } = await services.auth.keys.create(context, account.id, { scopes: ['write:cheeses'] });
   await services.close();
   let index = firstIndex;
   const next = () => {

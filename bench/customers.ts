@@ -1,6 +1,6 @@
 /** Pages of the search of customers. */
 import { performance } from 'node:perf_hooks';
-import type { Services } from '../src/app/services.ts';
+import type { ComposedShop } from '../src/app/compose.ts';
 import { searchNames } from '../src/customers/search/search-names.ts';
 
 const pageMs = 5;
@@ -30,7 +30,7 @@ export interface SearchTimes {
 
 /** Inserts customers without hashing passwords, and measures two pages of each query. */
 export async function benchCustomerSearch(
-  { database, customerSearch }: Services,
+  { database, customers: { search: customerSearch } }: ComposedShop,
   size: number,
 ): Promise<SearchTimes> {
   const columns = [

@@ -1,7 +1,7 @@
 /** The event log: delay of a stream, lists of a long log, many open streams, and passes under an open snapshot. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices, type Services } from '../src/app/services.ts';
+import { type ComposedShop, composeShop } from '../src/app/compose.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
@@ -29,8 +29,11 @@ export async function benchEvents(
   { record }: Tools,
 ): Promise<void> {
   const environment = { ...shop.environment, CURD_STREAMS_PER_ACCOUNT: String(streams) };
-  const services = await openServices(loadConfig(environment));
-  const { keys, contextOf } = services;
+  const services = await composeShop(loadConfig(environment));
+  const {
+    auth: { keys },
+    contextOf,
+  } = services;
   const account = await keys.createAccount(contextOf('bench'), 'bench events');
   const { key } = await keys.create(contextOf('bench'), account.id, { scopes: ['admin'] });
   await fill(services, fewEvents);
@@ -170,7 +173,7 @@ export async function benchEvents(
   }
 
   /** Passes for one event each, while a snapshot from before 100,000 numbered events stays open. */
-  async function benchPasses({ database: one }: Services): Promise<void> {
+  async function benchPasses({ database: one }: ComposedShop): Promise<void> {
     const pass = () => one.get(sql`select numbered from number_events(1000, false)`);
     const insert = (count: number) =>
       one.run(sql`
@@ -208,7 +211,7 @@ export async function benchEvents(
   }
 
   /** Makes the log longer, by SQL. */
-  async function fill({ database: one }: Services, count: number): Promise<void> {
+  async function fill({ database: one }: ComposedShop, count: number): Promise<void> {
     const numbers =
       engine === 'sqlite'
         ? sql`with recursive n(value) as (select 1 union all select value + 1 from n where value < ${count}) select value from n`

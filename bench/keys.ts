@@ -1,5 +1,5 @@
 /** What an idempotency key adds to the CPU time of an order, and the latency of orders of one client. */
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { type Engine, rawSql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { httpRequest, runLoad } from './load.ts';
@@ -106,7 +106,7 @@ async function ordersOfOneClient({ port }: Running, seconds: number, isKeyed: bo
 }
 
 async function fillResponses(shop: Shop): Promise<void> {
-  const { database, ...services } = await openServices(loadConfig(shop.environment));
+  const { database, ...services } = await composeShop(loadConfig(shop.environment));
   const numbers =
     database.engine === 'postgres'
       ? `generate_series(1, ${storedResponses}) as numbers (n)`

@@ -1,6 +1,6 @@
 /** Lists of categories and tags, facets, and totals of two filters that are not cached. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { CheeseLists } from '../src/cheeses/listing/cheese-lists.ts';
 import type { ListRequest } from '../src/cheeses/listing/list-query.ts';
 import { CurrentIndex } from '../src/cheeses/search-index/current-index.ts';
@@ -45,7 +45,7 @@ export interface Total {
 
 /** Counts each pair of filters with empty caches. */
 export async function measureTotals(environment: Readonly<Record<string, string>>): Promise<Total[]> {
-  const { database, close } = await openServices(loadConfig(environment));
+  const { database, close } = await composeShop(loadConfig(environment));
   const current = new CurrentIndex(database);
   await current.load();
   const totals: Total[] = [];

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openServices, type Services } from '../src/app/services.ts';
+import { type ComposedShop, composeShop } from '../src/app/compose.ts';
 import type { Database } from '../src/database/database.ts';
 import { type Engine, rawSql, sql } from '../src/database/sql.ts';
 import { recountOrders } from '../src/orders/lists/order-counter.ts';
@@ -65,9 +65,7 @@ async function openShop(count: number, folder: string): Promise<Shop> {
     ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(`orders_${count}`) } : {}),
   };
   await mkdir(folder, { recursive: true });
-  const services = await openServices(
-    loadConfig({ ...environment, CURD_LOG_LEVEL: 'silent' } as RawSettings),
-  );
+  const services = await composeShop(loadConfig({ ...environment, CURD_LOG_LEVEL: 'silent' } as RawSettings));
   try {
     const isMade =
       (await services.database.get(sql`select id from orders where id > 10 limit 1`)) !== undefined;
@@ -92,7 +90,7 @@ async function openShop(count: number, folder: string): Promise<Shop> {
   }
 }
 
-async function newKey({ keys, contextOf }: Services): Promise<string> {
+async function newKey({ auth: { keys }, contextOf }: ComposedShop): Promise<string> {
   const context = contextOf('cli');
   // Another one in each run: an account has few keys.
   const account = await keys.createAccount(context, `bench ${Date.now()}`, 'enterprise');

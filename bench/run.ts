@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
@@ -158,7 +158,7 @@ async function makeShop(engine: Engine, name: string, size: number) {
     CURD_PLANS: '{"enterprise":{"perHour":1000000000,"burst":60000}}',
     ...database,
   };
-  const services = await openServices(loadConfig(environment));
+  const services = await composeShop(loadConfig(environment));
   const startedAt = performance.now();
   await fillCatalogue(services, size, (done) => {
     if (process.stderr.isTTY) {
@@ -166,8 +166,8 @@ async function makeShop(engine: Engine, name: string, size: number) {
     }
   });
   const fillSeconds = (performance.now() - startedAt) / 1000;
-  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench');
-  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {
+  const account = await services.auth.keys.createAccount(services.contextOf('bench'), 'bench');
+  const { key } = await services.auth.keys.create(services.contextOf('bench'), account.id, {
     scopes: ['read:cheeses'],
   });
   if (engine === 'postgres') {
@@ -194,7 +194,7 @@ async function createDatabase(name: string): Promise<string> {
 /** Customers and statistics, in a shop of their own, so that the other measurements keep their size. */
 async function benchCustomers(engine: Engine): Promise<void> {
   const shop = await makeShop(engine, `customers_${engine}`, 1);
-  const services = await openServices(loadConfig(shop.environment));
+  const services = await composeShop(loadConfig(shop.environment));
   const { ms, query, limitMs } = await benchCustomerSearch(services, Number(options.size));
   atMost(engine, `a page of ${options.size} customers, slowest query ${query}`, ms, limitMs, 'ms');
   atMost(engine, 'a series of 400 days', await benchSeries(services), 20, 'ms');

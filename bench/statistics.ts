@@ -1,6 +1,6 @@
 /** A series of 400 days in a shop with orders in every quarter of an hour. */
 import { performance } from 'node:perf_hooks';
-import type { Services } from '../src/app/services.ts';
+import type { ComposedShop } from '../src/app/compose.ts';
 
 const days = 400;
 const quartersADay = 96;
@@ -8,7 +8,10 @@ const rounds = 20;
 const from = Date.UTC(2025, 0, 1);
 
 /** Milliseconds of a series with a point for each day. */
-export async function benchSeries({ database, statistics }: Services): Promise<number> {
+export async function benchSeries({
+  database,
+  statistics: { service: statistics },
+}: ComposedShop): Promise<number> {
   const rows = Array.from({ length: days * quartersADay }, (_, index) => [
     'orders.placed',
     new Date(from + index * 15 * 60_000).toISOString().slice(0, 16),

@@ -1,5 +1,5 @@
 /** Orders of cheeses whose stock is tracked, compared with orders of others. */
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { runLoad } from './load.ts';
@@ -12,10 +12,10 @@ const ordersOfEachKind = 100;
 
 /** Requests that place orders of untracked cheeses, and others that place orders of tracked ones. */
 async function prepare(shop: Shop): Promise<readonly [untracked: Buffer[], tracked: Buffer[]]> {
-  const services = await openServices(loadConfig(shop.environment));
+  const services = await composeShop(loadConfig(shop.environment));
   const context = services.contextOf('bench');
-  const account = await services.keys.createAccount(context, 'bench stock');
-  const { key } = await services.keys.create(context, account.id, { scopes: ['write:orders'] });
+  const account = await services.auth.keys.createAccount(context, 'bench stock');
+  const { key } = await services.auth.keys.create(context, account.id, { scopes: ['write:orders'] });
   const pairs = await services.database.all<{ id: number }>(sql`
     select a.id from cheese a join cheese b on b.id = a.id + 1
     where a.id % 2 = 0 and a.status = 'available' and b.status = 'available'
@@ -23,7 +23,7 @@ async function prepare(shop: Shop): Promise<readonly [untracked: Buffer[], track
   const ids = pairs.map(({ id }) => id);
   const tracked = ids.slice(ordersOfEachKind);
   for (const id of tracked.flatMap((first) => [first, first + 1])) {
-    await services.stock.replace(context, id, { onHand: 1_000_000_000 });
+    await services.stock.service.replace(context, id, { onHand: 1_000_000_000 });
   }
   await services.close();
   const requests = (some: readonly number[]) =>

@@ -1,6 +1,6 @@
 /** Orders and logins. Their limits run in a separate process (limits.ts). */
 import { randomUUID } from 'node:crypto';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { httpRequest, runLoad } from './load.ts';
@@ -46,9 +46,12 @@ export function orderOf(cheeseId: number): string {
 
 /** Creates orders of two lines each, and a key with the scope to place them. */
 export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: number[]; bodies: string[] }> {
-  const services = await openServices(loadConfig(shop.environment));
-  const account = await services.keys.createAccount(services.contextOf('bench'), `bench ${randomUUID()}`);
-  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {
+  const services = await composeShop(loadConfig(shop.environment));
+  const account = await services.auth.keys.createAccount(
+    services.contextOf('bench'),
+    `bench ${randomUUID()}`,
+  );
+  const { key } = await services.auth.keys.create(services.contextOf('bench'), account.id, {
     scopes: ['write:orders'],
   });
   const available = await services.database.all<{ id: number }>(
@@ -140,10 +143,10 @@ async function measurePlacement(
 /** Logins compared with argon2 alone in as many slots, and their effect on the latency of other requests. */
 export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
   const { rounds, seconds, median, record } = tools;
-  const services = await openServices(loadConfig(shop.environment));
-  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench login');
-  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {});
-  await services.customers.register(services.contextOf('bench'), customer);
+  const services = await composeShop(loadConfig(shop.environment));
+  const account = await services.auth.keys.createAccount(services.contextOf('bench'), 'bench login');
+  const { key } = await services.auth.keys.create(services.contextOf('bench'), account.id, {});
+  await services.customers.service.register(services.contextOf('bench'), customer);
   await services.database.close();
   const server = await startCurd(shop.environment);
   const limits = await startLimits({ databaseUrl: null, cheeseIds: [] });

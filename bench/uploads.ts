@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import sharp from 'sharp';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { startCurd, startLimits } from './process.ts';
@@ -33,12 +33,12 @@ export async function benchUploads(
   tools: Tools,
 ): Promise<void> {
   const { rounds, seconds, median, record } = tools;
-  const services = await openServices(loadConfig(shop.environment));
-  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench photos');
+  const services = await composeShop(loadConfig(shop.environment));
+  const account = await services.auth.keys.createAccount(services.contextOf('bench'), 'bench photos');
   const scopes = ['write:cheeses'];
   // A credential has a limit of parallel uploads.
   const keys = await Promise.all(
-    [1, 2].map(() => services.keys.create(services.contextOf('bench'), account.id, { scopes })),
+    [1, 2].map(() => services.auth.keys.create(services.contextOf('bench'), account.id, { scopes })),
   );
   await services.close();
   const image = await createImage();

@@ -1,7 +1,7 @@
 /** Webhooks: deliveries a second to a receiver that responds at once, and the time from a response to its webhook. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openServices } from '../src/app/services.ts';
+import { composeShop } from '../src/app/compose.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { startCurd } from './process.ts';
@@ -56,9 +56,11 @@ export async function benchWebhooks(
   shop: { readonly environment: Readonly<Record<string, string>> },
   { record }: Tools,
 ): Promise<void> {
-  const services = await openServices(loadConfig(shop.environment));
-  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench webhooks');
-  const { key } = await services.keys.create(services.contextOf('bench'), account.id, { scopes: ['admin'] });
+  const services = await composeShop(loadConfig(shop.environment));
+  const account = await services.auth.keys.createAccount(services.contextOf('bench'), 'bench webhooks');
+  const { key } = await services.auth.keys.create(services.contextOf('bench'), account.id, {
+    scopes: ['admin'],
+  });
   await services.close();
   const server = await startCurd(shop.environment);
   const receiver = await openReceiver();

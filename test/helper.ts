@@ -12,8 +12,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type App, buildApp } from '../src/app/compose.ts';
-import { createChildPools } from '../src/app/services.ts';
+import { type App, buildApp } from '../src/app/build-app.ts';
+import { createChildPools } from '../src/app/foundation.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
@@ -145,9 +145,12 @@ checkEvents(async (tx, events) => {
 const workers = createChildPools(systemClock);
 
 async function shopOn(t: Scope, config: Config, clock: Clock, streamTimes?: StreamTimes): Promise<Shop> {
-  const app = await buildApp(config, clock, workers, streamTimes);
+  const app = await buildApp(config, { clock, workers, streamTimes });
   cleanUp(t, () => app.close());
-  const { keys, contextOf } = app.services;
+  const {
+    auth: { keys },
+    contextOf,
+  } = app;
 
   async function createKey(request: KeyRequest = {}, accountName = randomName()): Promise<string> {
     const known = (await keys.listAccounts()).find(({ name }) => name === accountName);

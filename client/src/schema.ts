@@ -497,6 +497,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/customer/{username}/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the orders of a customer, the newest first
+         * @description A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.
+         */
+        get: operations["listCustomerOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/{username}/orders/{orderId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an order of a customer
+         * @description The order by its id. 404 where it belongs to another customer.
+         */
+        get: operations["getCustomerOrder"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an order of a customer that has not shipped
+         * @description It can still be read. Cancelling it again changes nothing.
+         */
+        delete: operations["cancelCustomerOrder"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/{username}/orders/{orderId}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the timeline of an order of a customer
+         * @description Every transition of the order, the oldest first: when, by whom, and why.
+         */
+        get: operations["getCustomerOrderTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/customer": {
         parameters: {
             query?: never;
@@ -703,70 +767,6 @@ export interface paths {
          * @description Only this response contains the link, which works once, for 30 minutes. An older link of the customer ends.
          */
         post: operations["createPasswordReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/{username}/orders": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the orders of a customer, the newest first
-         * @description A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.
-         */
-        get: operations["listCustomerOrders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/{username}/orders/{orderId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read an order of a customer
-         * @description The order by its id. 404 where it belongs to another customer.
-         */
-        get: operations["getCustomerOrder"];
-        put?: never;
-        post?: never;
-        /**
-         * Cancel an order of a customer that has not shipped
-         * @description It can still be read. Cancelling it again changes nothing.
-         */
-        delete: operations["cancelCustomerOrder"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/{username}/orders/{orderId}/timeline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the timeline of an order of a customer
-         * @description Every transition of the order, the oldest first: when, by whom, and why.
-         */
-        get: operations["getCustomerOrderTimeline"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1003,6 +1003,86 @@ export interface paths {
          * @description All tokens of the pair end at once. An operator cannot decide on a request about themselves.
          */
         post: operations["revokeApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain the credential in use
+         * @description Who you are for this server: the kind of the credential, its owner, its scopes, when it ends, and what is left of its quota.
+         */
+        get: operations["explainCredential"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every limit of this server
+         * @description Plans and their quotas, limits by client IP, limits of logins and orders, and bounds of requests and stored data.
+         */
+        get: operations["listLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Endpoints and features of the authorization server
+         * @description Programs find the endpoints of OAuth here (RFC 8414).
+         */
+        get: operations["getAuthorizationServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/style.css": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stylesheet of the pages for login and consent
+         * @description For the HTML pages of this server.
+         */
+        get: operations["getStyle"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1401,46 +1481,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v2/whoami": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Explain the credential in use
-         * @description Who you are for this server: the kind of the credential, its owner, its scopes, when it ends, and what is left of its quota.
-         */
-        get: operations["explainCredential"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List every limit of this server
-         * @description Plans and their quotas, limits by client IP, limits of logins and orders, and bounds of requests and stored data.
-         */
-        get: operations["listLimits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/idempotency/{key}": {
         parameters: {
             query?: never;
@@ -1453,46 +1493,6 @@ export interface paths {
          * @description Send the credentials of that request. 404 means that nothing was done under the key until now: a request may still be on its way, and sending it again with the same key is safe.
          */
         get: operations["getIdempotentResponse"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/oauth-authorization-server": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Endpoints and features of the authorization server
-         * @description Programs find the endpoints of OAuth here (RFC 8414).
-         */
-        get: operations["getAuthorizationServer"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/oauth/style.css": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The stylesheet of the pages for login and consent
-         * @description For the HTML pages of this server.
-         */
-        get: operations["getStyle"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1901,6 +1901,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/oauth/password-reset/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page to set a new password by a link
+         * @description Showing it does not use the link up.
+         */
+        get: operations["showPasswordReset"];
+        put?: never;
+        /**
+         * The form to set a new password
+         * @description The link works once, for 30 minutes. All sessions and tokens of the customer end.
+         */
+        post: operations["submitPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/password-changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page after a new password was set
+         * @description The form for a new password leads here.
+         */
+        get: operations["showPasswordChanged"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/authorize": {
         parameters: {
             query?: never;
@@ -2183,50 +2227,6 @@ export interface paths {
          * @description Ends the browser session of the customer on this server.
          */
         post: operations["submitLogout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/oauth/password-reset/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The page to set a new password by a link
-         * @description Showing it does not use the link up.
-         */
-        get: operations["showPasswordReset"];
-        put?: never;
-        /**
-         * The form to set a new password
-         * @description The link works once, for 30 minutes. All sessions and tokens of the customer end.
-         */
-        post: operations["submitPasswordReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/oauth/password-changed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The page after a new password was set
-         * @description The form for a new password leads here.
-         */
-        get: operations["showPasswordChanged"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -11548,6 +11548,114 @@ export interface operations {
             503: components["responses"]["ServerIsOverloaded"];
         };
     };
+    listCustomerOrders: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Orders on a page */
+                limit?: number;
+                /** @description One status, or several with commas */
+                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
+                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
+                createdFrom?: string;
+                /** @description Created before then */
+                createdBefore?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageOfOrders"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCustomerOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Order"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    cancelCustomerOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["OrderIsCancelled"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            409: components["responses"]["OrderHasShipped"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCustomerOrderTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
     registerCustomer: {
         parameters: {
             query?: never;
@@ -12128,114 +12236,6 @@ export interface operations {
             403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
             404: components["responses"]["ThereIsNoCustomerWithThisId"];
             409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    listCustomerOrders: {
-        parameters: {
-            query?: {
-                /** @description nextCursor of an earlier page */
-                cursor?: string;
-                /** @description Orders on a page */
-                limit?: number;
-                /** @description One status, or several with commas */
-                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
-                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
-                createdFrom?: string;
-                /** @description Created before then */
-                createdBefore?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["PageOfOrders"];
-            400: components["responses"]["ParameterIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getCustomerOrder: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Order"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    cancelCustomerOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-            };
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["OrderIsCancelled"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
-            409: components["responses"]["OrderHasShipped"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getCustomerOrderTimeline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["TransitionsSoFar"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServerIsOverloaded"];
         };
@@ -13057,6 +13057,209 @@ export interface operations {
             409: components["responses"]["StatusOfTheRequestDoesNotPermitThisOrTheRequestIsYourOwn"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    explainCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its owner, its scopes, and the rest of its quota */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "environment": "production",
+                     *       "kind": "apiKey",
+                     *       "id": "key:12",
+                     *       "account": "warehouse",
+                     *       "customer": null,
+                     *       "scopes": [
+                     *         "write:cheeses"
+                     *       ],
+                     *       "approval": null,
+                     *       "expiresAt": "2026-04-15T09:30:00.000Z",
+                     *       "quota": {
+                     *         "plan": "pro",
+                     *         "hour": {
+                     *           "limit": 10000,
+                     *           "remaining": 9871,
+                     *           "resetSeconds": 1742
+                     *         },
+                     *         "burst": {
+                     *           "limit": 100,
+                     *           "remaining": 99
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WhoAmI"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits of this server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "environment": "production",
+                     *       "plans": {
+                     *         "free": {
+                     *           "perHour": 100,
+                     *           "burst": 10
+                     *         },
+                     *         "pro": {
+                     *           "perHour": 10000,
+                     *           "burst": 100
+                     *         },
+                     *         "enterprise": {
+                     *           "perHour": null,
+                     *           "burst": 1000
+                     *         }
+                     *       },
+                     *       "sessionPlan": "pro",
+                     *       "addressLimits": {
+                     *         "perMinute": 600,
+                     *         "accountsPerMinute": 60,
+                     *         "publicPerMinute": 6000
+                     *       },
+                     *       "loginLimits": {
+                     *         "pair": 10,
+                     *         "address": 100,
+                     *         "username": 100
+                     *       },
+                     *       "ordersPerHour": 100,
+                     *       "bounds": {
+                     *         "pageItems": 100,
+                     *         "imageBytes": 10485760,
+                     *         "bodyBytes": 1048576
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getAuthorizationServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata of RFC 8414 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "issuer": "https://cheese.example",
+                     *       "authorization_endpoint": "https://cheese.example/oauth/authorize",
+                     *       "token_endpoint": "https://cheese.example/oauth/token",
+                     *       "revocation_endpoint": "https://cheese.example/oauth/revoke",
+                     *       "introspection_endpoint": "https://cheese.example/oauth/introspect",
+                     *       "scopes_supported": [
+                     *         "read:cheeses",
+                     *         "write:cheeses",
+                     *         "read:orders",
+                     *         "write:orders",
+                     *         "read:profile",
+                     *         "write:profile",
+                     *         "admin"
+                     *       ],
+                     *       "response_types_supported": [
+                     *         "code",
+                     *         "token"
+                     *       ],
+                     *       "response_modes_supported": [
+                     *         "query",
+                     *         "fragment"
+                     *       ],
+                     *       "grant_types_supported": [
+                     *         "authorization_code",
+                     *         "implicit",
+                     *         "refresh_token",
+                     *         "client_credentials"
+                     *       ],
+                     *       "token_endpoint_auth_methods_supported": [
+                     *         "client_secret_basic",
+                     *         "client_secret_post",
+                     *         "none"
+                     *       ],
+                     *       "revocation_endpoint_auth_methods_supported": [
+                     *         "client_secret_basic",
+                     *         "client_secret_post",
+                     *         "none"
+                     *       ],
+                     *       "introspection_endpoint_auth_methods_supported": [
+                     *         "client_secret_basic",
+                     *         "client_secret_post"
+                     *       ],
+                     *       "code_challenge_methods_supported": [
+                     *         "S256"
+                     *       ],
+                     *       "authorization_response_iss_parameter_supported": true,
+                     *       "service_documentation": "https://cheese.example/docs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuthorizationServer"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    getStyle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stylesheet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
         };
     };
     getStatisticsSeries: {
@@ -14467,116 +14670,6 @@ export interface operations {
             503: components["responses"]["ServerIsOverloaded"];
         };
     };
-    explainCredential: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Its owner, its scopes, and the rest of its quota */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "environment": "production",
-                     *       "kind": "apiKey",
-                     *       "id": "key:12",
-                     *       "account": "warehouse",
-                     *       "customer": null,
-                     *       "scopes": [
-                     *         "write:cheeses"
-                     *       ],
-                     *       "approval": null,
-                     *       "expiresAt": "2026-04-15T09:30:00.000Z",
-                     *       "quota": {
-                     *         "plan": "pro",
-                     *         "hour": {
-                     *           "limit": 10000,
-                     *           "remaining": 9871,
-                     *           "resetSeconds": 1742
-                     *         },
-                     *         "burst": {
-                     *           "limit": 100,
-                     *           "remaining": 99
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WhoAmI"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    listLimits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The limits of this server */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "environment": "production",
-                     *       "plans": {
-                     *         "free": {
-                     *           "perHour": 100,
-                     *           "burst": 10
-                     *         },
-                     *         "pro": {
-                     *           "perHour": 10000,
-                     *           "burst": 100
-                     *         },
-                     *         "enterprise": {
-                     *           "perHour": null,
-                     *           "burst": 1000
-                     *         }
-                     *       },
-                     *       "sessionPlan": "pro",
-                     *       "addressLimits": {
-                     *         "perMinute": 600,
-                     *         "accountsPerMinute": 60,
-                     *         "publicPerMinute": 6000
-                     *       },
-                     *       "loginLimits": {
-                     *         "pair": 10,
-                     *         "address": 100,
-                     *         "username": 100
-                     *       },
-                     *       "ordersPerHour": 100,
-                     *       "bounds": {
-                     *         "pageItems": 100,
-                     *         "imageBytes": 10485760,
-                     *         "bodyBytes": 1048576
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Limits"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
     getIdempotentResponse: {
         parameters: {
             query?: never;
@@ -14654,99 +14747,6 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getAuthorizationServer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The metadata of RFC 8414 */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "issuer": "https://cheese.example",
-                     *       "authorization_endpoint": "https://cheese.example/oauth/authorize",
-                     *       "token_endpoint": "https://cheese.example/oauth/token",
-                     *       "revocation_endpoint": "https://cheese.example/oauth/revoke",
-                     *       "introspection_endpoint": "https://cheese.example/oauth/introspect",
-                     *       "scopes_supported": [
-                     *         "read:cheeses",
-                     *         "write:cheeses",
-                     *         "read:orders",
-                     *         "write:orders",
-                     *         "read:profile",
-                     *         "write:profile",
-                     *         "admin"
-                     *       ],
-                     *       "response_types_supported": [
-                     *         "code",
-                     *         "token"
-                     *       ],
-                     *       "response_modes_supported": [
-                     *         "query",
-                     *         "fragment"
-                     *       ],
-                     *       "grant_types_supported": [
-                     *         "authorization_code",
-                     *         "implicit",
-                     *         "refresh_token",
-                     *         "client_credentials"
-                     *       ],
-                     *       "token_endpoint_auth_methods_supported": [
-                     *         "client_secret_basic",
-                     *         "client_secret_post",
-                     *         "none"
-                     *       ],
-                     *       "revocation_endpoint_auth_methods_supported": [
-                     *         "client_secret_basic",
-                     *         "client_secret_post",
-                     *         "none"
-                     *       ],
-                     *       "introspection_endpoint_auth_methods_supported": [
-                     *         "client_secret_basic",
-                     *         "client_secret_post"
-                     *       ],
-                     *       "code_challenge_methods_supported": [
-                     *         "S256"
-                     *       ],
-                     *       "authorization_response_iss_parameter_supported": true,
-                     *       "service_documentation": "https://cheese.example/docs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AuthorizationServer"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-        };
-    };
-    getStyle: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The stylesheet */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/css": string;
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
         };
     };
     getLanding: {
@@ -15308,6 +15308,101 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
         };
     };
+    showPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
+            };
+            path: {
+                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The form */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["PageWithTheError"];
+            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
+        };
+    };
+    submitPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
+                "Curd-Client-IP"?: string;
+            };
+            path: {
+                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
+                 *       "password": "a cellar full of wheels",
+                 *       "repeated": "a cellar full of wheels"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["PasswordResetForm"];
+            };
+        };
+        responses: {
+            /** @description To a page that confirms it */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["PageWithTheError"];
+            403: components["responses"]["PageWithTheError"];
+            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
+            413: components["responses"]["PageWithTheError"];
+            415: components["responses"]["PageWithTheError"];
+            /** @description The form with the error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
+        };
+    };
+    showPasswordChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            429: components["responses"]["PageWithTheError"];
+            503: components["responses"]["PageWithTheError"];
+        };
+    };
     authorize: {
         parameters: {
             query: {
@@ -15764,101 +15859,6 @@ export interface operations {
             403: components["responses"]["PageWithTheError"];
             413: components["responses"]["PageWithTheError"];
             415: components["responses"]["PageWithTheError"];
-            429: components["responses"]["PageWithTheError"];
-            503: components["responses"]["PageWithTheError"];
-        };
-    };
-    showPasswordReset: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
-                "Curd-Client-IP"?: string;
-            };
-            path: {
-                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The form */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            400: components["responses"]["PageWithTheError"];
-            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
-            429: components["responses"]["PageWithTheError"];
-            503: components["responses"]["PageWithTheError"];
-        };
-    };
-    submitPasswordReset: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The IP address of the visitor for whom a server sends the request: limits by client IP count this address. Only with an API key; ignored without one */
-                "Curd-Client-IP"?: string;
-            };
-            path: {
-                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
-                 *       "password": "a cellar full of wheels",
-                 *       "repeated": "a cellar full of wheels"
-                 *     }
-                 */
-                "application/x-www-form-urlencoded": components["schemas"]["PasswordResetForm"];
-            };
-        };
-        responses: {
-            /** @description To a page that confirms it */
-            303: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["PageWithTheError"];
-            403: components["responses"]["PageWithTheError"];
-            404: components["responses"]["LinkIsUnknownWasUsedOrHasExpired"];
-            413: components["responses"]["PageWithTheError"];
-            415: components["responses"]["PageWithTheError"];
-            /** @description The form with the error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            429: components["responses"]["PageWithTheError"];
-            503: components["responses"]["PageWithTheError"];
-        };
-    };
-    showPasswordChanged: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Page"];
             429: components["responses"]["PageWithTheError"];
             503: components["responses"]["PageWithTheError"];
         };

@@ -89,7 +89,7 @@ const newLast = Number.MAX_SAFE_INTEGER;
 /** New cheeses of an import between which other requests are processed: about 10 ms. */
 const insertedAtOnce = 50;
 
-interface Dependencies {
+export interface CheeseDependencies {
   readonly database: Database;
   readonly clock: Clock;
   /** The number of cheeses that the catalogue may have. */
@@ -99,7 +99,7 @@ interface Dependencies {
   readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
 }
 
-export function createCheeseService(dependencies: Dependencies): CheeseService {
+export function createCheeseService(dependencies: CheeseDependencies): CheeseService {
   const { database, cheesesMax } = dependencies;
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
   const { insert, write, deleteOne } = createWrites(dependencies);

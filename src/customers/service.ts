@@ -69,7 +69,7 @@ export interface CustomerService {
   onCheeseDelete(tx: Sql, context: Context, cheese: Pick<Cheese, 'id' | 'name'>): Promise<void>;
 }
 
-interface Dependencies {
+export interface CustomerDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly cheeses: CheeseService;
@@ -82,7 +82,7 @@ interface Dependencies {
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
 }
 
-export function createCustomerService(dependencies: Dependencies): CustomerService {
+export function createCustomerService(dependencies: CustomerDependencies): CustomerService {
   const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete } = dependencies;
   const now = () => timestamp(clock.now());
 

@@ -11,7 +11,7 @@ import { type Route, route } from '../http/route.ts';
 import { Event } from './event-components.ts';
 import { EventList, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
-import { createEventStream, type StreamTimes, streamTimes } from './stream.ts';
+import { createEventStream, type StreamTimes } from './stream.ts';
 import { eventTypes, isKnownType } from './types.ts';
 
 const tag = 'Events';
@@ -22,10 +22,10 @@ interface Dependencies {
   readonly events: EventService;
   readonly hub: EventHub;
   readonly connections: LiveConnections;
-  readonly times?: StreamTimes | undefined;
+  readonly times: StreamTimes;
 }
 
-export function eventRoutes({ events, hub, connections, times = streamTimes }: Dependencies): Route[] {
+export function eventRoutes({ events, hub, connections, times }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',

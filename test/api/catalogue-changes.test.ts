@@ -249,6 +249,6 @@ test('After an epoch has begun, a token returns 410 also where the version of th
   const tagged = { as: shop.reader, headers: { 'if-none-match': headers.etag ?? '' } };
   assert.equal((await shop.request('GET', url, tagged)).status, 304);
   // As a restored backup does.
-  await shop.app.services.database.transaction((tx) => beginEpochOf(tx, shop.clock, 'restored'));
+  await shop.app.database.transaction((tx) => beginEpochOf(tx, shop.clock, 'restored'));
   assertError(await shop.request('GET', url, tagged), 410, 'log_rewound');
 });

@@ -15,7 +15,7 @@ const tagsOfACheese = 100;
 const turnMsMax = 50;
 
 function fill(shop: Shop, inputs: readonly CheeseInput[]) {
-  return shop.app.services.cheeses.import(shop.app.services.contextOf('test'), inputs, new Set());
+  return shop.app.cheeses.service.import(shop.app.contextOf('test'), inputs, new Set());
 }
 
 async function list(shop: Shop, query = '') {
@@ -33,7 +33,10 @@ onBothEngines('A list', (engine) => {
   test('has items and a total of one version of the catalogue during a burst of changes', async (t) => {
     const shop = await openShop(t, { engine });
     const other = engine === 'postgres' ? await shop.another() : shop;
-    const { cheeses, contextOf } = shop.app.services;
+    const {
+      cheeses: { service: cheeses },
+      contextOf,
+    } = shop.app;
     await fill(
       shop,
       Array.from({ length: 90 }, (_, index) => ({ name: `Cheese ${index}` })),
@@ -82,7 +85,10 @@ onBothEngines('A list', (engine) => {
 
   test('is right after most cheeses were changed, which lets the index be loaded again', async (t) => {
     const shop = await openShop(t, { engine });
-    const { catalogueIndex, cheeses, contextOf } = shop.app.services;
+    const {
+      cheeses: { index: catalogueIndex, service: cheeses },
+      contextOf,
+    } = shop.app;
     const inputs = Array.from({ length: 1400 }, (_, index) => ({
       name: `Cheese ${index}`,
       origin: 'France',
@@ -108,13 +114,16 @@ onBothEngines('A list', (engine) => {
   test('lacks a deleted cheese on an instance that has not read before its tombstone was removed', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { catalogueChanges, cheeses, contextOf } = shop.app.services;
+    const {
+      cheeses: { changes: catalogueChanges, service: cheeses },
+      contextOf,
+    } = shop.app;
     await fill(shop, [{ name: 'Brie' }, { name: 'Gouda' }]);
     assert.deepEqual(await namesOf(shop), ['Brie', 'Gouda']);
     await cheeses.delete(contextOf('test'), 1);
     clock.advance(400 * 24 * 60 * 60 * 1000);
     await catalogueChanges.purge();
-    const left = await shop.app.services.database.all(sql`select cheese_id from cheese_tombstone`);
+    const left = await shop.app.database.all(sql`select cheese_id from cheese_tombstone`);
     assert.equal(left.length, 0);
     assert.deepEqual(await namesOf(shop), ['Gouda']);
   });
@@ -124,7 +133,7 @@ onBothEngines('A change that is refused', (engine) => {
   test('leaves no category or tag behind', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, [{ name: 'Brie', category: { name: 'Soft' } }, { name: 'Gouda' }]);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const terms = () => database.all(sql`select id, kind, name from term order by id`);
     const before = await terms();
     const fresh = { category: { name: 'New' }, tags: [{ name: 'new' }, { name: 'newer' }] };
@@ -261,6 +270,6 @@ test('A list is right after somebody has deleted rows of the table of cheeses', 
   const shop = await openShop(t);
   await fill(shop, [{ name: 'Brie' }, { name: 'Gouda' }]);
   assert.deepEqual(await namesOf(shop), ['Brie', 'Gouda']);
-  await shop.app.services.database.run(sql`delete from cheese where id = 1`);
+  await shop.app.database.run(sql`delete from cheese where id = 1`);
   assert.deepEqual(await namesOf(shop, 'sort=name&limit=7'), ['Gouda']);
 });

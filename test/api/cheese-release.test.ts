@@ -36,7 +36,7 @@ const read = async (shop: Shop, id: number, more = '') =>
 
 /** All stored orders, cheeses and events. */
 async function stored(shop: Shop): Promise<string> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   return JSON.stringify([
     await database.all(sql`select * from orders order by id`),
     await database.all(sql`select * from background_job order by cast(key as bigint)`),
@@ -49,7 +49,7 @@ async function stored(shop: Shop): Promise<string> {
 
 /** Cheeses of open orders that are not in the catalogue. */
 const orphans = (shop: Shop) =>
-  shop.app.services.database.all<{ order_id: number }>(sql`
+  shop.app.database.all<{ order_id: number }>(sql`
     select order_id from open_order_cheese where cheese_id not in (select id from cheese)`);
 
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
@@ -76,7 +76,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.deepEqual(kept, was);
     assert.equal(kept.items[0].cheeseId, comte);
     assert.equal((await read(shop, bystander)).status, 'placed');
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
     assert.deepEqual(
       jobs.map(({ key }) => Number(key)),

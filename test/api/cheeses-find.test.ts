@@ -21,7 +21,7 @@ const few: readonly CheeseInput[] = [
 
 async function openWith(t: TestContext, engine: Engine, cheeses: readonly CheeseInput[]) {
   const shop = await openShop(t, { engine });
-  await shop.app.services.cheeses.import(shop.app.services.contextOf('test'), cheeses, new Set());
+  await shop.app.cheeses.service.import(shop.app.contextOf('test'), cheeses, new Set());
   const find = (query: string, headers: Record<string, string> = {}, method = 'GET') =>
     shop.request(method, `/v2/cheeses/${query}`, { as: shop.writer, headers });
   return { shop, find };

@@ -20,7 +20,7 @@ const has = ({ tags }: Cheese, ...wanted: string[]) =>
 
 function fill(shop: Shop, cheeses: readonly CheeseInput[], ofAll: Partial<CheeseInput> = {}) {
   const inputs = cheeses.map((cheese) => ({ ...cheese, ...ofAll }));
-  return shop.app.services.cheeses.import(shop.app.services.contextOf('test'), inputs, new Set());
+  return shop.app.cheeses.service.import(shop.app.contextOf('test'), inputs, new Set());
 }
 
 function list(shop: Shop, query: string, headers: Record<string, string> = {}, method = 'GET') {

@@ -105,7 +105,7 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
         }),
       );
     }
-    assert.deepEqual(await shop.app.services.database.snapshot(checkCatalogue), []);
+    assert.deepEqual(await shop.app.database.snapshot(checkCatalogue), []);
   });
 });
 

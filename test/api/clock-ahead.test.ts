@@ -39,7 +39,10 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     assert.deepEqual(await use('ada'), used);
     // Expired rows are deleted, also those written while the clock was ahead.
     clock.advance(-dayMs);
-    const { database, loginThrottle } = shop.app.services;
+    const {
+      database,
+      customers: { loginThrottle },
+    } = shop.app;
     await loginThrottle.purge();
     assert.equal((await database.all<object>(sql`select id from login_failure`)).length, 0);
   });

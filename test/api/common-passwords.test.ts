@@ -74,12 +74,10 @@ suite('A common password', () => {
   test('that was set earlier is still accepted at login and by other changes', async (t) => {
     const local = await openShop(t);
     await register(local, 'dora', 'password');
-    const [row] = await local.app.services.database.all<{ password: string }>(
-      sql`select password from customer`,
-    );
+    const [row] = await local.app.database.all<{ password: string }>(sql`select password from customer`);
     const shop = sandbox();
     await register(shop, 'dora', uncommon);
-    await shop.app.services.database.transaction((tx) =>
+    await shop.app.database.transaction((tx) =>
       tx.run(sql`update customer set password = ${row?.password ?? ''} where username = 'dora'`),
     );
     const body = { username: 'dora', password: 'password' };

@@ -33,15 +33,14 @@ const errorsIn = ({ json }: TestResponse): BatchError[] => json.errors;
 const indexesIn = (response: TestResponse) => errorsIn(response).map(({ index }) => index);
 
 async function stored(shop: Shop): Promise<string[]> {
-  const rows = await shop.app.services.database.all<{ username: string }>(
+  const rows = await shop.app.database.all<{ username: string }>(
     sql`select username from customer order by id`,
   );
   return rows.map(({ username }) => username);
 }
 
 async function countEvents(shop: Shop): Promise<number> {
-  return (await shop.app.services.database.all(sql`select id from event where type like 'customer.%'`))
-    .length;
+  return (await shop.app.database.all(sql`select id from event where type like 'customer.%'`)).length;
 }
 
 /** Every field that an entry can get wrong, in the order of the schema. */

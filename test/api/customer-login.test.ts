@@ -66,9 +66,7 @@ async function failFromEverywhere(shop: Shop, username: string): Promise<void> {
 }
 
 async function runningLogins(shop: Shop): Promise<number> {
-  const rows = await shop.app.services.database.all<object>(
-    sql`select id from login_failure where running > 0`,
-  );
+  const rows = await shop.app.database.all<object>(sql`select id from login_failure where running > 0`);
   return rows.length;
 }
 
@@ -146,7 +144,7 @@ onBothEngines('Logging in', (engine) => {
     clock.advance(1);
     assertError(await read(shop, token), 401, 'unauthorized');
     assertError(await logOut(shop, token), 401, 'unauthorized');
-    await shop.app.services.sessions.purge();
+    await shop.app.auth.sessions.purge();
     assertError(await read(shop, token), 401, 'unauthorized');
   });
 
@@ -229,7 +227,7 @@ onBothEngines('Logging in', (engine) => {
     // The network is known now.
     assert.deepEqual(await attempts(shop, 3, 'ada', password, '10.4.4.4'), ['in', 'in', 'in']);
     clock.advance(60 * minuteMs);
-    await shop.app.services.loginThrottle.purge();
+    await shop.app.customers.loginThrottle.purge();
     const free = Array.from({ length: 3 }, (_, index) => attempt(shop, 'ada', password, `10.${index}.6.6`));
     assert.deepEqual(await Promise.all(free), ['in', 'in', 'in']);
   });
@@ -237,7 +235,9 @@ onBothEngines('Logging in', (engine) => {
   test('from a network that it came from within 30 days is not slowed down by failures elsewhere', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
-    const { networks } = shop.app.services;
+    const {
+      customers: { networks },
+    } = shop.app;
     await register(shop, 'ada');
     assert.equal(await attempt(shop, 'ada', password, '10.7.7.1'), 'in');
     assert.equal(await attempt(shop, 'ada', password, '2001:db8:0:1::5'), 'in');
@@ -249,7 +249,7 @@ onBothEngines('Logging in', (engine) => {
     }
     const again = Array.from({ length: 3 }, () => attempt(shop, 'ada', password, '10.7.7.2'));
     assert.deepEqual(await Promise.all(again), ['in', 'in', 'in']);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     clock.advance(1);
     await networks.purge();
     const stored = () => database.all<{ network: string }>(sql`select network from login_network`);
@@ -302,7 +302,10 @@ onBothEngines('Logging in', (engine) => {
     const shop = await openShop(t, { engine, clock, settings: limits });
     await register(shop, 'ada');
     // What remains of a process that was killed: attempts without a result.
-    const { database, loginThrottle } = shop.app.services;
+    const {
+      database,
+      customers: { loginThrottle },
+    } = shop.app;
     await Promise.all([1, 2, 3].map(() => loginThrottle.recordAttempt('ada', '10.0.0.1', false)));
     const rows = await database.all<{ running: number }>(sql`select running from login_failure`);
     assert.deepEqual(new Set(rows.map(({ running }) => running)), new Set([3]));

@@ -18,7 +18,7 @@ const bearer = (token: string): RequestOptions => ({ headers: { authorization: `
 
 async function openWithOrders(t: Scope, engine: 'sqlite' | 'postgres') {
   const shop = await openShop(t, { engine });
-  await restoreTestOrders(shop.app.services.contextOf('system'));
+  await restoreTestOrders(shop.app.contextOf('system'));
   const [ada, bob] = [await newCustomer(shop, 'Ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
   const sessions = { ada: bearer(await newSession(shop, ada)), bob: bearer(await newSession(shop, bob)) };
   const client = await newClient(shop);

@@ -39,14 +39,14 @@ async function openWithCustomers(t: TestContext, engine: Engine, more: object = 
 }
 
 async function eventsOf(shop: Shop): Promise<string[]> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const rows = await database.all<{ type: string }>(sql`select type from event order by id`);
   return rows.map(({ type }) => type).filter((type) => type.startsWith('customer.'));
 }
 
 /** All tables as text in lower case, except sealed responses. */
 async function dump({ app }: Shop): Promise<string> {
-  const { stored_response: _, ...tables } = await contentsOf(app.services.database);
+  const { stored_response: _, ...tables } = await contentsOf(app.database);
   assert.ok('customer' in tables && 'orders' in tables && 'login_failure' in tables);
   return JSON.stringify(tables).toLowerCase();
 }

@@ -26,7 +26,7 @@ const read = (shop: Shop, name: string) => shop.request('GET', `/v2/customer/${n
 const logIn = (shop: Shop, username: string, password: string) =>
   shop.request('POST', '/v2/customer/login', { body: { username, password } });
 async function countCustomers(shop: Shop): Promise<number> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   return (await database.all(sql`select id from customer`)).length;
 }
 
@@ -97,7 +97,7 @@ onBothEngines('POST /customer', (engine) => {
     const shown = await read(shop, 'Ada');
     assert.deepEqual(shown.json, response.json);
     assert.equal(shown.headers.etag, response.headers.etag);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const stored = await database.all<{ password: string }>(sql`select * from customer`);
     assert.match(stored[0]?.password ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     const everything = JSON.stringify([
@@ -132,7 +132,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.deepEqual([status, json.customerStatus, json.firstName], [201, 'bronze', '']);
     assert.notEqual(json.id, 4711);
     assert.notEqual(json.createdAt, supplied.createdAt);
-    const stored = await shop.app.services.database.get(
+    const stored = await shop.app.database.get(
       sql`select role, tier, delivered_cents, version from customer where id = ${json.id}`,
     );
     const untouched = { role: 'customer', tier: 'bronze', delivered_cents: 0, version: 1 };
@@ -209,7 +209,7 @@ onBothEngines('POST /customer', (engine) => {
     assertFields(await register(shop, { ...ada, phone: '1' }, { headers }), ['']);
     assertError(await register(shop, ada, { headers: { 'idempotency-key': 'other' } }), 409, 'conflict');
     assert.equal(await countCustomers(shop), 1);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     assert.equal((await database.all(sql`select * from event where type like 'customer.%'`)).length, 1);
   });
 

@@ -16,7 +16,7 @@ interface Item {
 
 /** Inserts customers without hashing passwords. */
 async function insert(shop: Shop, customers: readonly (readonly [string, string, string, string?])[]) {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   for (const [username, firstName, lastName, tier = 'bronze'] of customers) {
     const { lastFirst, firstLast } = searchNames({ first_name: firstName, last_name: lastName });
     await database.run(sql`
@@ -96,7 +96,11 @@ onBothEngines('GET /customers', (engine) => {
   test('lists the newest first without q, by tier and by role', async () => {
     assert.deepEqual(await search(shop(), ''), ['x_y%', 'muller', 'adam', 'ada', 'zoë.m']);
     assert.deepEqual(await search(shop(), 'status=gold', 1), ['muller', 'ada']);
-    const { customerAdministration, contextOf, database } = shop().app.services;
+    const {
+      customers: { administration: customerAdministration },
+      contextOf,
+      database,
+    } = shop().app;
     const [ada, adam] = [await customerAdministration.idOf('ada'), await customerAdministration.idOf('adam')];
     for (const id of [ada, adam]) {
       await customerAdministration.changeRole(contextOf('test'), id, 'staff');
@@ -131,7 +135,7 @@ onBothEngines('GET /customers', (engine) => {
     const body = { username: 'grace', email: 'g@mail.example', password: 'right', lastName: 'Höpper' };
     await shop().request('POST', '/v2/customer', { body });
     assert.deepEqual(await search(shop(), 'q=hopp'), ['grace']);
-    const id = await shop().app.services.customerAdministration.idOf('grace');
+    const id = await shop().app.customers.administration.idOf('grace');
     const headers = bearer(await newSession(shop(), id));
     const renamed = { ...body, lastName: 'Ångström' };
     await shop().request('PUT', '/v2/customer/grace', { headers, body: renamed });
@@ -164,7 +168,10 @@ onBothEngines('An operator', (engine) => {
     const shop = await openShop(t, { engine });
     const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
     const client = await newClient(shop);
-    const { approvals, contextOf } = shop.app.services;
+    const {
+      oauth: { approvals },
+      contextOf,
+    } = shop.app;
     const { id } = await approvals.request(client, bob);
     await approvals.approve(contextOf('test'), id);
     const headers = bearer(await newToken(shop, { client, customer: bob, scope: 'admin' }));
@@ -195,7 +202,7 @@ onBothEngines('An operator', (engine) => {
 
 test('GET /customers examines at most 1,000 customers, and continues where it stopped', async (t) => {
   const shop = await openShop(t);
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   await database.transaction((tx) =>
     tx.insert(
       'customer',

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices } from '../../src/app/services.ts';
+import { composeShop } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { freshShop, start } from '../cli/run.ts';
 import { secret, until } from '../context.ts';
@@ -55,7 +55,13 @@ suite('A connection that is cut off', () => {
       CURD_ENVIRONMENT: 'production',
       CURD_PUBLIC_URL: 'https://shop.example',
     });
-    const { database, keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
+    const {
+      database,
+      auth: { keys },
+      cheeses: { service: cheeses },
+      contextOf,
+      close,
+    } = await composeShop(loadConfig(environment));
     cleanUp(t, close);
     const context = contextOf('test');
     const photoUrls = Array.from(

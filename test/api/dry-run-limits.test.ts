@@ -28,7 +28,11 @@ interface Doomed {
 async function openDoomed(t: Scope, engine: Engine): Promise<Doomed> {
   const clock = testClock();
   const shop = await openShop(t, { engine, clock });
-  const { cheeses, contextOf, database } = shop.app.services;
+  const {
+    cheeses: { service: cheeses },
+    contextOf,
+    database,
+  } = shop.app;
   const inputs = [1, 2].map((id) => ({ name: `Cheese ${id}`, pricePerKg: 10 }));
   await cheeses.import(contextOf('test'), inputs, new Set());
   const items = JSON.stringify([{ cheeseId: 1, cheeseName: 'Cheese 1', quantity: 1, pricePerKg: 10 }]);

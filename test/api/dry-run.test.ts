@@ -92,7 +92,7 @@ onBothEngines('A dry run', (engine) => {
     const shop = open();
     const cheeseId = await createCheese(shop, 'Quoted');
     const first = await place(shop, cheeseId);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const traces = () =>
       database.get(sql`
         select (select count(*) from event) as events, (select count(*) from background_job) as jobs,
@@ -385,10 +385,10 @@ suite('The header Dry-Run', () => {
     const shop = open();
     const cheeseId = await createCheese(shop, 'Uncommitted');
     await shop.request('GET', '/v2/whoami', { as: shop.admin });
-    const before = shop.app.services.database.stats().done;
+    const before = shop.app.database.stats().done;
     await Promise.all(Array.from({ length: 50 }, () => place(shop, cheeseId, dry)));
     await place(shop, cheeseId, dry);
     // The one commit may be that of a quota.
-    assert.ok(shop.app.services.database.stats().done <= before + 1);
+    assert.ok(shop.app.database.stats().done <= before + 1);
   });
 });

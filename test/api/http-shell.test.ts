@@ -304,7 +304,7 @@ test('A client that refuses problem details, or prefers JSON to them, gets JSON'
 
 test('An unexpected error is 500 with a fixed text and a request id, without its cause', async (t) => {
   const shop = await openShop(t);
-  await shop.app.services.database.exclusiveTransaction((_sql, run) =>
+  await shop.app.database.exclusiveTransaction((_sql, run) =>
     run('alter table catalogue rename to elsewhere'),
   );
   const headers = { 'x-api-key': shop.reader, 'x-request-id': 'find-me' };

@@ -52,7 +52,7 @@ onBothEngines('Idempotency-Key', (engine) => {
       assertReplayOf(first, again);
     }
     assert.equal(await total(shop), 1);
-    const events = await shop.app.services.database.all(sql`select * from event where type like 'cheese.%'`);
+    const events = await shop.app.database.all(sql`select * from event where type like 'cheese.%'`);
     assert.equal(events.length, 1);
   });
 
@@ -251,7 +251,7 @@ test('The stored fingerprint of a request is no plain digest, from which its pas
   const raw = JSON.stringify({ username: 'ada', email: 'ada@example.com', password: 'brie' });
   const headers = { 'idempotency-key': 'once' };
   assert.equal((await shop.request('POST', '/v2/customer', { raw, headers })).status, 201);
-  const rows = await shop.app.services.database.all<{ fingerprint: string }>(
+  const rows = await shop.app.database.all<{ fingerprint: string }>(
     sql`select fingerprint from stored_response`,
   );
   const guesses = ['', 'POST /v2/customer', 'POST /v2/customer\n'].map((before) =>

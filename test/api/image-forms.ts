@@ -123,7 +123,7 @@ export async function openImageShop(
   const made = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Gruyère' } });
   const cheeseId = made.json.id as number;
   const url = `/v2/cheeses/${cheeseId}/uploadImage`;
-  const { database } = shop.app.services;
+  const { database } = shop.app;
 
   const send: ImageShop['send'] = (raw, headers = {}) => {
     const all = { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers };

@@ -51,7 +51,7 @@ onBothEngines('An uploaded image', (engine) => {
     const { shop, cheeseId, upload } = await openImageShop(t, engine);
     const headers = { 'x-request-id': 'upload-1' };
     const { json } = await upload([filePart(await imageIn('png'))], headers);
-    const events = await shop.app.services.database.all<Record<string, string>>(
+    const events = await shop.app.database.all<Record<string, string>>(
       sql`select type, subject, actor, request_id, data from event order by id desc limit 2`,
     );
     const [uploaded, updated] = events;
@@ -98,9 +98,7 @@ onBothEngines('An uploaded image', (engine) => {
     });
     assert.deepEqual(other.json, first.json);
     assert.deepEqual([await files(), await photoUrls()], [stored, [first.json.imageUrl]]);
-    const rows = await shop.app.services.database.all(
-      sql`select name from image_file where state = 'stored'`,
-    );
+    const rows = await shop.app.database.all(sql`select name from image_file where state = 'stored'`);
     assert.equal(rows.length, stored.length);
   });
 

@@ -19,7 +19,7 @@ onBothEngines('GET /integrity', (engine) => {
   test('lists the last 30 results, newest first, and counts no notes as faults', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     assert.deepEqual(await runsOf(shop), []);
     const finding = { fault: 'lost files', count: 7, examples: ['a', 'b'], remedy: 'restore', isNote: false };
     const checks: CheckResult[] = [
@@ -46,7 +46,7 @@ onBothEngines('GET /integrity', (engine) => {
 for (const engine of engines) {
   test(`curd doctor stores its result while a server runs (${engine})`, async (t) => {
     const { shop, environment, orders } = await openFilledShop(t, engine);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const good = await curd(environment, 'doctor', '--json');
     assert.deepEqual([good.code, good.stderr], [0, '']);
     const [first, ...others] = await runsOf(shop);

@@ -14,7 +14,11 @@ const ids = Array.from({ length: orders }, (_, index) => firstId + index);
 /** A shop with placed orders of one customer, each with the same cheeses. The last order was delivered. */
 async function openWithOrders(t: Scope, engine: Engine): Promise<Shop> {
   const shop = await openShop(t, { engine });
-  const { cheeses, contextOf, database } = shop.app.services;
+  const {
+    cheeses: { service: cheeses },
+    contextOf,
+    database,
+  } = shop.app;
   const inputs = Array.from({ length: lines }, (_, index) => ({ name: `Cheese ${index}`, pricePerKg: 12.5 }));
   await cheeses.import(contextOf('test'), inputs, new Set());
   await shop.request('POST', '/v2/customer', {
@@ -58,7 +62,7 @@ async function openWithOrders(t: Scope, engine: Engine): Promise<Shop> {
 
 /** Sends a request, and reads how many orders are cancelled in every turn of the event loop until the response. */
 async function cancelledDuring({ app }: Shop, send: () => Promise<{ status: number }>): Promise<number[]> {
-  const { database } = app.services;
+  const { database } = app;
   const counts: number[] = [];
   let isOver = false;
   const response = send().finally(() => {
@@ -76,7 +80,7 @@ async function cancelledDuring({ app }: Shop, send: () => Promise<{ status: numb
 }
 
 async function assertCancelled({ app }: Shop, reason: string, version: number): Promise<void> {
-  const { database } = app.services;
+  const { database } = app;
   const rows = await database.all<{ id: number; status: string; version: number }>(
     sql`select id, status, version from orders where id >= ${firstId} and status <> 'delivered' order by id`,
   );
@@ -123,7 +127,7 @@ onBothEngines(`With ${orders} orders of ${lines} items`, (engine) => {
       [],
     );
     await assertCancelled(shop, 'the customer was deleted', 3);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const left = sql`select id from orders where customer_id is not null or address like '%Bern%'`;
     assert.equal((await database.all(left)).length, 0);
   });

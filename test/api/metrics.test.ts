@@ -211,7 +211,7 @@ onBothEngines('Metrics', (engine) => {
     const filled = await openFilledShop(t, engine);
     const { shop, orderer } = filled;
     // Test orders have no customer.
-    await restoreTestOrders(shop.app.services.contextOf('test'));
+    await restoreTestOrders(shop.app.contextOf('test'));
     let looked = await look(shop);
     // On PostgreSQL a pass that numbers events may be running.
     for (let tries = 0; tries < 100 && looked.figure('curd_database_waiting') > 0; tries += 1) {
@@ -259,7 +259,7 @@ onBothEngines('Metrics', (engine) => {
     // Changes are counted while they wait, here for a lock on the cheese.
     const { promise: asked, resolve: letGo } = Promise.withResolvers<void>();
     const { promise: held, resolve: hold } = Promise.withResolvers<void>();
-    const holding = shop.app.services.database.transaction(async (tx) => {
+    const holding = shop.app.database.transaction(async (tx) => {
       await tx.run(sql`update cheese set version = version where id = ${filled.cheeses[0]}`);
       hold();
       await asked;
@@ -301,7 +301,7 @@ onBothEngines('Metrics', (engine) => {
     const size = figure('curd_database_size_bytes');
     assert.ok(size > 100_000 && size < 100_000_000, `${size}`);
     const filler = `create table filler (content text); insert into filler values ('${'x'.repeat(100_000)}')`;
-    await shop.app.services.database.exclusiveTransaction((_sql, run) => run(filler));
+    await shop.app.database.exclusiveTransaction((_sql, run) => run(filler));
     assert.equal((await look(shop)).figure('curd_database_size_bytes'), size, 'it is read once a minute');
     clock.advance(60_000);
     assert.ok((await look(shop)).figure('curd_database_size_bytes') > size);
@@ -332,7 +332,7 @@ onBothEngines('Metrics', (engine) => {
     assert.equal((await look(shop)).figure('curd_events_numbering_lag_seconds'), 0);
     if (engine === 'postgres') {
       // Passes skip the log while another transaction has its lock.
-      const { database } = shop.app.services;
+      const { database } = shop.app;
       await database.transaction(async (tx) => {
         await tx.get(sql`select id from event_log for update`);
         await database.run(sql`
@@ -354,7 +354,10 @@ onBothEngines('Metrics', (engine) => {
     const form = { grant_type: 'client_credentials', scope: 'admin' };
     const asked = await post(`${shop.url}/oauth/token`, form, application);
     assert.equal(asked.status, 400, 'it is not approved yet');
-    const { approvals, contextOf } = shop.app.services;
+    const {
+      oauth: { approvals },
+      contextOf,
+    } = shop.app;
     const [approval] = await approvals.list();
     await approvals.approve(contextOf('test'), Number(approval?.id));
     const { json } = await post(`${shop.url}/oauth/token`, form, application);

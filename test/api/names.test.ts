@@ -19,7 +19,10 @@ onBothEngines('GET /names', (engine) => {
 
   test('names each kind, also a revoked key, and leaves out what does not exist', async () => {
     const shop = opened();
-    const { keys, contextOf } = shop.app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shop.app;
     const context = contextOf('test');
     const account = await keys.createAccount(context, 'Alpine Dairy');
     const named = await keys.create(context, account.id, { name: 'Web shop, "new"' });
@@ -48,7 +51,7 @@ onBothEngines('GET /names', (engine) => {
       [`cheese:${cheese.id}`]: 'Crème de Brie, 60 %',
       [`order:${order.id}`]: `Order ${order.id}`,
       [`customer:${customer}`]: 'ada',
-      [`client:${client}`]: (await shop.app.services.clients.list())[0]?.name,
+      [`client:${client}`]: (await shop.app.oauth.clients.list())[0]?.name,
     });
   });
 

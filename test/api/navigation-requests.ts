@@ -13,7 +13,7 @@ export interface Facet {
 }
 
 export function fill(shop: Shop, inputs: readonly CheeseInput[]) {
-  return shop.app.services.cheeses.import(shop.app.services.contextOf('test'), inputs, new Set());
+  return shop.app.cheeses.service.import(shop.app.contextOf('test'), inputs, new Set());
 }
 
 export function list(shop: Shop, query: Query): Promise<TestResponse> {

@@ -19,7 +19,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 /** A shop with the orders of two customers and of a key alone, and the credentials of all of them. */
 async function openWithOrders(t: Parameters<typeof openShop>[0], engine: 'sqlite' | 'postgres') {
   const shop = await openShop(t, { engine });
-  await restoreTestOrders(shop.app.services.contextOf('system'));
+  await restoreTestOrders(shop.app.contextOf('system'));
   const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
   const sessions = { ada: bearer(await newSession(shop, ada)), bob: bearer(await newSession(shop, bob)) };
   const client = await newClient(shop);

@@ -31,7 +31,7 @@ interface Store {
 async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions): Promise<Store> {
   const clock = testClock();
   const shop = await openShop(t, { ...options, clock });
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const url = '/v2/store/order';
   return {
     shop,

@@ -61,7 +61,7 @@ interface Store {
 async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions): Promise<Store> {
   const clock = testClock();
   const shop = await openShop(t, { ...options, clock });
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const body = { name: 'Comté', pricePerKg: 24.5 };
   const cheeseId = (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
   const placer = await shop.createKey({ scopes: ['write:orders'] });
@@ -145,7 +145,7 @@ onBothEngines('An order', (engine) => {
     for (const status of orderStatuses) {
       ids.set(status, await reach(status));
     }
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
     assert.deepEqual(
       jobs.map(({ key }) => Number(key)),

@@ -59,7 +59,7 @@ onBothEngines('GET /store/orders', (engine) => {
   test('lists every order except test orders, newest first, with the same bodies as GET by id', async (t) => {
     const shop = await openShop(t, { engine });
     assert.deepEqual(await page(shop), { ids: [], total: 0, cursor: null, link: undefined });
-    await restoreTestOrders(shop.app.services.contextOf('system'));
+    await restoreTestOrders(shop.app.contextOf('system'));
     assert.equal((await page(shop)).total, 0);
     const ids = await placeSome(shop, 3);
     await shop.request('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
@@ -276,7 +276,11 @@ const isForbidden = (error: unknown) => error instanceof AppError && error.code 
 onBothEngines('Orders', (engine) => {
   test('belong to the customer, or the client without a customer, that placed them', async (t) => {
     const shop = await openShop(t, { engine });
-    const { orders, orderReader, customers, contextOf } = shop.app.services;
+    const {
+      orders: { service: orders, reader: orderReader },
+      customers: { service: customers },
+      contextOf,
+    } = shop.app;
     await restoreTestOrders(contextOf('system'));
     const cheeseId = await cheese(shop);
     const context = contextOf('test');

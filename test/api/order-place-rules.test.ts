@@ -47,7 +47,7 @@ async function customer(
 }
 
 const orderRows = (shop: Shop) =>
-  shop.app.services.database.all<{
+  shop.app.database.all<{
     id: number;
     customer_id: number | null;
     placed_by: string;
@@ -227,7 +227,7 @@ onBothEngines('POST /store/order', (engine) => {
       const sold = await selling;
       assert.equal(sold?.status, 200);
       const responses = await Promise.all(orders);
-      const events = await shop.app.services.database.all<{ type: string; subject: string }>(
+      const events = await shop.app.database.all<{ type: string; subject: string }>(
         sql`select type, subject from event order by id`,
       );
       const begin = events.findIndex(({ subject }) => subject === `cheese:${id}`);

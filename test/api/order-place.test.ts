@@ -55,7 +55,7 @@ async function buyer(shop: Shop): Promise<Buyer> {
 
 /** The number of rows in each table that placing an order writes. */
 async function stored(shop: Shop): Promise<unknown[]> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const rows = await Promise.all([
     database.get(sql`select count(*) as n from orders`),
     database.get(sql`select count(*) as n from background_job`),

@@ -55,7 +55,7 @@ function explaining(database: Sql, plans: string[], method: 'all' | 'get'): Sql 
 }
 
 async function fill({ app }: Shop): Promise<void> {
-  const { database } = app.services;
+  const { database } = app;
   for (let first = 0; first < orders; first += insertedAtOnce) {
     const rows = Array.from({ length: Math.min(insertedAtOnce, orders - first) }, (_, index) =>
       orderRow(first + index),
@@ -101,7 +101,7 @@ onBothEngines('Lists of orders', (engine) => {
   test('read one index in the order of the page, and count whole days from counts', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     for (const [filters, index, totalIndex] of lists) {
       const note = JSON.stringify(filters);
       const plans: string[] = [];

@@ -37,7 +37,7 @@ interface Tests {
 async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | 'postgres'): Promise<Tests> {
   const clock = testClock();
   const shop = await openShop(t, { engine, clock });
-  const restore = () => restoreTestOrders(shop.app.services.contextOf('system'));
+  const restore = () => restoreTestOrders(shop.app.contextOf('system'));
   await restore();
   const get = async (path: string) => (await shop.request('GET', path, { as: shop.reader })).json;
   return {
@@ -121,7 +121,7 @@ onBothEngines('Test orders', (engine) => {
     assert.notEqual(await tagOf(1), moved, 'what has changed has another ETag');
     await restore();
     assert.deepEqual(await snapshot(), before);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const rows = await database.get<{ n: number }>(sql`
       select (select count(*) from background_job) + (select count(*) from open_order_cheese)
         + (select count(*) from orders where id > 10) as n`);
@@ -130,7 +130,7 @@ onBothEngines('Test orders', (engine) => {
 
   test('are written by a start only if they were changed', async (t) => {
     const { shop, restore, take } = await openTests(t, engine);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const rows = async (query: Statement) =>
       (await database.all<{ subject: string }>(query)).map((row) => ({ ...row }));
     const stored = async () => ({
@@ -211,7 +211,7 @@ onBothEngines('Test orders', (engine) => {
 test('Test orders are restored when they have more events than a statement has values', async (t) => {
   const { shop, restore, snapshot } = await openTests(t, 'sqlite');
   const before = await snapshot();
-  await shop.app.services.database.run(sql`
+  await shop.app.database.run(sql`
     insert into event (type, subject, actor, data, created_at)
     with recursive n (value) as (select 1 union all select value + 1 from n where value < 33000)
     select 'order.approved', 'order:1', 'key:1', '{"reason":null}', '2026-01-01T00:00:00.000Z' from n`);

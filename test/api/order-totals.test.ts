@@ -48,8 +48,11 @@ onBothEngines('Lists of orders', (engine) => {
     const clock = testClock(Date.parse('2026-06-01T22:00:00.000Z'));
     const settings = { CURD_ORDERS_PER_HOUR: 'off' };
     const shop = await openShop(t, { engine, clock, settings });
-    const { orderCounter, services } = shop.app;
-    const { orders, orderReader, contextOf, database } = services;
+    const {
+      orders: { service: orders, reader: orderReader, counter: orderCounter },
+      contextOf,
+      database,
+    } = shop.app;
     const context = contextOf('test');
     const random = createRandom(Number(process.env.CURD_TEST_SEED ?? 7));
     const priced = await newCheese(shop, { name: 'Priced', pricePerKg: 5 });

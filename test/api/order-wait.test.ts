@@ -8,7 +8,7 @@ import { assertError, openShop, type Shop } from '../helper.ts';
 onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
   const opened = shared(async (t) => {
     const shop = await openShop(t, { engine });
-    await restoreTestOrders(shop.app.services.contextOf('test'));
+    await restoreTestOrders(shop.app.contextOf('test'));
     const { json } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Comté', pricePerKg: 30 },
@@ -72,7 +72,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
     const key = await shop.createKey();
     const waiting = waitFor(shop, key, url, etag, 2);
     const { json } = await shop.request('GET', '/v2/whoami', { as: key });
-    await shop.app.services.keys.revoke(shop.app.services.contextOf('test'), Number(json.id.split(':')[1]));
+    await shop.app.auth.keys.revoke(shop.app.contextOf('test'), Number(json.id.split(':')[1]));
     assertError(await waiting, 401, 'unauthorized');
   });
 });

@@ -100,9 +100,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
       as: shop.admin,
       headers,
       body: {
-        account: (
-          await shop.app.services.keys.createAccount(shop.app.services.contextOf('test'), `of ${engine}`)
-        ).name,
+        account: (await shop.app.auth.keys.createAccount(shop.app.contextOf('test'), `of ${engine}`)).name,
       },
     });
     assert.equal(made.status, 201, made.text);
@@ -152,7 +150,7 @@ suite('GET /idempotency/{key}', () => {
     const gate = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const blocking = database.transaction(async () => gate);
     const sent = create(shop, 'slow', 'Slow');
     await until(async () => (await lookUp(shop, 'slow')).status === 200);
@@ -177,7 +175,7 @@ suite('GET /idempotency/{key}', () => {
   test('finds the outcome of a request whose connection was cut after the commit', async (t) => {
     const shop = await openListeningShop(t);
     const cut = new AbortController();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const stop = database.onCommit(() => cut.abort());
     const options = {
       method: 'POST',
@@ -199,7 +197,7 @@ suite('GET /idempotency/{key}', () => {
     await create(shop, 'kept', 'Kept');
     clock.advance(dayMs - 1);
     assert.equal((await lookUp(shop, 'kept')).status, 200);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const old = Array.from({ length: 1100 }, (_, index) => `old ${index}`);
     await database.insert(
       'stored_response',

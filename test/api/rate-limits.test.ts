@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { buildApp } from '../../src/app/compose.ts';
+import { buildApp } from '../../src/app/build-app.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import {
   assertError,
@@ -26,7 +26,10 @@ interface Account {
 }
 
 async function newAccount({ app }: Shop, plan: string): Promise<Account> {
-  const { keys, contextOf } = app.services;
+  const {
+    auth: { keys },
+    contextOf,
+  } = app;
   const name = `account-${randomBytes(6).toString('hex')}`;
   const { id } = await keys.createAccount(contextOf('test'), name, plan);
   const newKey = async () => (await keys.create(contextOf('test'), id, { scopes: ['write:cheeses'] })).key;
@@ -197,7 +200,7 @@ onBothEngines('The limits of a plan', (engine) => {
   test('survive a restart of the server', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const [key] = account.keys;
-    const first = await buildApp(shop.config, clock);
+    const first = await buildApp(shop.config, { clock });
     for (let one = 0; one < 30; one += 1) {
       const { statusCode } = await first.server.inject({ url: '/v2/limits', headers: { 'x-api-key': key } });
       assert.equal(statusCode, 200);
@@ -233,7 +236,10 @@ onBothEngines('The limits of a plan', (engine) => {
   test('change with the plan at the next request, on this server and on another', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const other = await shop.another();
-    const { keys, contextOf } = shop.app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shop.app;
     const [key] = account.keys;
     assert.equal(await passing(shop, key, 11), 10);
     await keys.setPlan(contextOf('test'), account.id, 'pro');

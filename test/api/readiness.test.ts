@@ -21,7 +21,7 @@ function assertFull(response: Awaited<ReturnType<typeof ready>>, message: RegExp
 
 /** Lets the database file grow by at most this many pages. */
 async function limitGrowth({ app }: Shop, pages: number): Promise<void> {
-  const { database } = app.services;
+  const { database } = app;
   const { count = 0 } =
     (await database.get<{ count: number }>(sql`select page_count as count from pragma_page_count()`)) ?? {};
   await database.exclusiveTransaction((_sql, run) => run(`pragma max_page_count = ${count + pages}`));
@@ -51,7 +51,7 @@ test('A server whose write found the disk full is not ready until a write succee
 test('Writes that are committed together with one that found the disk full do not hide it', async (t) => {
   const shop = await openShop(t);
   await limitGrowth(shop, 5);
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   // SQLite rolls back only this statement, not the transaction of the group.
   const large = sql`
     insert into account (name, plan, created_at)

@@ -75,9 +75,9 @@ const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery'];
 onBothEngines('The reference', (engine) => {
   test('has an example for every operation that can be tried without preparation', async (t) => {
     const shop = await openShop(t, { engine });
-    const { services } = shop.app;
-    const context = services.contextOf('test');
-    await fillDemoCatalogue(services.cheeses, context);
+    const { app } = shop;
+    const context = app.contextOf('test');
+    await fillDemoCatalogue(app.cheeses.service, context);
     await restoreTestOrders(context);
     const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders', 'admin'] });
     // The examples of operators are about the seventh customer, and the account and the requests of a partner.
@@ -87,15 +87,15 @@ onBothEngines('The reference', (engine) => {
       password: 'correct horse battery',
     }));
     await shop.request('POST', '/v2/customer/createMultiple', { as, body: people });
-    const { id: partner } = await services.keys.createAccount(context, 'diary');
-    const { clientId } = await services.clients.create(context, {
+    const { id: partner } = await app.auth.keys.createAccount(context, 'diary');
+    const { clientId } = await app.oauth.clients.create(context, {
       name: 'Diary',
       accountId: partner,
       scopes: ['read:cheeses'],
       redirectUris: ['https://diary.example/callback'],
     });
     for (let customer = 1; customer <= 7; customer += 1) {
-      await services.approvals.request(clientId, customer);
+      await app.oauth.approvals.request(clientId, customer);
     }
     // The examples of stock are about a cheese that is tracked.
     await shop.request('PUT', '/v2/cheeses/1/stock', { as, body: { onHand: 50 } });
@@ -195,7 +195,7 @@ onBothEngines('The reference', (engine) => {
 
 /** All rows, and on PostgreSQL the sequences, which do not roll back, without that of a trigger, which nothing shows. */
 async function traceOf({ app }: Shop): Promise<unknown> {
-  const { database } = app.services;
+  const { database } = app;
   const { event = [], ...contents } = await contentsOf(database);
   const sequences =
     database.engine === 'sqlite'

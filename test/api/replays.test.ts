@@ -16,7 +16,7 @@ function assertReplayOf(first: TestResponse, again: TestResponse): void {
 
 test('The replay of an upload decodes no image and writes no file', async (t) => {
   const { shop, upload } = await openImageShop(t, 'sqlite');
-  const render = t.mock.method(shop.app.services.imageRenderer, 'render');
+  const render = t.mock.method(shop.app.imageRenderer, 'render');
   const files = async () => (await readdir(shop.config.dataDir, { recursive: true })).sort();
   const send = async () => upload([filePart(await imageIn('png'))], key('photo'));
   const first = await send();
@@ -31,7 +31,7 @@ test('The replay of an upload decodes no image and writes no file', async (t) =>
 
 test('The replay of a registration, alone or in a batch, hashes no password', async (t) => {
   const shop = await openShop(t);
-  const { passwords } = shop.app.services;
+  const { passwords } = shop.app;
   const hashes = [t.mock.method(passwords, 'hash'), t.mock.method(passwords, 'hashAll')];
   const customers = Array.from({ length: 20 }, (_, index) => ({
     username: `user${index}`,
@@ -93,7 +93,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
       assertError(await logIn(shop, password, { more: 1 }), 422, 'validation_error');
     }
     assertError(await logIn(shop, password), 429, 'rate_limit_exceeded');
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const sessions = await database.all<object>(sql`select token_hash from session`);
     assert.equal(sessions.length, 1);
     assert.equal(first.headers['idempotency-replayed'], undefined);

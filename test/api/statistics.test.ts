@@ -26,14 +26,14 @@ async function get(shop: Shop, path: string) {
 
 async function count(shop: Shop): Promise<void> {
   await eventsNumbered(shop);
-  await shop.app.statisticsCounter.run();
+  await shop.app.statistics.counter.run();
 }
 
 /** Counted as a server counts that has just started. */
-const countAgain = ({ app: { services } }: Shop) => countAll(services.database);
+const countAgain = ({ app }: Shop) => countAll(app.database);
 
-const faultsIn = async ({ app: { services } }: Shop) =>
-  (await services.database.snapshot(checkStatistics)).flatMap(({ fault, examples }) => [fault, ...examples]);
+const faultsIn = async ({ app }: Shop) =>
+  (await app.database.snapshot(checkStatistics)).flatMap(({ fault, examples }) => [fault, ...examples]);
 
 async function newCheese(shop: Shop, name: string, pricePerKg: number): Promise<number> {
   const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg } });
@@ -143,7 +143,7 @@ onBothEngines('Statistics', (engine) => {
       await newCheese(shop(), 'Brie', 18.07),
       await newCheese(shop(), 'Comté', 24.99),
     ];
-    await restoreTestOrders(shop().app.services.contextOf('system'));
+    await restoreTestOrders(shop().app.contextOf('system'));
     const endings = [
       [],
       ['cancel'],
@@ -202,7 +202,7 @@ onBothEngines('Statistics', (engine) => {
     const seen: { asOf: string; orders: number; value: number }[] = [];
     for (let round = 0; round < 6; round += 1) {
       const placing = Promise.all(Array.from({ length: 5 }, () => place(shop(), placer, [[cheese, 3]])));
-      const counting = [shop(), other].map(({ app }) => app.statisticsCounter.run());
+      const counting = [shop(), other].map(({ app }) => app.statistics.counter.run());
       const { json } = await get(shop(), path);
       const total = (measure: string) =>
         (json.series[measure] as Points).reduce((sum, [, value]) => sum + value, 0);
@@ -220,14 +220,14 @@ onBothEngines('Statistics', (engine) => {
       assert.equal(orders, sequences.filter((sequence: number) => sequence <= last).length, asOf);
       assert.equal(cents(value), orders * 3330);
     }
-    await Promise.all([shop(), other].map(({ app }) => app.statisticsCounter.run()));
+    await Promise.all([shop(), other].map(({ app }) => app.statistics.counter.run()));
     await count(shop());
     assert.equal((await get(shop(), path)).json.asOf, log.json.items.at(-1).id);
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
   test('survive the retention of the log, and are the same after they are counted again', async () => {
-    const { database } = shop().app.services;
+    const { database } = shop().app;
     const path = `series?measures=${measures}&from=2026-05-25&to=2026-08-01&step=week`;
     const before = (await get(shop(), path)).json;
     const sold = (await get(shop(), 'best-sellers?from=2026-05-25')).json;
@@ -255,7 +255,7 @@ onBothEngines('Statistics', (engine) => {
   });
 
   test('with an error in any table are found, and repaired by counting again', async () => {
-    const { database } = shop().app.services;
+    const { database } = shop().app;
     const sold = (await get(shop(), 'best-sellers?from=2026-05-25')).json;
     for (const [damage, example] of [
       [
@@ -334,7 +334,7 @@ suite('GET /statistics', () => {
       ['2020-01-15', 'Young Vacherin'],
       ['2020-01-20', 'Vacherin of Fribourg'],
     ] as const) {
-      await shop().app.services.database.run(sql`
+      await shop().app.database.run(sql`
         insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
         values (${day}, ${two}, ${name}, 1, 1, 3000)`);
     }

@@ -71,7 +71,7 @@ onBothEngines('GET /status', (engine) => {
   test('counts due jobs', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     await database.transaction((tx) => addJob(tx, 'order.approval', '999', '2026-06-01T11:59:50.000Z'));
     await database.transaction((tx) => addJob(tx, 'order.approval', '1000', '2026-06-01T13:00:00.000Z'));
     assert.deepEqual((await statusOf(shop)).jobs, { due: 1, oldestSeconds: 10 });
@@ -94,7 +94,7 @@ suite('GET /status', () => {
       [['findCheesesByTags', who.id]],
     );
     assert.deepEqual((await statusOf(shop)).faults, []);
-    await shop.app.services.database.run(sql`alter table cheese rename to hidden`);
+    await shop.app.database.run(sql`alter table cheese rename to hidden`);
     const failed: string[] = [];
     for (let requests = 0; requests < 22; requests += 1) {
       // Not `shop.request`, because no route declares 500.
@@ -115,7 +115,7 @@ suite('GET /status', () => {
     assert.equal(faults[0].operationId, 'createCheese');
     assert.match(faults[0].message, /\(\w*Error/);
     assert.ok(!JSON.stringify(faults).includes(marker));
-    await shop.app.services.database.run(sql`alter table hidden rename to cheese`);
+    await shop.app.database.run(sql`alter table hidden rename to cheese`);
   });
 
   test('shows each setting with its origin, and no secret', async (t) => {

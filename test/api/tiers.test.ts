@@ -69,7 +69,7 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
     },
     buy: async (total, customer) => counter.deliver(await counter.shipped(total, customer)),
     async changes({ id }) {
-      const rows = await shop.app.services.database.all<{ data: string }>(sql`
+      const rows = await shop.app.database.all<{ data: string }>(sql`
         select data from event where type = 'customer.tier_changed' and subject = ${`customer:${id}`} order by id`);
       return rows.map(({ data }) => {
         const { before, customerStatus } = JSON.parse(data);
@@ -114,7 +114,7 @@ onBothEngines('The tier of a customer', (engine) => {
     assert.equal(await ada.tier(), 'platinum');
     assert.deepEqual(await changes(ada), [['bronze', 'platinum']]);
     assert.equal(await eve.tier(), 'bronze');
-    const events = await shop.app.services.database.all<Record<string, string>>(sql`
+    const events = await shop.app.database.all<Record<string, string>>(sql`
       select type, actor, request_id, created_at from event
       where type in ('order.delivered', 'customer.tier_changed') order by id`);
     assert.deepEqual(
@@ -152,7 +152,7 @@ onBothEngines('The tier of a customer', (engine) => {
     await deliver(ids[0] ?? 0);
     assert.equal(await ada.tier(), 'silver');
     assert.deepEqual(await changes(ada), [['bronze', 'silver']]);
-    const row = await shop.app.services.database.get<{ delivered_cents: number }>(
+    const row = await shop.app.database.get<{ delivered_cents: number }>(
       sql`select delivered_cents from customer where id = ${ada.id}`,
     );
     assert.equal(row?.delivered_cents, 50_000);
@@ -193,7 +193,7 @@ suite('The tier', () => {
     const ada = await register('ada');
     await buy(20_000);
     assert.equal(await ada.tier(), 'bronze');
-    const rows = await shop.app.services.database.all<{ delivered_cents: number }>(
+    const rows = await shop.app.database.all<{ delivered_cents: number }>(
       sql`select delivered_cents from customer`,
     );
     assert.deepEqual(

@@ -107,9 +107,9 @@ test('Curd-Client-IP with a key that is not valid gets 401, and counts for the s
   const settings = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://cheese.example' };
   const shop = await openShop(t, { clock: testClock(), settings: { ...settings, ...accounts(3) } });
   const revoked = await shop.createKey();
-  const account = (await shop.app.services.keys.listAccounts()).at(-1);
-  const [listed] = await shop.app.services.keys.list(account?.id ?? 0);
-  await shop.app.services.keys.revoke(shop.app.services.contextOf('test'), listed?.id ?? 0);
+  const account = (await shop.app.auth.keys.listAccounts()).at(-1);
+  const [listed] = await shop.app.auth.keys.list(account?.id ?? 0);
+  await shop.app.auth.keys.revoke(shop.app.contextOf('test'), listed?.id ?? 0);
   const local = await openShop(t);
   const keys = { test: local.reader, revoked, altered: `${shop.reader.slice(0, -1)}!` };
   for (const [name, key] of Object.entries(keys)) {

@@ -1,7 +1,7 @@
 /** API keys as credentials: which are taken, which are refused, and in which words. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildApp } from '../../src/app/compose.ts';
+import { buildApp } from '../../src/app/build-app.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock, timestamp } from '../../src/clock.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
@@ -91,7 +91,7 @@ onBothEngines('An API key', (engine) => {
     const { json: unused } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
     const { json: used } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
 
-    const app = await buildApp(shop.config, clock);
+    const app = await buildApp(shop.config, { clock });
     const url = '/v2/cheeses';
     const useIt = () => app.server.inject({ method: 'GET', url, headers: { 'x-api-key': used.key } });
     assert.equal((await useIt()).statusCode, 200);
@@ -190,7 +190,7 @@ test('Local accepts keys of both types; production refuses test keys, and sandbo
   const trial = await local.createKey({ type: 'test' });
   // All three on one database, so that nothing but the environment can be the reason.
   const database = `sqlite:${(local.config.database as { file: string }).file}`;
-  const { database: stored } = local.app.services;
+  const { database: stored } = local.app;
   await storeEnvironment(stored, 'production');
   const production = await openShop(t, {
     settings: {

@@ -37,7 +37,7 @@ const statuses = (responses: readonly TestResponse[]) => responses.map(({ status
 
 /** Everything that could contain a secret, as text. Sealed responses are decoded from base64 too. */
 async function everythingStored({ app }: Shop): Promise<string> {
-  const { database } = app.services;
+  const { database } = app;
   const responses = await database.all<{ response: string }>(sql`select * from stored_response`);
   const tables = [
     responses,

@@ -9,7 +9,7 @@ onBothEngines('The last use of a key', (engine) => {
   test('is not forgotten when it cannot be written down at once', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const { resolve, flushLastUsed } = createKeyResolver({ database, clock, environment: 'local' });
     await resolve({ header: 'x-api-key', text: shop.reader });
     await database.exclusiveTransaction((_sql, run) => run('alter table api_key rename to elsewhere'));

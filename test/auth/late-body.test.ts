@@ -24,7 +24,7 @@ const canLogIn = async (shop: Shop, username: string, secret: string) =>
 
 /** Revokes an API key at another instance. */
 async function revoke(shop: Shop, other: Shop, key: string) {
-  const { id } = (await other.app.services.database.get<{ id: number }>(
+  const { id } = (await other.app.database.get<{ id: number }>(
     sql`select id from api_key where last4 = ${key.slice(-4)} order by id desc`,
   )) as { id: number };
   assert.equal((await other.request('DELETE', `/v2/api-keys/${id}`, { as: shop.admin })).status, 204);
@@ -46,7 +46,10 @@ for (const engine of engines) {
 
     test('creates no API key', async () => {
       const { shop, other } = opened();
-      const { keys, contextOf } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shop.app;
       const owner = await keys.createAccount(contextOf('test'), 'late admin');
       const { key } = await keys.create(contextOf('test'), owner.id, { scopes: ['admin'] });
       const headers = { ...json, 'x-api-key': key };
@@ -135,7 +138,10 @@ for (const engine of engines) {
         client_secret: clientSecret ?? '',
       }).toString();
       const late = await sendHeaders('POST', `${shop.url}/oauth/token`, headers, form);
-      const { clients, contextOf } = other.app.services;
+      const {
+        oauth: { clients },
+        contextOf,
+      } = other.app;
       await clients.delete(contextOf('test'), clientId);
       const { status, json: body } = await late.finish();
       assert.deepEqual([status, body.error], [401, 'invalid_client']);
@@ -171,7 +177,7 @@ for (const engine of engines) {
         const path = `/v2/customer/${username}`;
         const body = { ...profile, password: 'another password' };
         let change: ReturnType<Shop['request']> | undefined;
-        await shop.app.services.database.transaction(async (tx) => {
+        await shop.app.database.transaction(async (tx) => {
           // Locked on PostgreSQL; SQLite has one writer.
           await tx.run(sql`update customer set version = version where username = ${username}`);
           change ??= shop.request(method, path, { headers, ...(method === 'PUT' ? { body } : {}) });

@@ -30,7 +30,10 @@ onBothEngines('Operators', (engine) => {
     assertError(await send('POST', '/accounts', { name: 'warehouse' }), 409, 'conflict');
     assertFields(await send('POST', '/accounts', { name: '-', plan: 'gold' }), ['name', 'plan']);
 
-    const { keys, contextOf } = shop().app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shop().app;
     const { key } = await keys.create(contextOf('test'), id, {});
     for (let calls = 0; calls < 3; calls += 1) {
       assert.equal((await shop().request('GET', '/v2/cheeses', { as: key })).status, 200);
@@ -81,7 +84,7 @@ onBothEngines('Operators', (engine) => {
       ['api_key.renamed', { id: created.json.id, name: 'Scanner A' }],
       ['api_key.renamed', { id: rotated.json.id, name: null }],
     ]);
-    assert.equal((await shop().app.services.keys.findAccountById(accountId))?.name, 'shelves');
+    assert.equal((await shop().app.auth.keys.findAccountById(accountId))?.name, 'shelves');
   });
 
   test('register OAuth clients, whose secret is shown once, and delete them', async () => {
@@ -124,7 +127,10 @@ onBothEngines('Operators', (engine) => {
   });
 
   test('decide on requests for the scope admin, but not on those about themselves', async () => {
-    const { approvals, contextOf } = shop().app.services;
+    const {
+      oauth: { approvals },
+      contextOf,
+    } = shop().app;
     const [own, other] = [await newClient(shop()), await newClient(shop())];
     const bob = await newCustomer(shop(), 'bob', 'staff');
     const request = async (client: string, customer: number | null) =>

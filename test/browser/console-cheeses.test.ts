@@ -327,7 +327,11 @@ inConsole('changes selected cheeses, and exports the list', async (opened) => {
 
 inConsole('reads again what is in view of a long list, and returns to the same place', async (opened, t) => {
   const { page, shop, goTo } = opened;
-  const { cheeses, stock, contextOf } = shop.app.services;
+  const {
+    cheeses: { service: cheeses },
+    stock: { service: stock },
+    contextOf,
+  } = shop.app;
   const file = join(await temporaryFolder(t), 'wheels.csv');
   const names = Array.from({ length: 170 }, (_, index) => `Wheel ${String(index + 1).padStart(3, '0')}`);
   await writeFile(file, ['name,category', ...names.map((name) => `${name},Wheels`)].join('\n'));
@@ -397,7 +401,11 @@ inConsole('previews, maps and imports a file, and updates by it', async (opened,
   const { page, shop, goTo } = opened;
   const folder = await temporaryFolder(t);
   const file = await writeCheeseFile(folder, 1451);
-  const { cheeses, stock, contextOf } = shop.app.services;
+  const {
+    cheeses: { service: cheeses },
+    stock: { service: stock },
+    contextOf,
+  } = shop.app;
   const expected = await importCheeses({ cheeses, stock, clock: shop.clock }, contextOf('cli'), file, {
     mapping: parseMapping(['name=Nom', 'category=Type', 'pricePerKg=Price']),
     preview: true,

@@ -24,7 +24,7 @@ inConsole('ticks the first steps, and counts an order without a reload', async (
     const body = { items: [{ cheeseId, quantity: 3 }], shippingAddress };
     assert.equal((await shop.request('POST', '/v2/store/order', { as: key, body })).status, 201);
   }
-  await shop.app.statisticsCounter.run();
+  await shop.app.statistics.counter.run();
   await steps.getByText('3 of 5 done').waitFor();
   const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText('1 order without a price waits for approval').waitFor();

@@ -74,7 +74,7 @@ inConsole(
 inConsole('shows the last result of doctor with its remedies', async ({ page, shop, goTo }) => {
   await goTo('/operations');
   await page.getByText('Never checked').waitFor();
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const finding = { fault: 'orders whose total differs', count: 2, examples: ['order 7', 'order 9'] };
   await storeDoctorRun(database, systemClock, systemClock.now() - 12_000, [
     { check: 'catalogue', findings: [] },

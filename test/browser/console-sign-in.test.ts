@@ -74,7 +74,10 @@ test('refuses customers, and shows staff the command until an operator approves 
     return;
   }
   const { shop, clock, page, signIn, signInAgain, allow, askAgain, screen, complaints } = scene;
-  const { approvals, contextOf } = shop.app.services;
+  const {
+    oauth: { approvals },
+    contextOf,
+  } = shop.app;
   await register(shop, 'carl');
   await register(shop, 'ada', 'staff');
   await page.goto(`${shop.url}/console/cheeses?q=brie`);
@@ -147,7 +150,10 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
     return;
   }
   const { shop, page, signIn, allow, askAgain, screen, complaints } = scene;
-  const { approvals, contextOf } = shop.app.services;
+  const {
+    oauth: { approvals },
+    contextOf,
+  } = shop.app;
   await register(shop, 'ada', 'staff');
   const tokens = new Set<string>();
   page.on('request', (request) => {

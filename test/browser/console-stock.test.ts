@@ -49,11 +49,11 @@ inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) =>
   for (const quantity of [1, 2]) {
     await order(opened, id, quantity);
   }
-  await shop.app.statisticsCounter.run();
+  await shop.app.statistics.counter.run();
   await page.reload();
   await see(['Fontina', 'available', '50 kg', '3 kg', '47 kg', '10 kg', 'few sales']);
   await order(opened, id, 42);
-  await shop.app.statisticsCounter.run();
+  await shop.app.statistics.counter.run();
   // 45 kg on the first day of this shop.
   await page.reload();
   await see(['Fontina', 'available', '50 kg', '45 kg', 'low5 kg', '10 kg', '0 days']);

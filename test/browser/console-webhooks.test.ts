@@ -133,7 +133,7 @@ inConsole(
     assert.deepEqual(typesOf(second).slice(-2), ['order.placed', 'order.approved']);
 
     // As after ten attempts, while other deliveries arrived.
-    await shop.app.services.database.run(
+    await shop.app.database.run(
       sql`update webhook_delivery set status = 'failed' where subject = ${`order:${second}`} and type = 'order.placed'`,
     );
     await goTo('/');

@@ -61,8 +61,7 @@ export async function buildConsole(): Promise<void> {
 
 /** A URL that signs in once. */
 export async function consoleLink({ app, url }: ListeningShop, path = ''): Promise<string> {
-  const { services } = app;
-  const { link } = await services.consoleLinks.create(services.contextOf('cli'));
+  const { link } = await app.oauth.consoleLinks.create(app.contextOf('cli'));
   return `${url}/console${path}#link=${link}`;
 }
 

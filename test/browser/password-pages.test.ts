@@ -46,7 +46,10 @@ test('Pages for registration and new passwords fit on desktops and phones, in li
   await page.getByText('only staff of the shop can grant this').waitFor();
   await look('consent-withheld', 'May Cheese Diary do this?');
 
-  const { customerAdministration, contextOf } = shop.app.services;
+  const {
+    customers: { administration: customerAdministration },
+    contextOf,
+  } = shop.app;
   const id = await customerAdministration.idOf('ada');
   const { token } = await customerAdministration.createReset(contextOf('test'), id);
   await page.goto(`${shop.url}/oauth/password-reset/${token}`);

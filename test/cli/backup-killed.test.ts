@@ -60,7 +60,10 @@ async function makeShop(t: TestContext): Promise<Environment> {
     const responses = await Promise.all(bytes.slice(from, from + 16).map((one) => upload(shop, cheese, one)));
     assert.ok(responses.every(({ status }) => status === 200));
   }
-  const { keys, contextOf } = shop.app.services;
+  const {
+    auth: { keys },
+    contextOf,
+  } = shop.app;
   await keys.createAccount(contextOf('test'), 'new');
   await shop.app.close();
   return environmentOf(shop);
@@ -78,7 +81,7 @@ async function whichIsAt(environment: Environment): Promise<string> {
   const config = loadConfig(environment);
   assert.ok(config.database.engine === 'sqlite');
   assert.deepEqual(integrityErrors(config.database.file), []);
-  return inShop(environment, async ({ database, keys }) => {
+  return inShop(environment, async ({ database, auth: { keys } }) => {
     const found = await checkImages(database, await openFiles(config, systemClock), systemClock.now());
     // Images of an interrupted restore do not belong to a row.
     assert.deepEqual(
@@ -92,7 +95,7 @@ async function whichIsAt(environment: Environment): Promise<string> {
 
 async function oldShop(t: TestContext): Promise<Environment> {
   const environment = { CURD_DATA_DIR: await temporaryFolder(t), CURD_SECRET: 'x'.repeat(32) };
-  await inShop(environment, ({ keys, contextOf }) => keys.createAccount(contextOf('test'), 'old'));
+  await inShop(environment, ({ auth: { keys }, contextOf }) => keys.createAccount(contextOf('test'), 'old'));
   return environment;
 }
 
@@ -177,7 +180,7 @@ test('A backup', async (suite) => {
         await sleep(1);
       }
       restoring.kill('SIGSTOP');
-      await inShop(home, async ({ cheeses, contextOf }) => {
+      await inShop(home, async ({ cheeses: { service: cheeses }, contextOf }) => {
         restoring.kill('SIGCONT');
         const { id } = await cheeses.create(contextOf('test'), { name: 'Answered' });
         assertRefused(await run, /has .*curd\.sqlite open\. Stop it first/);

@@ -40,7 +40,7 @@ const environmentAt = (data: string): Environment => ({
 /** The data folder of another shop, which is closed. */
 async function otherShop(t: TestContext): Promise<string> {
   const folder = join(await temporaryFolder(t), 'data');
-  await inShop(environmentAt(folder), ({ keys, contextOf }) =>
+  await inShop(environmentAt(folder), ({ auth: { keys }, contextOf }) =>
     keys.createAccount(contextOf('test'), 'other'),
   );
   await mkdir(join(folder, 'images', 'ab'), { recursive: true });

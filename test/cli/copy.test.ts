@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { buildApp } from '../../src/app/compose.ts';
+import { buildApp } from '../../src/app/build-app.ts';
 import { copyTables } from '../../src/database/copy/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -48,7 +48,7 @@ async function openedShop(t: TestContext) {
     body: order,
   });
   // The newest customer is deleted, and its id must not be used again.
-  const lastCustomer = (await idOf(shop.app.services.database, 'bob')) ?? 0;
+  const lastCustomer = (await idOf(shop.app.database, 'bob')) ?? 0;
   await requestOk(shop, 'DELETE', '/v2/customer/bob', { headers: await sessionOf('bob') });
   const access = { authorization: `Bearer ${tokens.access_token}` };
   return { shop, session, access, writer, cheese, cheeseId, imageUrl, order, placed, lastCustomer };
@@ -73,12 +73,12 @@ test('A shop that is copied while a server runs', async (moving) => {
   });
   const moved = await buildApp(config);
   cleanUp(moving, () => moved.close());
-  const { database } = moved.services;
+  const { database } = moved;
 
   await moving.test('is complete on PostgreSQL, and the copy leaves no files', async () => {
     assert.deepEqual(report.images, { files: 2, written: 2, missing: [] });
     assert.deepEqual(await readdir(empty.CURD_DATA_DIR), []);
-    assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.services.database));
+    assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.database));
   });
 
   await moving.test(
@@ -113,7 +113,7 @@ test('A shop that is copied while a server runs', async (moving) => {
       await inShop(home, async (services) => {
         assert.deepEqual(await contentsOf(services.database), await contentsOf(database));
         const dora = { username: 'dora', email: 'dora@example.com', password };
-        await services.customers.register(services.contextOf('test'), dora);
+        await services.customers.service.register(services.contextOf('test'), dora);
         assert.equal(await idOf(services.database, 'dora'), lastCustomer + 2);
       });
     },
@@ -147,10 +147,10 @@ suite('A shop', () => {
       const other = await openShop(t, { engine });
       const { database } = other.config;
       const to = database.engine === 'postgres' ? database.url : `sqlite:${database.file}`;
-      const contents = await contentsOf(other.app.services.database);
+      const contents = await contentsOf(other.app.database);
       const refused = await curd(environment, 'copy', '--to', to);
       assertRefused(refused, /a shop in the target already, and a copy replaces nothing.*empty database/);
-      assert.deepEqual(await contentsOf(other.app.services.database), contents);
+      assert.deepEqual(await contentsOf(other.app.database), contents);
     });
   }
 

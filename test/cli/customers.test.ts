@@ -81,7 +81,7 @@ test('On a running server, curd', async (suite) => {
     const { stderr } = await server.stop();
     assert.ok(stderr.includes('/oauth/password-reset/:token'), 'the log has the route');
     assert.ok(!stderr.includes(secret));
-    const stored = await inShop(shop, ({ customerAdministration }) =>
+    const stored = await inShop(shop, ({ customers: { administration: customerAdministration } }) =>
       customerAdministration.findReset(secret),
     );
     assert.equal(stored, null);

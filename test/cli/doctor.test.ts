@@ -170,7 +170,7 @@ for (const engine of engines) {
   test(`A shop that is checked (${engine})`, async (look) => {
     const filled = await openFilledShop(look, engine);
     const { shop, environment, cheeses, orders } = filled;
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const lost = nameOf(filled.imageUrl);
 
     await look.test('has no findings after changes of every kind, while a server runs', async () => {
@@ -179,7 +179,7 @@ for (const engine of engines) {
     });
 
     await look.test('gets a finding with a remedy for each inconsistency', async () => {
-      await shop.app.orderCounter.run();
+      await shop.app.orders.counter.run();
       for (const [fault, example, remedy] of faultsOf(filled)) {
         const found = await findingsAfter(database, filled, fault);
         assertFound(found, example, remedy, fault.render('sqlite').text);
@@ -230,7 +230,7 @@ for (const engine of engines) {
     });
 
     await look.test('is repaired except for a cheese that is not JSON, which is reported', async () => {
-      const { database } = shop.app.services;
+      const { database } = shop.app;
       const broken = sql`select body from cheese where id = ${cheeses[1]}`;
       const { body } = (await database.get<{ body: string }>(broken)) ?? {};
       await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
@@ -273,7 +273,7 @@ for (const engine of engines) {
 suite('curd doctor', { concurrency: 2 }, () => {
   test('continues when a cheese and an order are not JSON, and names them', async (t) => {
     const { shop, environment, orders, cheeses } = await openFilledShop(t, 'sqlite');
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
     await database.run(sql`update orders set items = '[' where id = ${orders.placed}`);
     const { code, stdout, stderr } = await curd(environment, 'doctor');

@@ -80,7 +80,7 @@ async function freePort(): Promise<number> {
 /** The captions of the images of each cheese, sorted. */
 async function captionsIn(shop: Environment): Promise<Map<string, (string | null)[]>> {
   const cheeses = await cheesesIn(shop);
-  return inShop(shop, async ({ images }) => {
+  return inShop(shop, async ({ images: { service: images } }) => {
     const captions = new Map<string, (string | null)[]>();
     for (const { id, name } of cheeses) {
       captions.set(name, (await images.list(id)).map(({ caption }) => caption).sort());
@@ -133,7 +133,7 @@ suite('The documents', { skip: !hasShell }, () => {
       assert.ok(run.stdout.includes(`### ${page}`));
     }
 
-    await inShop(shop, async ({ keys }) => {
+    await inShop(shop, async ({ auth: { keys } }) => {
       for (const { id, name } of await keys.listAccounts()) {
         const active = await keys.list(id);
         assert.ok(active.length < 3, `${name} has ${active.length} active keys`);

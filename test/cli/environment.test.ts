@@ -55,7 +55,7 @@ onBothEngines('A shop of one environment', (engine) => {
     const local = await newShop(t, engine);
     await (await serve(t, local)).stop();
     const production = { ...local, ...forProduction };
-    await inShop(local, async ({ cheeses, contextOf }) => {
+    await inShop(local, async ({ cheeses: { service: cheeses }, contextOf }) => {
       await cheeses.create(contextOf('test'), { name: 'Ours' });
       const [first] = await cheesesIn(local);
       await cheeses.update(contextOf('test'), first?.id ?? 0, { status: 'sold' }, () => {});
@@ -106,7 +106,7 @@ test('A demo cheese in an active order is kept and reported', async (t) => {
   const [first] = await cheesesIn(local);
   const id = await place(first?.id ?? 0);
   await server.stop();
-  await inShop(local, ({ orders, contextOf }) => orders.approve(contextOf('test'), id));
+  await inShop(local, ({ orders: { service: orders }, contextOf }) => orders.approve(contextOf('test'), id));
   const { demoCheeses, remaining } = await curdJson(
     { ...local, ...forProduction },
     'environment',
@@ -137,7 +137,7 @@ test('A command without the settings of a production shop is refused, and writes
 suite('Test orders in production', () => {
   test('are 404 on every path and cannot change status, even if the table contains them', async (t) => {
     const shop = await openShop(t, { settings: forProduction });
-    await restoreTestOrders(shop.app.services.contextOf('system'));
+    await restoreTestOrders(shop.app.contextOf('system'));
     const id = 3;
     for (const [method, path] of [
       ['GET', ''],
@@ -154,7 +154,7 @@ suite('Test orders in production', () => {
     for (const verb of ['approve', 'ship', 'deliver', 'cancel']) {
       assertRefused(await curd(environment, 'orders', verb, String(id)), /no order with the id 3/);
     }
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const row = await database.get<{ status: string }>(sql`select status from orders where id = ${id}`);
     assert.equal(row?.status, 'approved');
   });
@@ -221,14 +221,14 @@ onBothEngines('Image URLs', (engine) => {
     const [first] = cheeses;
     const read = async () => (await shop.request('GET', `/v2/cheeses/${first}`, { as: shop.reader })).json;
     const { photoUrls } = await read();
-    const { services } = shop.app;
-    await services.cheeses.changePhotos(services.contextOf('test'), first, (urls) => [...urls, foreign]);
+    const { app } = shop;
+    await app.cheeses.service.changePhotos(app.contextOf('test'), first, (urls) => [...urls, foreign]);
     const local = environment;
     const findings = async (settings: Environment) =>
       JSON.parse((await curd(settings, 'doctor', '--json')).stdout).at(-1).findings;
     assert.deepEqual(await findings(local), [], 'loopback URLs are right in local');
 
-    await storeEnvironment(services.database, 'production');
+    await storeEnvironment(app.database, 'production');
     const production = { ...local, ...forProduction };
     const [finding] = await findings(production);
     assert.match(finding.fault, /image URLs/);

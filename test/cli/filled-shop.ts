@@ -63,9 +63,9 @@ export async function openFilledShop(
     engine,
     settings: { CURD_SECRET: secret, CURD_APPROVAL_DELAY: '1h', ...settings },
   });
-  const { services } = shop.app;
+  const { app } = shop;
   const as = shop.writer;
-  const context = services.contextOf('test');
+  const context = app.contextOf('test');
   const make = async (name: string, more: object): Promise<number> =>
     (await requestOk(shop, 'POST', '/v2/cheeses', { as, body: { name, ...more } })).id;
   const hard = { category: { name: 'Hard' }, tags: [{ name: 'cow' }, { name: 'raw milk' }] };
@@ -107,7 +107,9 @@ export async function openFilledShop(
   const cancelled = await place(session, brie);
   await place({}, doomed);
   await place(leaving, comte, unpriced);
-  const { orders } = services;
+  const {
+    orders: { service: orders },
+  } = app;
   const allTransitions = [orders.approve, orders.ship, orders.deliver] as const;
   for (const [id, count] of [
     [approved, 1],

@@ -9,7 +9,8 @@ import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
 onBothEngines('An import from JSON', (engine) => {
   test('accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
-    const services = (await openShop(t, { engine })).app.services;
+    const { clock, contextOf, cheeses, stock } = (await openShop(t, { engine })).app;
+    const services = { clock, cheeses: cheeses.service, stock: stock.service };
     const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
     for (const [ending, content] of [
       ['ndjson', rows.join('\n')],
@@ -18,14 +19,14 @@ onBothEngines('An import from JSON', (engine) => {
       const file = join(await temporaryFolder(t), `some.${ending}`);
       await writeFile(file, content ?? '');
       const mapping = parseMapping(['name=t', 'origin=c']);
-      const report = await importCheeses(services, services.contextOf('test'), file, { mapping });
+      const report = await importCheeses(services, contextOf('test'), file, { mapping });
       assert.equal(report.created + report.unchanged, 2);
       assert.deepEqual(
         report.refused.map(({ reason }) => reason),
         ['contains half of a surrogate pair, which is not valid Unicode', 'name: is required'],
       );
     }
-    const found = (await services.cheeses.listAfter(0, 10)).map(({ body }) => JSON.parse(body));
+    const found = (await cheeses.service.listAfter(0, 10)).map(({ body }) => JSON.parse(body));
     assert.deepEqual(found.map(({ name, origin }) => [name, origin]).sort(), [
       ['Brie', null],
       ['Gouda', 'NL'],
@@ -33,7 +34,8 @@ onBothEngines('An import from JSON', (engine) => {
   });
 
   test('whose first element has no name reports which members it has', async (t) => {
-    const services = (await openShop(t, { engine })).app.services;
+    const { clock, contextOf, cheeses, stock } = (await openShop(t, { engine })).app;
+    const services = { clock, cheeses: cheeses.service, stock: stock.service };
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
@@ -41,7 +43,7 @@ onBothEngines('An import from JSON', (engine) => {
       [['name=t'], /no column t\. It has: title\./],
     ] as const) {
       await assert.rejects(
-        importCheeses(services, services.contextOf('test'), file, { mapping: parseMapping(mapping) }),
+        importCheeses(services, contextOf('test'), file, { mapping: parseMapping(mapping) }),
         says,
       );
     }

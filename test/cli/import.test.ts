@@ -246,7 +246,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     const file = write(shop, 'many.csv', ['name,category', ...rows].join('\n'));
     const { rows: read, created, unchanged, refused, remarks } = await importing(shop, 0, file);
     assert.deepEqual([read, created, unchanged, refused, remarks], [1201, 1201, 0, [], []]);
-    assert.equal(await inShop(shop, ({ cheeses }) => cheeses.count()), 1201);
+    assert.equal(await inShop(shop, ({ cheeses: { service: cheeses } }) => cheeses.count()), 1201);
   });
 
   test('reports in one sentence what is wrong with a file or a mapping, and imports nothing', async (t) => {
@@ -290,7 +290,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
 
 test('curd import cheeses says how many events webhook endpoints will get', async (t) => {
   const shop = await freshShop(t);
-  await inShop(shop, async ({ keys, webhookEndpoints, contextOf }) => {
+  await inShop(shop, async ({ auth: { keys }, webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
     const account = await keys.createAccount(contextOf('test'), 'webhooks');
     const url = 'http://127.0.0.1:9/hook';
     for (const input of [{ url }, { url, types: ['cheese.*'] }, { url, types: ['order.*'] }]) {

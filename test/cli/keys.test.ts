@@ -127,7 +127,8 @@ suite('curd keys', { concurrency: 2 }, () => {
   test('rotate keeps the old key valid for a day, and it counts as one of the three', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
-    const listed = () => inShop(shop, async ({ keys }) => keys.list((await keys.findAccount(account)).id));
+    const listed = () =>
+      inShop(shop, async ({ auth: { keys } }) => keys.list((await keys.findAccount(account)).id));
     const [first] = await listed();
     assert.ok(first !== undefined);
     const second = await curdJson(shop, 'keys', 'rotate', String(first.id));
@@ -171,7 +172,7 @@ suite('curd keys', { concurrency: 2 }, () => {
 suite('Wrong arguments', { concurrency: 2 }, () => {
   test('are refused in one sentence with the allowed values, and nothing is changed', async (t) => {
     const shop = await freshShop(t);
-    const known = await inShop(shop, async ({ keys, contextOf }) => {
+    const known = await inShop(shop, async ({ auth: { keys }, contextOf }) => {
       await keys.createAccount(contextOf('test'), 'shop');
       return keys.listAccounts();
     });
@@ -206,7 +207,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
         /no such API key/,
       ],
     ]);
-    await inShop(shop, async ({ keys }) => {
+    await inShop(shop, async ({ auth: { keys } }) => {
       assert.deepEqual(await keys.listAccounts(), known);
       assert.deepEqual(await keys.list(known[0]?.id ?? 0), []);
     });

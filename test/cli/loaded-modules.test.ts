@@ -66,7 +66,7 @@ test('serve loads the modules that send webhooks with the first endpoint', async
   const modules = ['/src/webhooks/delivery/engine.ts', '/src/webhooks/requests/sender.ts'];
   assert.ok(isLoaded('/src/webhooks/delivery/worker.ts'), 'the recorder sees modules of the server');
   const atStart = modules.filter(isLoaded);
-  const key = await inShop(shop, async ({ keys, contextOf }) => {
+  const key = await inShop(shop, async ({ auth: { keys }, contextOf }) => {
     const account = await keys.createAccount(contextOf('test'), 'webhooks');
     return (await keys.create(contextOf('test'), account.id, { scopes: ['admin'] })).key;
   });

@@ -86,7 +86,7 @@ async function resetLife(t: TestContext, engine: Engine) {
     });
     tags.push(String(changed.headers.etag));
   }
-  const known = await countsIn(shop.app.services.database);
+  const known = await countsIn(shop.app.database);
   const run = await curd(environment, 'reset', '--yes');
   return { ...life, application, known, tags, run };
 }
@@ -95,7 +95,10 @@ for (const engine of engines) {
   test(`A shop that is reset (${engine})`, async (reset) => {
     const life = await resetLife(reset, engine);
     const { shop, environment, orderer, session, orders, cheeses, imageUrl, known } = life;
-    const { database, clients } = shop.app.services;
+    const {
+      database,
+      oauth: { clients },
+    } = shop.app;
 
     await reset.test('is reported as text and by an event', async () => {
       const stdout = 'The shop is reset. Accounts, keys, applications and webhook endpoints are kept.\n';

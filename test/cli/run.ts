@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from '../../src/access/access.ts';
-import type { Services } from '../../src/app/services.ts';
+import type { ComposedShop } from '../../src/app/compose.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import { commands, groups } from '../../src/cli/commands/commands.ts';
 import { buildCommandTree } from '../../src/cli/framework/command-tree.ts';
@@ -217,10 +217,10 @@ export function runInProcess(
 /** Uses the services of a shop in this process. */
 export async function inShop<T>(
   environment: Environment,
-  work: (services: Services) => T,
+  work: (services: ComposedShop) => T,
 ): Promise<Awaited<T>> {
-  const { openServices } = await import('../../src/app/services.ts');
-  const services = await openServices(loadConfig(environment));
+  const { composeShop } = await import('../../src/app/compose.ts');
+  const services = await composeShop(loadConfig(environment));
   try {
     return await work(services);
   } finally {
@@ -241,7 +241,7 @@ export function accountWithKey(
   scopes: readonly Scope[] = [],
   { plan, type }: { readonly plan?: string; readonly type?: 'live' | 'test' } = {},
 ): Promise<{ readonly account: string; readonly key: string }> {
-  return inShop(environment, async ({ keys, contextOf }) => {
+  return inShop(environment, async ({ auth: { keys }, contextOf }) => {
     accounts += 1;
     const { id, name } = await keys.createAccount(contextOf('test'), `account ${accounts}`, plan);
     const { key } = await keys.create(contextOf('test'), id, { scopes, type });
@@ -254,7 +254,7 @@ export async function createStock(
   environment: Environment,
   { prices, scopes }: { readonly prices: readonly (number | undefined)[]; readonly scopes: readonly Scope[] },
 ): Promise<{ readonly key: string; readonly cheeses: readonly number[] }> {
-  const ids = await inShop(environment, async ({ cheeses, contextOf }) => {
+  const ids = await inShop(environment, async ({ cheeses: { service: cheeses }, contextOf }) => {
     const made: number[] = [];
     for (const [index, pricePerKg] of prices.entries()) {
       const price = pricePerKg === undefined ? {} : { pricePerKg };
@@ -267,7 +267,7 @@ export async function createStock(
 
 /** The first thousand cheeses of a shop in order of creation. */
 export function cheesesIn(environment: Environment): Promise<Cheese[]> {
-  return inShop(environment, async ({ cheeses }) =>
+  return inShop(environment, async ({ cheeses: { service: cheeses } }) =>
     (await cheeses.listAfter(0, 1000)).map(({ body }) => JSON.parse(body)),
   );
 }

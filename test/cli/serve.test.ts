@@ -166,7 +166,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const shop = await freshShop(t);
     await (await serve(t, shop)).stop();
     const [first] = await cheesesIn(shop);
-    await inShop(shop, ({ cheeses, contextOf }) =>
+    await inShop(shop, ({ cheeses: { service: cheeses }, contextOf }) =>
       cheeses.changePhotos(contextOf('test'), first?.id ?? 0, () => []),
     );
     await (await serve(t, shop)).stop();

@@ -25,7 +25,7 @@ async function shopWithEndpoint(t: TestContext, status = 204) {
 }
 
 const endpointsOf = (shop: Environment) =>
-  inShop(shop, async ({ webhookEndpoints }) =>
+  inShop(shop, async ({ webhooks: { endpoints: webhookEndpoints } }) =>
     (await webhookEndpoints.list()).map((text) => JSON.parse(text)),
   );
 
@@ -48,7 +48,7 @@ suite('curd webhooks', () => {
     const tested = await curd(shop, 'webhooks', 'test', '1');
     assert.match(tested.stdout, /^accepted with status 204 \(\d+ ms\)\n$/);
     assert.deepEqual(await curdJson(shop, 'webhooks', 'deliveries', '1', '--status', 'failed'), []);
-    await inShop(shop, ({ webhookEndpoints, contextOf }) =>
+    await inShop(shop, ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) =>
       webhookEndpoints.update(contextOf('test'), 1, { url: 'http://127.0.0.1:1/' }),
     );
     const failed = await curd(shop, 'webhooks', 'test', '1', '--json');
@@ -62,7 +62,7 @@ suite('curd webhooks', () => {
     await run('create', [receiver.url], { account, types: 'cheese.*' });
     await run('disable', ['1']);
     assert.equal((await endpointsOf(shop))[0].disabledReason, 'on_request');
-    await inShop(shop, async ({ cheeses, contextOf }) => {
+    await inShop(shop, async ({ cheeses: { service: cheeses }, contextOf }) => {
       for (const name of ['Brie', 'Feta']) {
         await cheeses.create(contextOf('test'), { name });
       }
@@ -99,7 +99,7 @@ suite('curd events', () => {
   test('list prints the newest events, the oldest first, and those after a position', async (t) => {
     const shop = await freshShop(t);
     // No server has run yet.
-    await inShop(shop, async ({ cheeses, contextOf }) => {
+    await inShop(shop, async ({ cheeses: { service: cheeses }, contextOf }) => {
       for (const name of ['Brie', 'Feta', 'Gouda']) {
         await cheeses.create(contextOf('test'), { name });
       }
@@ -129,7 +129,9 @@ suite('curd events', () => {
 
   test('tail prints events from now on, until a signal', async (t) => {
     const shop = await freshShop(t);
-    await inShop(shop, ({ cheeses, contextOf }) => cheeses.create(contextOf('test'), { name: 'Brie' }));
+    await inShop(shop, ({ cheeses: { service: cheeses }, contextOf }) =>
+      cheeses.create(contextOf('test'), { name: 'Brie' }),
+    );
     const tail = start(['events', 'tail', '--types', 'cheese.created', '--json'], shop);
     t.after(() => tail.kill('SIGKILL'));
     const lines = createInterface(tail.stdout);
@@ -139,7 +141,7 @@ suite('curd events', () => {
     // The command may still start: only later events are printed.
     const timer = setInterval(() => {
       created += 1;
-      inShop(shop, ({ cheeses, contextOf }) =>
+      inShop(shop, ({ cheeses: { service: cheeses }, contextOf }) =>
         cheeses.create(contextOf('test'), { name: `Gouda ${created}` }),
       ).catch(() => {});
     }, 300);

@@ -10,7 +10,10 @@ const size = 5000;
 
 const shop = shared(async (t) => {
   const opened = await openListeningShop(t);
-  const { cheeses, contextOf } = opened.app.services;
+  const {
+    cheeses: { service: cheeses },
+    contextOf,
+  } = opened.app;
   const inputs = Array.from({ length: size }, (_, index) => ({
     name: `Tomme ${String(index).padStart(4, '0')}`,
     status: index % 2 === 0 ? ('available' as const) : ('sold' as const),

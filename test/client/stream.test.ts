@@ -74,7 +74,10 @@ suite('A stream', { concurrency: true }, () => {
       { length: 100 },
       (_, index) => `https://example.com/${index}/${'x'.repeat(1990)}`,
     );
-    const { cheeses, contextOf } = shop.app.services;
+    const {
+      cheeses: { service: cheeses },
+      contextOf,
+    } = shop.app;
     const inputs = Array.from({ length: 100 }, (_, index) => ({
       name: `Brie ${index}`,
       status: 'available' as const,

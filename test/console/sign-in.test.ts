@@ -11,8 +11,7 @@ import { assertError, openShop, type Shop } from '../helper.ts';
 
 const minuteMs = 60_000;
 
-const linkOf = async ({ app }: Shop) =>
-  (await app.services.consoleLinks.create(app.services.contextOf('cli'))).link;
+const linkOf = async ({ app }: Shop) => (await app.oauth.consoleLinks.create(app.contextOf('cli'))).link;
 
 const signIn = (shop: Shop, link: unknown) => shop.request('POST', '/v2/console/sign-in', { body: { link } });
 
@@ -73,7 +72,10 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     const status = async ({ json }: typeof first) =>
       (await shop.request('GET', '/v2/whoami', bearer(json.accessToken))).status;
     assert.deepEqual([await status(first), await status(second)], [401, 200]);
-    const { approvals, contextOf } = shop.app.services;
+    const {
+      oauth: { approvals },
+      contextOf,
+    } = shop.app;
     const approval = (await approvals.list()).find(({ clientId }) => clientId === 'console');
     await approvals.revoke(contextOf('cli'), approval?.id ?? 0);
     assert.equal(await status(second), 401);
@@ -83,7 +85,11 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
   test('keeps the account of the console without API keys, and its client from deletion', async () => {
     const { shop } = opened();
     await linkOf(shop);
-    const { keys, clients, contextOf } = shop.app.services;
+    const {
+      auth: { keys },
+      oauth: { clients },
+      contextOf,
+    } = shop.app;
     const account = await keys.findAccount('console');
     await assert.rejects(keys.create(contextOf('cli'), account.id, {}), { code: 'conflict' });
     await assert.rejects(clients.delete(contextOf('cli'), 'console'), { code: 'conflict' });
@@ -98,7 +104,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     const link = await linkOf(shop);
     const other = await linkOf(shop);
     const { accessToken } = (await signIn(shop, other)).json;
-    const rows = await shop.app.services.database.all(sql`select * from oauth_object`);
+    const rows = await shop.app.database.all(sql`select * from oauth_object`);
     for (const secret of [link, accessToken]) {
       assert.ok(!JSON.stringify(rows).includes(secret));
     }

@@ -32,7 +32,7 @@ interface EventRow {
 
 /** Returns a function that reads the events recorded since this call. */
 async function eventsFrom({ app }: Shop): Promise<() => Promise<EventRow[]>> {
-  const all = () => app.services.database.all<EventRow>(sql`select * from event order by id`);
+  const all = () => app.database.all<EventRow>(sql`select * from event order by id`);
   const before = (await all()).length;
   return async () => (await all()).slice(before);
 }
@@ -42,7 +42,7 @@ const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parent = '00f067aa0ba902b7';
 
 async function actorOf({ app }: Shop, key: string): Promise<string> {
-  const row = await app.services.database.get<{ id: number }>(
+  const row = await app.database.get<{ id: number }>(
     sql`select id from api_key where last4 = ${key.slice(-4)} order by id desc`,
   );
   return `key:${row?.id}`;
@@ -206,7 +206,7 @@ onBothEngines('Events', (engine) => {
     });
     const { json: key } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
     const events = await eventsFrom(shop);
-    const { exclusiveTransaction } = shop.app.services.database;
+    const { exclusiveTransaction } = shop.app.database;
     await exclusiveTransaction((_sql, run) => run('alter table event rename to event_away'));
     const url = `/v2/cheeses/${cheese.id}`;
     for (const [method, path, payload] of [
@@ -244,7 +244,7 @@ onBothEngines('Events', (engine) => {
 async function traceOf(shop: Shop, traceparent?: string): Promise<string> {
   const events = await eventsFrom(shop);
   const { app } = shop;
-  const row = await app.services.database.get<{ last: number }>(sql`select max(id) as last from event`);
+  const row = await app.database.get<{ last: number }>(sql`select max(id) as last from event`);
   const { status, text } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: `Cheese ${row?.last}` },
@@ -309,7 +309,11 @@ test('Without HTTP an event names who acted, and no request', async (t) => {
 
 test('Events of every type are recorded, and match the closed schema of the type', async (t) => {
   const shop = await openShop(t);
-  const { customerAdministration, orders, contextOf } = shop.app.services;
+  const {
+    customers: { administration: customerAdministration },
+    orders: { service: orders },
+    contextOf,
+  } = shop.app;
   const all = await eventsFrom(shop);
   const admin = await shop.createKey({ scopes: ['admin'] });
   const send = async (method: string, path: string, options: RequestOptions = {}) => {
@@ -364,7 +368,7 @@ test('Events of every type are recorded, and match the closed schema of the type
   await send('POST', `/v2/accounts/${account.id}/plan`, { body: { plan: 'pro' } });
   const client = { name: 'Diary', account: 'diary', scopes: ['read:cheeses'] };
   const { clientId } = await send('POST', '/v2/oauth-clients', { body: client });
-  const request = await shop.app.services.approvals.request(clientId, null);
+  const request = await shop.app.oauth.approvals.request(clientId, null);
   for (const verb of ['deny', 'approve', 'revoke']) {
     await send('POST', `/v2/approvals/${request.id}/${verb}`);
   }
@@ -383,7 +387,7 @@ onBothEngines('Tests fail for an event', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
   const data = { id: 11, status: 'placed', total: 1, reason: null } as const;
   const record = (event: NewEvent, isEarly = false) => {
-    const { database, contextOf } = opened().app.services;
+    const { database, contextOf } = opened().app;
     const { origin } = contextOf('test');
     return database.transaction(async (tx) => {
       if (!isEarly) {

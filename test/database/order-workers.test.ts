@@ -43,7 +43,7 @@ onBothEngines('The worker', (engine) => {
     t.diagnostic(`${orders} orders in ${Math.round(performance.now() - startedAt)} ms`);
     await Promise.all(workers.map((worker) => worker.stop()));
 
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const rows = await database.all<{ id: number; status: OrderStatus; version: number }>(
       sql`select id, status, version from orders order by id`,
     );
@@ -101,7 +101,11 @@ onBothEngines('The worker', (engine) => {
     const shop = await shopWithDelay(t, engine, clock);
     const [id = 0] = await place(shop, 1);
     const repair = await failAt(shop, engine, `old.id = ${id}`);
-    const { database, orders, contextOf } = shop.app.services;
+    const {
+      database,
+      orders: { service: orders },
+      contextOf,
+    } = shop.app;
     const stored = () =>
       database.get<{ attempts: number; last_error: string; parked_at: string | null }>(
         sql`select attempts, last_error, parked_at from background_job`,
@@ -152,7 +156,10 @@ onBothEngines('The worker', (engine) => {
     clock.advance(delayMs);
     await shop.app.worker.run();
     await repair();
-    const { orders, contextOf } = shop.app.services;
+    const {
+      orders: { service: orders },
+      contextOf,
+    } = shop.app;
     await orders.cancel(contextOf('test'), id, null);
     clock.advance(minuteMs);
     await shop.app.worker.run();
@@ -205,7 +212,7 @@ suite('The worker on PostgreSQL', () => {
     const shop = await shopWithDelay(t, 'postgres', clock);
     const some = await place(shop, 3);
     const others = await place(shop, 3);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const [cheese] = await database.all<{ id: number }>(sql`select min(id) as id from cheese`);
     const other = await open(t, shop.config);
     const locks = [
@@ -279,7 +286,7 @@ async function place(shop: Shop, howMany: number): Promise<number[]> {
 const ascending = (a: number, b: number) => a - b;
 
 async function jobs({ app }: Shop): Promise<Job[]> {
-  const { database } = app.services;
+  const { database } = app;
   const found = await database.all<Job>(sql`
     select key, due_at, attempts from background_job where parked_at is null order by cast(key as bigint)`);
   return found.map((row) => ({ ...row }));
@@ -293,14 +300,14 @@ const jobAt = (orderId: number, dueAt: number, attempts: number): Job => ({
 
 /** The orders of all recorded approvals: an order that was approved twice is listed twice. */
 async function approvals({ app }: Shop): Promise<number[]> {
-  const events = await app.services.database.all<{ subject: string }>(
+  const events = await app.database.all<{ subject: string }>(
     sql`select subject from event where type = 'order.approved'`,
   );
   return events.map(({ subject }) => Number(subject.replace('order:', ''))).sort(ascending);
 }
 
 async function statusOf({ app }: Shop, id: number): Promise<OrderStatus | undefined> {
-  const row = await app.services.database.get<{ status: OrderStatus }>(
+  const row = await app.database.get<{ status: OrderStatus }>(
     sql`select status from orders where id = ${id}`,
   );
   return row?.status;
@@ -308,7 +315,7 @@ async function statusOf({ app }: Shop, id: number): Promise<OrderStatus | undefi
 
 /** Makes the database refuse changes of some orders. Returns a function that ends this. */
 async function failAt({ app }: Shop, engine: Engine, condition: string): Promise<() => Promise<void>> {
-  const { database } = app.services;
+  const { database } = app;
   const [make, drop] =
     engine === 'sqlite'
       ? [

@@ -42,7 +42,7 @@ onBothEngines('A purge', (engine) => {
 
   test('deletes expired rows in slices, and keeps the others', async () => {
     const { app } = open();
-    const { database } = app.services;
+    const { database } = app;
     const quota: [columns: string[], old: Value[], current: Value[]] =
       engine === 'sqlite'
         ? [
@@ -90,7 +90,7 @@ onBothEngines('A purge', (engine) => {
   });
 
   test('lets other changes run between its slices', async () => {
-    const { database } = open().app.services;
+    const { database } = open().app;
     const order: string[] = [];
     let slices = 0;
     const purge = purgeInSlices(
@@ -117,11 +117,11 @@ onBothEngines('A purge', (engine) => {
 
 test('A purge keeps the write-ahead log of SQLite short', async (t) => {
   const { app } = await openShop(t, { clock: testClock() });
-  const { database: location } = app.services.config;
+  const { database: location } = app.config;
   const file = location.engine === 'sqlite' ? location.file : assert.fail();
   const payload = 'x'.repeat(4000);
   const names = Array.from({ length: 4000 }, (_, index) => `long ${index}`);
-  await app.services.database.insert(
+  await app.database.insert(
     'oauth_object',
     ['id', 'model', 'payload', 'expires_at'],
     names.map((name) => [name, 'Code', payload, past]),

@@ -22,7 +22,7 @@ interface Listed {
 
 /** All events of approvals, when every event has its number. */
 async function listApprovals(shop: Shop): Promise<Listed[]> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const waiting = sql`select id from event where sequence is null limit 1`;
   await until(async () => (await database.get(waiting)) === undefined);
   const events: Listed[] = [];
@@ -63,7 +63,7 @@ onBothEngines('Events of approvals', (engine) => {
     const expected: string[] = [];
     // Transactions that stay open, and an old snapshot, as during a dump, delay neither numbers nor their order.
     let isOver = false;
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const snapshot = database.snapshot(async (tx) => {
       await tx.get(sql`select id from event limit 1`);
       await until(async () => isOver, 'it is never over', 600_000);
@@ -73,7 +73,7 @@ onBothEngines('Events of approvals', (engine) => {
       const clients = [await newClient(), await newClient()];
       const ids: number[] = [];
       for (const client of clients) {
-        const { id } = await pick(shops).app.services.approvals.request(client, null);
+        const { id } = await pick(shops).app.oauth.approvals.request(client, null);
         ids.push(id);
         expected.push(`approval:${id} approval.requested`);
       }
@@ -92,7 +92,7 @@ onBothEngines('Events of approvals', (engine) => {
 
   test('of one subject are a possible history, with decisions and new requests at the same time', async (t) => {
     const { clock, shop, shops, newClient, decide } = await open(t);
-    const approvals = () => pick(shops).app.services.approvals;
+    const approvals = () => pick(shops).app.oauth.approvals;
     for (let round = 0; round < rounds; round += 1) {
       const client = await newClient();
       const { id } = await approvals().request(client, null);

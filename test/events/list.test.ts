@@ -170,7 +170,7 @@ onBothEngines('GET /v2/events', (engine) => {
     const { shop } = opened();
     const started = performance.now();
     const waiting = shop.request('GET', '/v2/events?since=latest&types=cheese.*&wait=20', { as: shop.admin });
-    await until(async () => shop.app.services.database.stats().done > 0);
+    await until(async () => shop.app.database.stats().done > 0);
     const id = await createCheese(shop, `Waited for ${started}`);
     const response = await waiting;
     assert.equal(response.json.items[0].subject, `cheese:${id}`);
@@ -187,7 +187,7 @@ onBothEngines('GET /v2/events', (engine) => {
 
   test('has no events of test orders', async () => {
     const { shop } = opened();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const approve = await shop.request('POST', '/v2/store/order/1/approve', { as: shop.admin });
     assert.ok([200, 404, 409].includes(approve.status));
     const rows = await database.all<{ sequence: number }>(

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices } from '../../src/app/services.ts';
+import { composeShop } from '../../src/app/compose.ts';
 import { bern, onBothEngines } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
 import { listSequences, untilNumbered } from './streams.ts';
@@ -78,11 +78,11 @@ onBothEngines('The order of the log', (engine) => {
     }
     /** With its own connection, as a command has. */
     async function writeAsCommand(): Promise<void> {
-      const services = await openServices(first.config, undefined, first.app.services);
+      const services = await composeShop(first.config, { workers: first.app });
       const context = services.contextOf('cli');
       do {
-        const made = await services.cheeses.create(context, { name: `Cheese ${Math.random()}` });
-        await services.cheeses.update(context, made.id, { status: 'sold' });
+        const made = await services.cheeses.service.create(context, { name: `Cheese ${Math.random()}` });
+        await services.cheeses.service.update(context, made.id, { status: 'sold' });
         await sleep(5);
       } while (performance.now() < endsAt);
       await services.close();

@@ -155,9 +155,9 @@ test('Where notifications do not arrive, as behind a pooler, events come all the
   await numbering.start();
   const warnings: string[] = [];
   // A pooler in transaction mode accepts LISTEN and sends nothing.
-  const hub = createEventHub({ ...database, listen: async () => async () => {} });
+  const log = { warn: (text: string) => warnings.push(text) } as never;
+  const hub = createEventHub({ ...database, listen: async () => async () => {} }, log);
   cleanUp(t, () => hub.stop());
-  hub.warnTo({ warn: (text: string) => warnings.push(text) } as never);
   const waiting = hub.wait(0, 20_000);
   await until(async () => warnings.length > 0, 'there is no warning');
   assert.match(warnings.join(), /pooler/);

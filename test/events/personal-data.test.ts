@@ -44,7 +44,7 @@ test('Events have fields of a closed list alone', () => {
 
 /** Every row of every table, as text. */
 async function dump({ app }: ListeningShop): Promise<string> {
-  const { database } = app.services;
+  const { database } = app;
   const parts: string[] = [];
   for (const { name } of await listTables(database, database.engine)) {
     const rows = await database.all(sql`select * from ${rawSql(name)}`);
@@ -126,7 +126,7 @@ onBothEngines('A customer made of markers', (engine) => {
     const deliveries = () =>
       shop.request('GET', `/v2/webhook-endpoints/${endpoint.id}/deliveries?limit=100`, { as: shop.admin });
     await until(async () => {
-      await shop.app.webhookWorker.run();
+      await shop.app.webhooks.worker.run();
       return /customer\.deleted/.test((await deliveries()).text);
     }, 'no delivery of the deletion');
     stream.close();

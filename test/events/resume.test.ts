@@ -15,7 +15,7 @@ const bytesMax = 6000;
 
 /** A second instance on PostgreSQL; on SQLite there is one server. */
 async function openInstances(shop: ListeningShop): Promise<ListeningShop[]> {
-  if (shop.app.services.database.engine === 'sqlite') {
+  if (shop.app.database.engine === 'sqlite') {
     return [shop];
   }
   const second = await shop.another();

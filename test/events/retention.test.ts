@@ -51,7 +51,7 @@ onBothEngines('The retention of events', (engine) => {
   test('removes old events in blocks, and a client that was away continues by the recipe', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database, contextOf } = shop.app.services;
+    const { database, contextOf } = shop.app;
     const send = async (method: string, path: string, body?: object) => {
       const headers = { 'x-confirm-delete': 'true' };
       const response = await shop.request(method, path, {
@@ -140,7 +140,7 @@ onBothEngines('The retention of events', (engine) => {
   test('never removes the newest event, and moves the beginning once for two instances', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     await untilNumbered(shop);
     const { last } = (await database.get<{ last: number }>(sql`select last from event_log`)) ?? { last: 0 };
     assert.ok(last > 2);

@@ -78,7 +78,11 @@ onBothEngines('An event stream', (engine) => {
     const quiet = await openStream(t, shop, '?types=customer.deleted', {}, quietKey);
     const busy = await openStream(t, shop, '', {}, busyKey);
     for (const key of [quietKey, busyKey]) {
-      const { keys, contextOf, database } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+        database,
+      } = shop.app;
       const row = await database.get<{ id: number }>(
         sql`select id from api_key where last4 = ${key.slice(-4)} order by id desc`,
       );
@@ -93,7 +97,7 @@ onBothEngines('An event stream', (engine) => {
 
   test('ends where the log lost the events that it has sent, and the next attempt is 410', async (t) => {
     const shop = opened();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const stream = await openStream(t, shop);
     await fillLog(shop, placed(5));
     await until(async () => stream.blocks.length === 5, 'events are missing');
@@ -123,7 +127,11 @@ suite('A waiting request', () => {
     const shop = opened();
     const key = await shop.createKey();
     const waiting = shop.request('GET', '/v2/events?since=latest&types=order.*&wait=20', { as: key });
-    const { keys, contextOf, database } = shop.app.services;
+    const {
+      auth: { keys },
+      contextOf,
+      database,
+    } = shop.app;
     const row = await database.get<{ id: number }>(sql`select max(id) as id from api_key`);
     await keys.revoke(contextOf('test'), row?.id ?? 0);
     await fillLog(shop, placed(1));

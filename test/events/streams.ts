@@ -91,7 +91,7 @@ export async function openStream(
 
 /** Records events without their changes, and waits until they have numbers. */
 export async function fillLog(shop: Shop, events: readonly NewEvent[]): Promise<void> {
-  const { database, contextOf } = shop.app.services;
+  const { database, contextOf } = shop.app;
   await database.transaction(async (tx) => {
     await tx.run(sql`update catalogue set version = version`);
     await recordEvents(tx, contextOf('test').origin, new Date().toISOString(), events);
@@ -102,7 +102,7 @@ export async function fillLog(shop: Shop, events: readonly NewEvent[]): Promise<
 /** Waits until no event is without a number. */
 export async function untilNumbered({ app }: Shop): Promise<void> {
   await until(async () => {
-    const row = await app.services.database.get<{ waiting: number }>(
+    const row = await app.database.get<{ waiting: number }>(
       sql`select count(*) as waiting from event where sequence is null`,
     );
     return row?.waiting === 0;

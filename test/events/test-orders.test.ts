@@ -57,10 +57,7 @@ const loggedIn = (shop: Shop) =>
 
 /** Waits until all committed events have a number. */
 const numbered = ({ app }: Shop) =>
-  until(
-    async () =>
-      (await app.services.database.all(sql`select id from event where sequence is null`)).length === 0,
-  );
+  until(async () => (await app.database.all(sql`select id from event where sequence is null`)).length === 0);
 
 onBothEngines('Transitions of test orders', (engine) => {
   test('write timelines and nothing in the log, across restarts and a kill', async (t) => {
@@ -117,7 +114,7 @@ onBothEngines('Transitions of test orders', (engine) => {
   test('leave order and timeline in agreement when instances restore them at the same time', async (t) => {
     const shop = await openShop(t, { engine });
     const other = engine === 'postgres' ? await shop.another() : shop;
-    const restore = ({ app }: Shop) => restoreTestOrders(app.services.contextOf('system'));
+    const restore = ({ app }: Shop) => restoreTestOrders(app.contextOf('system'));
     await restore(shop);
     for (let round = 0; round < rounds; round += 1) {
       await Promise.all([
@@ -137,7 +134,7 @@ onBothEngines('Transitions of test orders', (engine) => {
 
   test('that an earlier version has recorded in the log become shop.event_withdrawn', async (t) => {
     const shop = await openShop(t, { engine });
-    const { database, contextOf } = shop.app.services;
+    const { database, contextOf } = shop.app;
     const restore = () => restoreTestOrders(contextOf('system'));
     await restore();
     await shop.request('DELETE', '/v2/store/order/1', { as: shop.admin });
@@ -185,7 +182,7 @@ async function openReceiver(t: Scope) {
 onBothEngines('curd doctor --repair', (engine) => {
   test('completes a log that lacks numbers, while orders are placed, and every reader passes them', async (t) => {
     const { shop, environment, orderer, cheeses } = await openFilledShop(t, engine);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     await numbered(shop);
     const before = await loggedIn(shop);
     const last = before.length;
@@ -227,7 +224,7 @@ onBothEngines('curd doctor --repair', (engine) => {
     const result = JSON.parse(events).find(({ check }: { check: string }) => check === 'events');
     assert.deepEqual(result.findings, []);
 
-    await shop.app.webhookWorker.start();
+    await shop.app.webhooks.worker.start();
     const { types, url } = await openReceiver(t);
     const created = await shop.request('POST', '/v2/webhook-endpoints', {
       as: shop.admin,
@@ -238,7 +235,7 @@ onBothEngines('curd doctor --repair', (engine) => {
     await until(async () => types.length === expected);
     assert.equal(types.filter((type) => type === 'shop.event_withdrawn').length, 7);
 
-    await shop.app.statisticsCounter.run();
+    await shop.app.statistics.counter.run();
     const query = 'measures=orders.placed&from=2026-01-01&to=2026-01-02&step=day';
     const { json } = await shop.request('GET', `/v2/statistics/series?${query}`, { as: shop.admin });
     assert.equal(json.asOf, (await loggedIn(shop)).at(-1)?.id);

@@ -279,7 +279,7 @@ onBothEngines('Two writers of one subject', (engine) => {
     }
     assert.ok(failures.length > 0);
     await untilNumbered(shop);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const rows = await database.all<{ subject: string; type: string; data: string }>(
       sql`select subject, type, data from event where sequence > 0 order by sequence`,
     );

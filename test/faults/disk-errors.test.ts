@@ -48,7 +48,7 @@ suite('A disk that reports errors', () => {
 
   test('under PostgreSQL returns 503 for changes, and nothing is changed', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     await database.exclusiveTransaction((_, runScript) =>
       runScript(`
         create function fail() returns trigger language plpgsql as $$

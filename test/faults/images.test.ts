@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices } from '../../src/app/services.ts';
+import { composeShop } from '../../src/app/compose.ts';
 import { sql } from '../../src/database/sql.ts';
 import { createUploads } from '../../src/http/bodies/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -139,8 +139,8 @@ suite('Images of a killed server', () => {
       assert.deepEqual(lost, [], 'answered, and not listed');
     }
     await server.stop('SIGKILL');
-    const services = await openServices(config, testClock(Date.now() + 11 * 60_000));
-    await services.images.deleteUnused();
+    const services = await composeShop(config, { clock: testClock(Date.now() + 11 * 60_000) });
+    await services.images.service.deleteUnused();
     const rows = await services.database.all<{ name: string }>(sql`select name from image_file`);
     await services.close();
     assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...referenced].toSorted());

@@ -57,7 +57,7 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
   const config = loadConfig(environment);
   const { key, cheeses } = await createStock(environment, stock);
   const [tracked = 0] = cheeses;
-  await inShop(environment, ({ stock: service, contextOf }) =>
+  await inShop(environment, ({ stock: { service }, contextOf }) =>
     service.replace(contextOf('test'), tracked, { onHand: 1_000_000_000 }),
   );
   const load = createLoad(key, cheeses, placers / environments.length);
@@ -88,7 +88,7 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
     assertQuiet(await server.stop());
   }
   await inspect(config, memory);
-  const levels = await inShop(environment, ({ stock: service }) => service.find(tracked));
+  const levels = await inShop(environment, ({ stock: { service } }) => service.find(tracked));
   assert.ok(JSON.parse(levels.body).reserved > 0, 'no order has reserved');
   const { orders, cancelled, customers } = memory;
   const answered = `${orders.size} orders, ${cancelled.size} cancellations, ${customers.size} registrations`;

@@ -115,7 +115,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     assert.ok(made.length > 20, `${made.length}`);
     assert.ok(await isRefused(server.url));
 
-    await inShop(environment, async ({ cheeses }) => {
+    await inShop(environment, async ({ cheeses: { service: cheeses } }) => {
       for (const id of made) {
         assert.equal((await cheeses.find(id)).id, id, `cheese ${id} was answered and is gone`);
       }
@@ -160,7 +160,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     assert.match(line.text, /^HTTP\/1\.1 201 /);
     assert.match(halfHead.text, /^HTTP\/1\.1 200 /);
     const { id } = JSON.parse(line.text.slice(line.text.indexOf('\r\n\r\n')));
-    const kept = await inShop(environment, ({ cheeses }) => cheeses.find(id));
+    const kept = await inShop(environment, ({ cheeses: { service: cheeses } }) => cheeses.find(id));
     assert.match(kept.body, /"Slow Stilton"/);
     for (const { text } of [line, halfHead]) {
       assert.match(text, /\r\nconnection: close\r\n/i, 'it is told to go on, on a connection that is closed');
@@ -209,7 +209,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
       const { code } = await server.stop(second);
       assert.equal(code, 1);
       assert.ok(performance.now() - began < waitedMs);
-      await inShop(environment, ({ cheeses, contextOf }) =>
+      await inShop(environment, ({ cheeses: { service: cheeses }, contextOf }) =>
         cheeses.create(contextOf('test'), { name: 'The next one' }),
       );
     }

@@ -143,7 +143,7 @@ suite('Images in a bucket', () => {
     await deleteCheese(shop, cheese);
     assert.equal((await shown(shop, imageUrl)).status, 404);
     (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
-    await shop.app.services.images.deleteUnused();
+    await shop.app.images.service.deleteUnused();
     assert.deepEqual(objectsIn(folderOf(shop, folder)), []);
     await uploaded(shop, await newCheese(shop), await testImage(4));
     await assertShown(shop, imageUrl);
@@ -157,11 +157,11 @@ suite('Images in a bucket', () => {
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(11));
     await deleteCheese(shop, cheese);
     clock.advance(10 * 60_000 + 1);
-    const deleting = shop.app.services.images.deleteUnused();
+    const deleting = shop.app.images.service.deleteUnused();
     const letGo = await slow.held;
     clock.advance(10 * 60_000 + 1);
     const other = await shop.another();
-    await other.app.services.images.deleteUnused();
+    await other.app.images.service.deleteUnused();
     const again = await upload(other, await newCheese(other), await testImage(11));
     letGo();
     await deleting;

@@ -26,19 +26,22 @@ const minuteMs = 60_000;
 /** Advances the clock by more than ten minutes and runs maintenance, which deletes unused files. */
 async function deleteUnusedLater(shop: Shop, clock: ReturnType<typeof testClock>): Promise<void> {
   clock.advance(10 * minuteMs + 1);
-  await shop.app.services.images.deleteUnused();
+  await shop.app.images.service.deleteUnused();
 }
 
 /** Stores an image without attaching it, like a server that is killed between the two. */
 async function storeUnattached(shop: Shop, seed: number): Promise<string[]> {
   const path = join(shop.config.dataDir, `abandoned-${seed}`);
   writeFileSync(path, await testImage(seed));
-  const { imageName, thumbnailName } = await shop.app.services.images.store(path, 'png');
+  const { imageName, thumbnailName } = await shop.app.images.service.store(path, 'png');
   return [imageName, thumbnailName];
 }
 
 function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = ''): Promise<unknown> {
-  const { images, contextOf } = shop.app.services;
+  const {
+    images: { service: images },
+    contextOf,
+  } = shop.app;
   const rest = { size: 1, caption: null, isPrimary: false };
   const urlOf = (name: string) => `http://127.0.0.1/images/${name}`;
   return images.attach(contextOf('test'), { cheeseId, imageName, thumbnailName, ...rest, urlOf });
@@ -46,7 +49,7 @@ function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = 
 
 /** Name and state of every file in the database. */
 async function rowsIn(shop: Shop): Promise<string[]> {
-  const rows = await shop.app.services.database.all<{ name: string; state: string }>(
+  const rows = await shop.app.database.all<{ name: string; state: string }>(
     sql`select name, state from image_file order by name`,
   );
   return rows.map(({ name, state }) => `${name} ${state}`);
@@ -75,7 +78,7 @@ onBothEngines('Image files', (engine) => {
       assert.equal((await shown(shop, url)).status, 404, 'at once');
     }
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.deleteUnused();
+    await shop.app.images.service.deleteUnused();
     assert.equal(namesIn(folder).length, 2, 'not yet');
     await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
@@ -109,7 +112,7 @@ onBothEngines('Image files', (engine) => {
       assert.equal((await shown(shop, one)).status, 404);
     }
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.deleteUnused();
+    await shop.app.images.service.deleteUnused();
     assert.deepEqual(namesIn(folder), [...names, unfinished].toSorted());
     await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
@@ -123,14 +126,14 @@ onBothEngines('Image files', (engine) => {
     clock.advance(9 * minuteMs);
     await storeUnattached(shop, 11);
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.deleteUnused();
+    await shop.app.images.service.deleteUnused();
     assert.deepEqual(
       namesIn(imagesFolder(shop)),
       names.toSorted(),
       'the upload that added them may still run',
     );
     clock.advance(minuteMs + 1);
-    await shop.app.services.images.deleteUnused();
+    await shop.app.images.service.deleteUnused();
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
@@ -138,7 +141,10 @@ onBothEngines('Image files', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const names = await storeUnattached(shop, 4);
-    const { database, images } = shop.app.services;
+    const {
+      database,
+      images: { service: images },
+    } = shop.app;
     const now = new Date(clock.now()).toISOString();
     await database.run(sql`update image_file set state = 'deleting', since = ${now}`);
     rmSync(imagesFolder(shop), { recursive: true });
@@ -165,7 +171,7 @@ onBothEngines('Image files', (engine) => {
     const folder = join(imagesFolder(shop), name.slice(0, 2));
     mkdirSync(join(folder, `${name}.stuck`));
     clock.advance(10 * minuteMs + 1);
-    await assert.rejects(() => shop.app.services.images.deleteUnused());
+    await assert.rejects(() => shop.app.images.service.deleteUnused());
     const response = await upload(shop, await newCheese(shop), await testImage(5));
     assert.equal(
       response.status,
@@ -215,7 +221,7 @@ onBothEngines('Image files', (engine) => {
   test('are at most 100 for each cheese, and one more leaves nothing behind', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const cheeseId = await newCheese(shop);
     const [thumbnailName = ''] = await storeUnattached(shop, 7);
     const names = Array.from({ length: 101 }, (_, index) => `${String(index).padStart(64, '0')}.png`);
@@ -284,7 +290,7 @@ onBothEngines('Image files', (engine) => {
       while (!isOver) {
         // The clock runs fast, but each upload still takes less than ten minutes.
         clock.advance(minuteMs / 3);
-        await own.app.services.images.deleteUnused();
+        await own.app.images.service.deleteUnused();
         await sleep(10);
       }
     }

@@ -18,11 +18,17 @@ export function createWorld(shop: Shop) {
       return idOf('POST', '/v2/store/order', { items, shippingAddress: bern }, headers);
     },
     account: async () => {
-      const { keys, contextOf } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shop.app;
       return (await keys.createAccount(contextOf('test'), `account ${made}`)).name;
     },
     keyId: async () => {
-      const { keys, contextOf } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shop.app;
       const account = await keys.createAccount(contextOf('test'), `of ${made}`);
       return String((await keys.create(contextOf('test'), account.id, {})).id);
     },
@@ -37,11 +43,17 @@ export function createWorld(shop: Shop) {
       return id;
     },
     accountId: async () => {
-      const { keys, contextOf } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shop.app;
       return String((await keys.createAccount(contextOf('test'), `planned ${made}`)).id);
     },
     clientId: async () => {
-      const { clients, contextOf } = shop.app.services;
+      const {
+        oauth: { clients },
+        contextOf,
+      } = shop.app;
       const accountId = Number(await get('accountId'));
       const request = { name: 'Diary', accountId, scopes: ['read:cheeses'], redirectUris: [] } as const;
       return (await clients.create(contextOf('test'), request)).clientId;
@@ -51,7 +63,7 @@ export function createWorld(shop: Shop) {
       return String((await shop.request('GET', path, { as: shop.admin })).json.id);
     },
     approvalId: async () => {
-      const { id } = await shop.app.services.approvals.request(
+      const { id } = await shop.app.oauth.approvals.request(
         await get('clientId'),
         Number(await get('customerId')),
       );
@@ -59,12 +71,18 @@ export function createWorld(shop: Shop) {
     },
     // Nothing listens there. An account can have 20 endpoints.
     endpointId: async () => {
-      const { keys, contextOf } = shop.app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shop.app;
       const { name } = await keys.createAccount(contextOf('test'), `notified ${made}`);
       return idOf('POST', '/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/', account: name });
     },
     consoleLink: async () => {
-      const { consoleLinks, contextOf } = shop.app.services;
+      const {
+        oauth: { consoleLinks },
+        contextOf,
+      } = shop.app;
       return (await consoleLinks.create(contextOf('cli'))).link;
     },
     key: async () => {

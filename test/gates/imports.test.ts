@@ -61,7 +61,7 @@ const shown = (some: readonly Import[]) => some.map(({ from, to }) => `${from} -
 suite('Imports', () => {
   test('are found by this gate', () => {
     assert.ok(imports.length > files.length);
-    assert.ok(shown(imports).includes('src/app/compose.ts -> src/app/services.ts'));
+    assert.ok(shown(imports).includes('src/app/compose.ts -> src/app/foundation.ts'));
     assert.ok(shown(imports).includes('src/cli/commands/commands.ts -> src/cli/server/serve.ts'));
     const dangling = imports.filter(({ to }) => !files.includes(to));
     assert.deepEqual(shown(dangling), []);

@@ -31,7 +31,7 @@ suite('A credential that one instance has ended', () => {
       const as = await shops.next().createKey();
       assert.deepEqual(await statusesFor(shops, { as }), [200, 200, 200]);
       const last4 = as.slice(-4);
-      const accounts = await shops.all[0].app.services.keys.listAccounts();
+      const accounts = await shops.all[0].app.auth.keys.listAccounts();
       const name = accounts.at(-1)?.name ?? '';
       const { json } = await shops.call('GET', `/v2/api-keys?account=${name}`, { as: shops.admin });
       const { id } = json.items.find((one: { last4: string }) => one.last4 === last4);

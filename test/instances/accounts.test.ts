@@ -22,7 +22,10 @@ const rounds = 5;
 const instances = shared((t) => openInstances(t, 3));
 
 async function newAccount(shops: Instances): Promise<string> {
-  const { keys, contextOf } = shops.next().app.services;
+  const {
+    auth: { keys },
+    contextOf,
+  } = shops.next().app;
   const name = `account-${randomBytes(6).toString('hex')}`;
   await keys.createAccount(contextOf('test'), name);
   return name;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices } from '../../src/app/services.ts';
+import { composeShop } from '../../src/app/compose.ts';
 import { cleanUp, openShop, type Shop } from '../helper.ts';
 import { openInstances } from './instances.ts';
 
@@ -41,11 +41,11 @@ test('A change that one instance has confirmed is in every later list of another
 
 test('Cheeses that a command imports are in the lists of a server on the same SQLite file', async (t) => {
   const shop = await openShop(t);
-  const services = await openServices(shop.config);
+  const services = await composeShop(shop.config);
   cleanUp(t, () => services.close());
   for (let round = 1; round <= 20; round += 1) {
     const inputs = Array.from({ length: 30 }, (_, index) => ({ name: `Cheese ${round} ${index}` }));
-    await services.cheeses.import(services.contextOf('cli'), inputs, new Set());
+    await services.cheeses.service.import(services.contextOf('cli'), inputs, new Set());
     assert.equal(await totalOf(shop, shop.reader, ''), round * 30);
     assert.equal(
       await totalOf(shop, shop.reader, `q=cheese%20${round}`),

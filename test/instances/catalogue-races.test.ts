@@ -1,7 +1,7 @@
 /** Several instances change the same cheese at the same time: the changes are serialized. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Services } from '../../src/app/services.ts';
+import type { App } from '../../src/app/build-app.ts';
 import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { sql } from '../../src/database/sql.ts';
 import { nameOf, shown, testImage, upload } from '../files/images.ts';
@@ -196,7 +196,7 @@ suite('Catalogue changes that share a transaction', () => {
   /** Runs `work`, and counts the transactions of the first instance meanwhile. */
   async function counting<T>(work: () => Promise<T>): Promise<{ transactions: number; result: T }> {
     let transactions = 0;
-    const stop = instances().all[0].app.services.database.onCommit(() => {
+    const stop = instances().all[0].app.database.onCommit(() => {
       transactions += 1;
     });
     const result = await work();
@@ -222,7 +222,7 @@ suite('Catalogue changes that share a transaction', () => {
     assert.deepEqual(byId, byId.toSorted());
     const { json } = await shops.call('GET', `/v2/cheeses?tags=${encodeURIComponent(tag)}&limit=1`, { as });
     assert.equal(json.total, names.length);
-    assert.deepEqual(await checkCatalogue(shops.all[0].app.services.database), []);
+    assert.deepEqual(await checkCatalogue(shops.all[0].app.database), []);
   });
 
   test('succeed and fail each on its own', async () => {
@@ -263,13 +263,13 @@ suite('Catalogue changes that share a transaction', () => {
       (await eventsOf(shops, `cheese:${renamed.id}`)).map(({ type }) => type),
       ['cheese.created'],
     );
-    assert.deepEqual(await checkCatalogue(shop.app.services.database), []);
+    assert.deepEqual(await checkCatalogue(shop.app.database), []);
   });
 
   test('are all refused and undone where their connection is lost', async () => {
     const shops = instances();
     const [shop, other] = shops.all;
-    const { database } = other.app.services;
+    const { database } = other.app;
     const names = Array.from({ length: 12 }, () => newName('Cut'));
     let sent: Promise<TestResponse[]> | undefined;
     await database.transaction(async (tx) => {
@@ -346,7 +346,7 @@ suite('Catalogue changes that share a transaction', () => {
         [],
       );
     } while (performance.now() < end);
-    assert.deepEqual(await checkCatalogue(shops.all[0].app.services.database), []);
+    assert.deepEqual(await checkCatalogue(shops.all[0].app.database), []);
   });
 });
 
@@ -354,7 +354,7 @@ suite('A tag that several instances use first at the same time', () => {
   test('has one id, and none where all changes are refused', async () => {
     const shops = instances();
     const as = shops.writer;
-    const [{ database }] = shops.all.map((shop) => shop.app.services) as [Services];
+    const [{ database }] = shops.all.map((shop) => shop.app) as [App];
     const idsOf = async (name: string) =>
       (await database.all<{ id: number }>(sql`select id from term where name = ${name}`)).map(({ id }) => id);
     const [used, refused, taken] = [newName('used'), newName('refused'), newName('Taken')];

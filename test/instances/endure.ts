@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openServices } from '../../src/app/services.ts';
+import { composeShop } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import { secret, until } from '../context.ts';
@@ -46,7 +46,12 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
       freshShop(t, { ...shared, CURD_PROCESSES: workers }),
     ),
   );
-  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environments[0] ?? {}));
+  const {
+    auth: { keys },
+    cheeses: { service: cheeses },
+    contextOf,
+    close,
+  } = await composeShop(loadConfig(environments[0] ?? {}));
   const context = contextOf('test');
   const cheeseIds: number[] = [];
   for (const pricePerKg of [41.5, 0.01, 19.999, 100]) {

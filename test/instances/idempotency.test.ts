@@ -26,7 +26,7 @@ function requireOnce(responses: readonly TestResponse[], status: number): TestRe
 }
 
 async function count(shops: Instances, table: 'cheese' | 'orders' | 'customer'): Promise<number> {
-  const { database } = shops.all[0].app.services;
+  const { database } = shops.all[0].app;
   const rows = await database.all(
     {
       cheese: sql`select id from cheese`,
@@ -104,7 +104,10 @@ suite('An Idempotency-Key that is sent to several instances', () => {
 
   test('returns a new API key again, from any instance', async () => {
     const shops = instances();
-    const { keys, contextOf } = shops.all[0].app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shops.all[0].app;
     await keys.createAccount(contextOf('test'), 'partner');
     const request = {
       as: shops.admin,

@@ -136,7 +136,7 @@ export async function eventsOf(
   { all: [{ app }] }: Instances,
   subject: string,
 ): Promise<{ id: number; type: string }[]> {
-  const rows = await app.services.database.all<{ id: number; type: string }>(
+  const rows = await app.database.all<{ id: number; type: string }>(
     sql`select id, type from event where subject = ${subject} order by id`,
   );
   return rows.map((row) => ({ ...row }));

@@ -67,7 +67,7 @@ test('Orders are stored once and none that was confirmed is lost while connectio
     assert.ok(killed >= killedAtOnce);
   });
 
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const orders = await database.all<{ id: number; notes: string }>(
     sql`select id, notes from orders where id > 10`,
   );

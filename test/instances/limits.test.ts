@@ -17,7 +17,10 @@ const plans = JSON.stringify({
 
 async function open(t: TestContext, plan: string, clock = testClock()) {
   const shops = await openInstances(t, 3, { clock, settings: { CURD_PLANS: plans } });
-  const { keys, contextOf } = shops.all[0].app.services;
+  const {
+    auth: { keys },
+    contextOf,
+  } = shops.all[0].app;
   const name = `account-${randomBytes(6).toString('hex')}`;
   const { id } = await keys.createAccount(contextOf('test'), name, plan);
   const newKey = async () => (await keys.create(contextOf('test'), id, { scopes: ['write:cheeses'] })).key;
@@ -119,7 +122,10 @@ suite('The limits of a plan, on three instances', () => {
       ['free', '"hour";q=100;w=3600, "burst";q=10;w=1'],
     ] as const) {
       clock.advance(1000);
-      const { keys, contextOf } = shops.next().app.services;
+      const {
+        auth: { keys },
+        contextOf,
+      } = shops.next().app;
       await keys.setPlan(contextOf('test'), (await keys.findAccount(name)).id, plan);
       for (const response of await rush(shops, as, 6)) {
         assert.equal(response.status, 200);
@@ -148,7 +154,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     shop.request('POST', '/v2/customer/login', { headers, raw: 'no JSON' });
   const refused = (responses: readonly TestResponse[]) => responses.filter(({ status }) => status === 429);
   const statements = ({ all }: Instances) =>
-    all.map(({ app }) => app.services.database.stats().done).reduce((sum, done) => sum + done, 0);
+    all.map(({ app }) => app.database.stats().done).reduce((sum, done) => sum + done, 0);
 
   test('is that of a single one', async () => {
     const shops = instances();
@@ -219,7 +225,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
 
   test('is 503 when the database does not respond', async () => {
     const shops = instances();
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     const response = await database.transaction(async (tx) => {
       await tx.run(sql`lock table quota in exclusive mode`);
       return { sent: await logIn(shops.all[1], newClient()) };
@@ -230,7 +236,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
 
   test('stores no client IP, and is deleted when it is over', async () => {
     const shops = instances();
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     await logIn(shops.next(), newClient());
     const rows = await database.all<{ subject: string }>(
       sql`select subject from quota where subject like 'login:%'`,

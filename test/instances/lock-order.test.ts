@@ -21,7 +21,7 @@ import {
 
 const instances = shared((t) => openInstances(t, 2));
 
-const databaseOf = ({ all: [, { app }] }: Instances) => app.services.database;
+const databaseOf = ({ all: [, { app }] }: Instances) => app.database;
 
 /** Waits until so many transactions wait for a lock. */
 function untilWaiting(shops: Instances, transactions: number): Promise<void> {
@@ -215,7 +215,7 @@ test('Batches with the same customers in another order never deadlock', async ()
 test('Purges pass over rows that a transaction has locked', async (t) => {
   const shops = await openInstances(t, 2);
   const database = databaseOf(shops);
-  const { sessions } = shops.all[0].app.services;
+  const { sessions } = shops.all[0].app.auth;
   await newCustomer(shops, newUsername());
   await newCustomer(shops, newUsername());
   await database.run(sql`update session set expires_at = '2020-01-01T00:00:00.000Z'`);

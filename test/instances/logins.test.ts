@@ -44,7 +44,7 @@ suite('200 parallel logins on two instances', () => {
     );
     assert.ok(longest < 5000, `a read took ${longest} ms`);
     // A deadlock is resolved after a second of waiting, and its connection reports it within another one.
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await database.get(sql`select pg_stat_force_next_flush() is null as done`);
     const row = await database.get<{ deadlocks: number }>(

@@ -43,7 +43,7 @@ test('Requests of every kind lock in one order, and never deadlock', { timeout: 
   t.diagnostic(JSON.stringify([...counts]));
   // A connection reports what it counted within a second.
   await sleep(1100);
-  const { database } = shops.all[0].app.services;
+  const { database } = shops.all[0].app;
   await database.get(sql`select pg_stat_force_next_flush() is null as done`);
   const row = await database.get<{ deadlocks: number }>(
     sql`select deadlocks from pg_stat_database where datname = current_database()`,

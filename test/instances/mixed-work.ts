@@ -133,7 +133,9 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
   async function resetPassword(): Promise<TestResponse> {
     const { id } = await register();
     const { json } = await send('POST', `/customers/${id}/password-reset`);
-    const { customerAdministration } = shops.next().app.services;
+    const {
+      customers: { administration: customerAdministration },
+    } = shops.next().app;
     const token = String(json.url).split('/').at(-1) ?? '';
     await customerAdministration.redeemReset(token, `${password} again`, '127.0.0.1');
     return send('POST', `/customers/${id}/role`, { role: pick(['customer', 'staff']) });
@@ -158,7 +160,7 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
       since: 'earliest',
     });
     const path = `/webhook-endpoints/${json.id}`;
-    await shops.next().app.webhookWorker.run();
+    await shops.next().app.webhooks.worker.run();
     await Promise.all([send('POST', path, { description: 'busy' }), send('POST', `${path}/disable`)]);
     return send('DELETE', path);
   }
@@ -167,7 +169,9 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
     const account = newName('clients');
     await send('POST', '/accounts', { name: account });
     const made = await send('POST', '/oauth-clients', { name: 'Diary', account, scopes: ['read:cheeses'] });
-    const { approvals } = shops.next().app.services;
+    const {
+      oauth: { approvals },
+    } = shops.next().app;
     const { id } = await approvals.request(made.json.clientId, pick(customers).id);
     await Promise.all(['approve', 'deny', 'revoke'].map((verb) => send('POST', `/approvals/${id}/${verb}`)));
     return send('DELETE', `/oauth-clients/${made.json.clientId}`);
@@ -205,8 +209,8 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
     [1, webhookOnce],
     [1, clientOnce],
     [4, background((app) => app.worker.run())],
-    [1, background((app) => app.orderCounter.run())],
-    [1, background((app) => app.statisticsCounter.run())],
+    [1, background((app) => app.orders.counter.run())],
+    [1, background((app) => app.statistics.counter.run())],
     [1, background((app) => app.maintenance.run())],
   ];
   await Promise.all(Array.from({ length: 8 }, addCheese));

@@ -99,14 +99,14 @@ suite('An OAuth client of three instances', () => {
 
   test('is refused by all with the next request after the client, its approval or its customer was deleted', async (t) => {
     const shops = await openBalanced(t, 3);
-    const { services } = shops.all[0].app;
-    const context = services.contextOf('test');
+    const { app: shop } = shops.all[0];
+    const context = shop.contextOf('test');
     const deleted = async () => {
       await register(shops.all[0], 'ada');
       const app = await newApplication(shops.all[0]);
       const tokens = await tokensOf(shops, app, openBrowser(shops.url, 'ada'));
       assert.deepEqual(await statusesFor(shops, tokens.access_token), [200, 200, 200]);
-      await services.clients.delete(context, app.clientId);
+      await shop.oauth.clients.delete(context, app.clientId);
       assert.deepEqual(await statusesFor(shops, tokens.access_token), [401, 401, 401]);
       for (const url of shops.urls) {
         const response = await post(`${url}/oauth/token`, refreshing(tokens.refresh_token), app);
@@ -118,11 +118,11 @@ suite('An OAuth client of three instances', () => {
       const app = await newApplication(shops.all[0], { scopes: ['read:cheeses', 'admin'] });
       const ask = () => tokensOf(shops, app, openBrowser(shops.url, 'bob'), { scope: 'read:cheeses admin' });
       await ask();
-      const [approval] = await shops.all[1].app.services.approvals.list();
-      await services.approvals.approve(context, approval?.id ?? 0);
+      const [approval] = await shops.all[1].app.oauth.approvals.list();
+      await shop.oauth.approvals.approve(context, approval?.id ?? 0);
       const { access_token: token } = await ask();
       assert.deepEqual(await statusesFor(shops, token, '/v2/api-keys'), [200, 200, 200]);
-      await services.approvals.revoke(context, approval?.id ?? 0);
+      await shop.oauth.approvals.revoke(context, approval?.id ?? 0);
       assert.deepEqual(await statusesFor(shops, token, '/v2/api-keys'), [401, 401, 401]);
     };
     const forgotten = async () => {
@@ -135,8 +135,8 @@ suite('An OAuth client of three instances', () => {
       const write = async (name: string) =>
         (await withToken(shops.next(), token, 'POST', '/v2/cheeses', { name })).status;
       assert.equal(await write('Brie'), 201);
-      const eve = await services.customerAdministration.idOf('eve');
-      await services.customerAdministration.changeRole(context, eve, 'customer');
+      const eve = await shop.customers.administration.idOf('eve');
+      await shop.customers.administration.changeRole(context, eve, 'customer');
       assert.deepEqual([await write('A'), await write('B'), await write('C')], [403, 403, 403]);
       assert.equal((await withToken(shops.next(), token, 'DELETE', '/v2/customer/eve')).status, 204);
       assert.deepEqual(await statusesFor(shops, token), [401, 401, 401]);

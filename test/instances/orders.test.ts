@@ -38,8 +38,8 @@ async function openStore(t: Scope, settings: Record<string, string> = {}) {
 
 /** Invariants between the tables of orders. */
 async function assertWhole({ all }: Instances): Promise<void> {
-  const { database } = all[0].app.services;
-  await Promise.all(all.map(({ app }) => app.orderCounter.run()));
+  const { database } = all[0].app;
+  await Promise.all(all.map(({ app }) => app.orders.counter.run()));
   assert.deepEqual(await orderCountQueries(database).listDifferences(5), []);
   const loose = await database.all(sql`
     select o.id, o.status from orders o left join background_job j on j.key = cast(o.id as text)
@@ -149,7 +149,7 @@ suite('An order', () => {
 
   test('is deleted with its customer, who is deleted while it is placed', async () => {
     const { shops, placed } = store();
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     const { id } = await newCheese(shops);
     const ids: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -199,7 +199,7 @@ suite('The job workers of several instances', () => {
     assert.ok([204, 409].includes(deleted.status), deleted.text);
     assert.equal(marked.status, 200);
     assert.equal(tally(cancellations.slice(0, -1) as (typeof deleted)[]), '6 x 204');
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     await until(async () => {
       await work();
       return (await database.all(sql`select key from background_job`)).length === 0;
@@ -230,7 +230,7 @@ suite('The job workers of several instances', () => {
   test('approve 64 orders in a batch while their cheese is deleted', async (t) => {
     const clock = testClock();
     const shops = await openInstances(t, 2, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     const tallies = new Map<string, number>();
     for (let round = 0; round < deletions; round += 1) {
       const { id } = await newCheese(shops);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildApp } from '../../src/app/compose.ts';
+import { buildApp } from '../../src/app/build-app.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -67,7 +67,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     const placed = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.id));
     assert.equal(placed.size, 30, tally(responses));
     await Promise.all(shops.all.map(({ app }) => app.worker.run()));
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     const rows = await database.all<{ status: string; events: number }>(sql`
       select o.status, count(*) as events from orders o join event e on e.subject = 'order:' || o.id
       where o.id > 10 group by o.id, o.status`);
@@ -79,7 +79,10 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
 
   test('rate limits are exact', async () => {
     const shops = instances();
-    const { keys, contextOf } = shops.all[0].app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shops.all[0].app;
     const { id } = await keys.createAccount(contextOf('test'), 'limited', 'free');
     const { key: as } = await keys.create(contextOf('test'), id, {});
     const responses = await shops.atOnce(60, (shop) => shop.request('GET', '/v2/cheeses', { as }));
@@ -109,7 +112,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
       responses.map(({ statusCode }) => statusCode),
       Array(20).fill(200),
     );
-    const rows = await apps[0]?.services.database.all(sql`select number from migration`);
+    const rows = await apps[0]?.database.all(sql`select number from migration`);
     assert.equal(rows?.length, listMigrations('postgres').length);
   });
 
@@ -138,7 +141,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     isOver = true;
     await shopping;
     assert.deepEqual([...new Set(statuses)].sort(), [201, 503]);
-    const { database } = shops.all[0].app.services;
+    const { database } = shops.all[0].app;
     const rows = await database.all(sql`select id from orders where items like ${`%"cheeseId":${id},%`}`);
     // A commit may have succeeded although its response was lost.
     assert.ok(rows.length >= confirmed() && rows.length <= confirmed() + 18, `${rows.length}`);

@@ -43,7 +43,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
   });
   const receiver = await openReceiver(t);
   await register(shop, receiver.url, ['order.placed']);
-  await shop.app.webhookWorker.start();
+  await shop.app.webhooks.worker.start();
   const send = sendOrder(shop);
 
   /** Each was received, also what was being sent at the kill: nothing waits for its lease of a minute. */

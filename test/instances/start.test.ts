@@ -1,7 +1,7 @@
 /** Servers that start at the same time on an empty database. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { buildApp } from '../../src/app/compose.ts';
+import { buildApp } from '../../src/app/build-app.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -59,7 +59,7 @@ suite('Three servers that start in parallel on an empty database', () => {
         return app;
       }),
     );
-    const rows = await apps[0]?.services.database.all(sql`select number from migration`);
+    const rows = await apps[0]?.database.all(sql`select number from migration`);
     assert.equal(rows?.length, listMigrations('postgres').length);
   });
 });

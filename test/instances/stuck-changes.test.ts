@@ -13,7 +13,7 @@ const changesAtOnce = 14;
 
 /** Keeps the lock of `lock` until `work` has ended. */
 async function holding(other: Shop, lock: ReturnType<typeof sql>, work: () => Promise<void>): Promise<void> {
-  await other.app.services.database.transaction(async (tx) => {
+  await other.app.database.transaction(async (tx) => {
     await tx.run(lock);
     await work();
   });
@@ -81,7 +81,7 @@ suite('While another instance holds a lock', () => {
   test('a dry run is 503, and waits less than a real change would', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const dryRun = (headers: Readonly<Record<string, string>>) =>
       shop.request('POST', '/v2/cheeses', { as: shop.writer, headers, body: { name: 'Dry' } });
     await holding(other, sql`update catalogue set version = version`, async () => {
@@ -101,7 +101,7 @@ suite('While another instance holds a lock', () => {
   test('commands that change whole tables wait for it', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     let overhaul: Promise<number> | undefined;
     await holding(other, sql`update catalogue set version = version`, async () => {
       overhaul = database.exclusiveTransaction((tx) => tx.run(sql`update catalogue set version = version`));

@@ -143,7 +143,7 @@ suite('This version and the newest release', { skip }, () => {
 });
 
 function prepare(environment: Environment): Promise<{ key: string; cheeseIds: number[] }> {
-  return inShop(environment, async ({ keys, cheeses, contextOf }) => {
+  return inShop(environment, async ({ auth: { keys }, cheeses: { service: cheeses }, contextOf }) => {
     const context = contextOf('test');
     const cheeseIds: number[] = [];
     for (const pricePerKg of [41.5, 0.01, 19.999]) {

@@ -25,7 +25,10 @@ async function openWithLongCheeses(t: Scope, engine: Engine) {
     name: `Cheese ${index + 1}`,
     photoUrls: index < 500 ? [] : photoUrls,
   }));
-  const { cheeses: service, contextOf } = shop.app.services;
+  const {
+    cheeses: { service },
+    contextOf,
+  } = shop.app;
   await service.import(contextOf('test'), inputs, new Set());
   return shop;
 }
@@ -55,7 +58,9 @@ onBothEngines('A long response', (engine) => {
 
   test('is read in parts of bounded size, each in a separate turn of the event loop', async () => {
     const shop = opened();
-    const { cheeseLists } = shop.app.services;
+    const {
+      cheeses: { lists: cheeseLists },
+    } = shop.app;
     let text = '';
     const pages = await pagesRead(cheeseLists, async () => {
       ({ text } = await shop.request('GET', url, { as: shop.writer }));
@@ -79,7 +84,7 @@ onBothEngines('A long response', (engine) => {
   test('is not produced for HEAD', async () => {
     const shop = opened();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
-      const pages = await pagesRead(shop.app.services.cheeseLists, async () => {
+      const pages = await pagesRead(shop.app.cheeses.lists, async () => {
         const { status, text } = await shop.request('HEAD', url, { as: shop.writer, headers });
         assert.deepEqual([status, text], [200, '']);
         await sleep(300);

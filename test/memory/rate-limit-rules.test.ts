@@ -46,13 +46,16 @@ suite('Rate limits', () => {
     const shop = await openSpent(t);
     const body = { name: 'Brie' };
     assert.equal((await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).status, 429);
-    assert.equal((await shop.app.services.database.all(sql`select id from cheese`)).length, 0);
+    assert.equal((await shop.app.database.all(sql`select id from cheese`)).length, 0);
   });
 
   test('are the lowest for an account whose plan was removed from the settings', async (t) => {
     const settings = plans({ tiny: { perHour: 7, burst: 3 } });
     const shop = await openShop(t, { clock: testClock(), settings });
-    const { keys, contextOf } = shop.app.services;
+    const {
+      auth: { keys },
+      contextOf,
+    } = shop.app;
     const { id } = await keys.createAccount(contextOf('test'), 'old customer', 'gold');
     const { key: as } = await keys.create(contextOf('test'), id, {});
     const { json, headers } = await shop.request('GET', '/v2/whoami', { as });

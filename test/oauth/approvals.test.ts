@@ -24,14 +24,17 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** What an operator does to the one request that there is. */
 async function decide({ app }: Shop, verb: 'approve' | 'deny' | 'revoke'): Promise<void> {
-  const { approvals, contextOf } = app.services;
+  const {
+    oauth: { approvals },
+    contextOf,
+  } = app;
   const [request, ...others] = await approvals.list();
   assert.deepEqual(others, []);
   await approvals[verb](contextOf('test'), request?.id ?? 0);
 }
 
 const statusesOf = async ({ app }: Shop) =>
-  (await app.services.approvals.list()).map(({ status, username }) => `${username} ${status}`);
+  (await app.oauth.approvals.list()).map(({ status, username }) => `${username} ${status}`);
 
 /** The status of what only admin may do. */
 const adminStatus = async (shop: Shop, token: string) =>
@@ -141,7 +144,7 @@ suite('The scope admin', () => {
     const ask = () => tokensOf(shop, app, openBrowser(shop.url, 'bob'), { scope: 'read:cheeses admin' });
     await ask();
     await decide(shop, 'approve');
-    const [row] = await shop.app.services.approvals.list();
+    const [row] = await shop.app.oauth.approvals.list();
     assert.equal(Date.parse(row?.expiresAt ?? '') - Date.parse(row?.decidedAt ?? ''), 90 * dayMs);
     clock.advance(90 * dayMs - 5 * minuteMs);
     const last = await ask();

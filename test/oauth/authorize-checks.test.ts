@@ -16,7 +16,7 @@ const shop = shared((t) => openShop(t));
 /** The query that the library gets, and the refusal. */
 async function check(query: string) {
   const request = new IncomingMessage(new Socket());
-  const { database } = shop().app.services;
+  const { database } = shop().app;
   const translated = String(await readAuthorizeRequest(request, query, database));
   return { query: decodeURIComponent(translated), refusal: refusalOf(request) };
 }

@@ -212,7 +212,10 @@ suite('The implicit flow', () => {
       grants: ['implicit', 'authorization_code'],
       scopes: ['read:cheeses', 'admin'],
     });
-    const { approvals, contextOf } = shop.app.services;
+    const {
+      oauth: { approvals },
+      contextOf,
+    } = shop.app;
     const browser = openBrowser(shop.url, 'ada');
     await browser.authorize(queryOf(app, { scope: 'read:cheeses admin' }));
     const [request] = await approvals.list();

@@ -210,7 +210,7 @@ suite('The authorization endpoint', () => {
   test('stores a query of 2,048 bytes at most', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const stored = async () => (await database.all<object>(sql`select id from oauth_object`)).length;
     const withLength = (length: number, character = 'x') => {
       const rest = String(queryOf(app, { state: '' })).length;

@@ -147,7 +147,7 @@ suite('The command line', { concurrency: 2 }, () => {
     await assertEachRefused(t, [
       ['deleted twice', () => runInProcess(shop, 'clients delete', [first.clientId]), /clients list/],
     ]);
-    assert.equal((await inShop(shop, ({ clients }) => clients.list())).length, 3);
+    assert.equal((await inShop(shop, ({ oauth: { clients } }) => clients.list())).length, 3);
   });
 
   test('refuses what cannot be registered in one sentence', async (t) => {
@@ -165,7 +165,7 @@ suite('The command line', { concurrency: 2 }, () => {
     ]);
     const ofNobody = ['clients', 'create', 'Diary', '--account', 'nobody', '--scope', 'read:cheeses'];
     assertRefused(await curd(shop, ...ofNobody), /nobody/);
-    assert.deepEqual(await inShop(shop, ({ clients }) => clients.list()), []);
+    assert.deepEqual(await inShop(shop, ({ oauth: { clients } }) => clients.list()), []);
   });
 
   test('lists requests for admin, and its decisions count on a running server', async (t) => {
@@ -175,14 +175,22 @@ suite('The command line', { concurrency: 2 }, () => {
     const headers = { 'content-type': 'application/json' };
     await fetch(`${url}/v2/customer`, { method: 'POST', headers, body: JSON.stringify(person) });
     const uri = 'https://app.example.com/cb';
-    const made = await inShop(shop, async ({ customerAdministration, keys, clients, contextOf }) => {
-      const bob = await customerAdministration.idOf('bob');
-      await customerAdministration.changeRole(contextOf('test'), bob, 'staff');
-      const { id } = await keys.findAccount('local');
-      const scopes: Scope[] = ['read:cheeses', 'admin'];
-      const request = { name: 'Diary', accountId: id, scopes, redirectUris: [uri] };
-      return clients.create(contextOf('test'), request);
-    });
+    const made = await inShop(
+      shop,
+      async ({
+        customers: { administration: customerAdministration },
+        auth: { keys },
+        oauth: { clients },
+        contextOf,
+      }) => {
+        const bob = await customerAdministration.idOf('bob');
+        await customerAdministration.changeRole(contextOf('test'), bob, 'staff');
+        const { id } = await keys.findAccount('local');
+        const scopes: Scope[] = ['read:cheeses', 'admin'];
+        const request = { name: 'Diary', accountId: id, scopes, redirectUris: [uri] };
+        return clients.create(contextOf('test'), request);
+      },
+    );
     const app = { ...made, redirectUri: uri };
     const browser = openBrowser(url, 'bob');
     const ask = async () => {

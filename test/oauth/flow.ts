@@ -33,8 +33,11 @@ export async function register(shop: Shop, username: string, role: Role = 'custo
   await setRole(shop, username, role);
 }
 
-export async function setRole({ app: { services } }: Shop, username: string, role: Role): Promise<void> {
-  const { customerAdministration, contextOf } = services;
+export async function setRole({ app }: Shop, username: string, role: Role): Promise<void> {
+  const {
+    customers: { administration: customerAdministration },
+    contextOf,
+  } = app;
   const id = await customerAdministration.idOf(username);
   await customerAdministration.changeRole(contextOf('test'), id, role);
 }
@@ -48,7 +51,11 @@ export interface Application {
 
 /** Registers an application, by default with all scopes that need no approval. */
 export async function newApplication(shop: Shop, request: Partial<ClientRequest> = {}): Promise<Application> {
-  const { keys, clients, contextOf } = shop.app.services;
+  const {
+    auth: { keys },
+    oauth: { clients },
+    contextOf,
+  } = shop.app;
   const account = await keys.createAccount(contextOf('test'), `partner-${randomBytes(6).toString('hex')}`);
   const isForMachines = request.grants?.join(' ') === 'client_credentials';
   const redirectUris = request.redirectUris ?? (isForMachines ? [] : ['https://app.example.com/cb']);
@@ -300,7 +307,7 @@ export async function rewrite(
   model: string,
   change: (payload: Record<string, number>) => object,
 ): Promise<void> {
-  const { database } = app.services;
+  const { database } = app;
   const rows = await database.all<{ id: string; payload: string }>(
     sql`select id, payload from oauth_object where model = ${model}`,
   );

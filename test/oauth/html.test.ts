@@ -61,7 +61,11 @@ const written = (raw: string) =>
 
 test('The pages escape names of applications, usernames and parameters of links', async (t) => {
   const shop = await openListeningShop(t);
-  const { customers, clients, contextOf } = shop.app.services;
+  const {
+    customers: { service: customers },
+    oauth: { clients },
+    contextOf,
+  } = shop.app;
   for (const name of ['<script>alert(1)</script>', 'A<b', 'A>b', '"A', ' A', '', 'A\u202eB', 'A\nB']) {
     await assert.rejects(newApplication(shop, { name }), /name of an application/, JSON.stringify(name));
   }

@@ -11,7 +11,7 @@ test('A login at the pages ends 12 hours after the password, even while it is us
   await register(shop, 'ada');
   const app = await newApplication(shop);
   const browser = openBrowser(shop.url, 'ada');
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const readSession = async (): Promise<{ exp: number; loginTs: number }> => {
     const row = await database.get<{ payload: string }>(
       sql`select payload from oauth_object where model = 'Session'`,

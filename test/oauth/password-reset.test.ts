@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 async function open(t: TestContext, options: ShopOptions = {}) {
   const shop = await openListeningShop(t, options);
   await register(shop, 'ada');
-  const id = await shop.app.services.customerAdministration.idOf('ada');
+  const id = await shop.app.customers.administration.idOf('ada');
   const makeLink = async () => {
     const { status, json, headers } = await shop.request('POST', `/v2/customers/${id}/password-reset`, {
       as: shop.admin,
@@ -94,7 +94,7 @@ onBothEngines('A link for a new password', (engine) => {
       ['customer.password_reset', { id }, `customer:${id}`],
     ]);
     const secret = url.slice(-43);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const stored = JSON.stringify([
       await database.all(sql`select * from password_reset`),
       await database.all(sql`select * from event`),
@@ -112,8 +112,8 @@ onBothEngines('A link for a new password', (engine) => {
     assert.equal((await get(newer.url)).status, 200);
     clock.advance(1);
     assert.equal((await get(newer.url)).status, 404);
-    await shop.app.services.customerAdministration.purge();
-    const { database } = shop.app.services;
+    await shop.app.customers.administration.purge();
+    const { database } = shop.app;
     assert.equal((await database.all(sql`select customer_id from password_reset`)).length, 0);
     const last = await makeLink();
     const stored = await database.all<{ token_hash: string }>(sql`select token_hash from password_reset`);

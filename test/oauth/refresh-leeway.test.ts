@@ -31,7 +31,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
       post(`${url}/oauth/token`, { grant_type: 'refresh_token', refresh_token, ...more }, by);
     const statusOf = async (token: string) => (await withToken(shop, token, 'GET', '/v2/cheeses')).status;
     const rowsOf = (model: string) =>
-      shop.app.services.database
+      shop.app.database
         .all<{ payload: string }>(sql`select payload from oauth_object where model = ${model}`)
         .then((rows) => rows.map(({ payload }) => payload));
     return { shop, clock, app, first, refresh, statusOf, rowsOf };
@@ -110,7 +110,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
       assert.ok(!stored.includes(token) && !stored.includes(Buffer.from(token).toString('base64')));
     }
     clock.advance(31 * secondMs);
-    await shop.app.services.grants.purge();
+    await shop.app.auth.grants.purge();
     assert.deepEqual(await rowsOf('RefreshTokenSuccessor'), []);
   });
 

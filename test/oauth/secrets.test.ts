@@ -167,7 +167,7 @@ onBothEngines('The authorization server', (engine) => {
       assert.match(met.page, /<h1>Log in<\/h1>/, 'the browser is logged out as well');
     }
     assert.equal((await withToken(shop, ofEve.access_token, 'GET', '/v2/customer/eve')).status, 200);
-    const holders = await shop.app.services.database.all(
+    const holders = await shop.app.database.all(
       sql`select distinct customer_id from oauth_object where customer_id is not null`,
     );
     assert.equal(holders.length, 1, 'eve alone');
@@ -206,7 +206,10 @@ onBothEngines('The authorization server', (engine) => {
     const ofOther = await tokensOf(shop, other, browser);
     const own = (await post(`${shop.url}/oauth/token`, { grant_type: 'client_credentials' }, app)).json;
     const code = await codeOf(app, browser);
-    const { clients, contextOf } = shop.app.services;
+    const {
+      oauth: { clients },
+      contextOf,
+    } = shop.app;
     await clients.delete(contextOf('test'), app.clientId);
     for (const token of [tokens.access_token, own.access_token]) {
       assert.equal((await withToken(shop, token, 'GET', '/v2/cheeses')).status, 401);

@@ -253,12 +253,12 @@ suite('An application that acts for itself', () => {
     for (const scope of ['nonsense', 'read:cheeses read:orders', 'openid', 'READ:CHEESES']) {
       assertRefused(await ask(scope), 400, 'invalid_scope');
     }
-    assert.deepEqual(await shop.app.services.approvals.list(), []);
+    assert.deepEqual(await shop.app.oauth.approvals.list(), []);
     assertRefused(await ask('admin'), 400, 'invalid_scope');
     assert.equal((await ask('write:cheeses admin')).json.scope, 'write:cheeses');
-    const [request, ...more] = await shop.app.services.approvals.list();
+    const [request, ...more] = await shop.app.oauth.approvals.list();
     assert.deepEqual([request?.status, request?.username, more], ['pending', null, []]);
-    await shop.app.services.approvals.approve(shop.app.services.contextOf('test'), request?.id ?? 0);
+    await shop.app.oauth.approvals.approve(shop.app.contextOf('test'), request?.id ?? 0);
     const approved = (await ask('admin')).json;
     assert.deepEqual([approved.scope, approved.expires_in], ['admin', 900]);
   });

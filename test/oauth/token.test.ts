@@ -121,7 +121,7 @@ suite('An application', () => {
     const form = { grant_type: 'client_credentials' };
     for (const clientSecret of [app.clientSecret ?? '', 'a:b', '100%', 'a+b c', '%41', '": &=/~']) {
       const secretHash = hash('sha256', clientSecret);
-      await shop.app.services.database.run(
+      await shop.app.database.run(
         sql`update oauth_client set secret_hash = ${secretHash} where id = ${app.clientId}`,
       );
       const one = { ...app, clientSecret };

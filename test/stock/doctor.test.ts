@@ -21,7 +21,7 @@ const aside = new Error('put back');
 /** The findings after a statement, which is then rolled back. */
 async function findingsAfter({ app }: Shop, fault: Statement): Promise<Finding[]> {
   let found: Finding[] = [];
-  const trying = app.services.database.transaction(async (tx) => {
+  const trying = app.database.transaction(async (tx) => {
     assert.ok((await tx.run(fault)) > 0, fault.render('sqlite').text);
     found = await checkStock(tx);
     throw aside;
@@ -92,7 +92,7 @@ onBothEngines('curd doctor', (engine) => {
 
   test('names remedies that work', async () => {
     const shop = opened();
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const id = await trackedCheese(shop, 50);
     const order = await placed(shop, [[id, 5]]);
     await database.run(sql`update stock set reserved = 9 where cheese_id = ${id}`);

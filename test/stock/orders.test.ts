@@ -140,7 +140,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assert.equal(await orderStatus(shop, order), 'approved');
     assert.deepEqual(await levelsOf(shop, other), [10, 2, 8]);
     await assertConsistent(shop);
-    const notes = await shop.app.services.database.snapshot(
+    const notes = await shop.app.database.snapshot(
       (await import('../../src/stock/consistency-check.ts')).checkStock,
     );
     assert.deepEqual(
@@ -194,7 +194,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await adjust(shop, id, 6);
     await shop.app.worker.run();
     assert.equal(await statusOf(shop, id), 'available');
-    const rows = await shop.app.services.database.all<{ actor: string; data: string }>(sql`
+    const rows = await shop.app.database.all<{ actor: string; data: string }>(sql`
       select actor, data from event where subject = ${`cheese:${id}`} and type = 'cheese.updated' order by id`);
     assert.deepEqual(
       rows.map(({ actor, data }) => [actor, JSON.parse(data).changes]),
@@ -343,7 +343,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assert.deepEqual(await levelsOf(shop, other), [9, 1, 8]);
     await shop.app.worker.run();
     await assertConsistent(shop);
-    const jobs = await shop.app.services.database.all<object>(
+    const jobs = await shop.app.database.all<object>(
       sql`select key from background_job where kind = 'stock.status'`,
     );
     assert.equal(jobs.length, 0);

@@ -73,7 +73,7 @@ onBothEngines('Concurrent requests', (engine) => {
     );
     clock.advance(hourMs);
     await Promise.all(shops.map(({ app }) => app.worker.run()));
-    const [counts] = await shop.app.services.database.all<{ approved: number }>(sql`
+    const [counts] = await shop.app.database.all<{ approved: number }>(sql`
       select count(*) as approved from orders o join open_order_cheese c on c.order_id = o.id
       where c.cheese_id = ${id} and o.status = 'approved'`);
     assert.equal(counts?.approved, 50);
@@ -119,7 +119,7 @@ onBothEngines('Concurrent requests', (engine) => {
         await change(shop, 'cancel', orderId);
         await change(shop, 'deliver', orderId);
       }
-      const rows = await shop.app.services.database.all<{ order_id: number }>(
+      const rows = await shop.app.database.all<{ order_id: number }>(
         sql`select order_id from open_order_cheese where cheese_id = ${id}`,
       );
       for (const { order_id } of rows) {
@@ -174,7 +174,7 @@ onBothEngines('Concurrent requests', (engine) => {
   test('of every kind never deadlock, oversell or fail', { timeout: 900_000 }, async () => {
     const shops = opened();
     const [shop] = shops;
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const cheeses = await Promise.all(Array.from({ length: 10 }, () => trackedCheese(shop, 40, 5)));
     const open: number[] = [];
     let customers = 0;

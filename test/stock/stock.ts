@@ -105,7 +105,7 @@ export async function setStatus(shop: Shop, cheeseId: number, status: string): P
 
 /** Types and data of the events of a subject, in order. */
 export async function eventsOf(shop: Shop, subject: string): Promise<{ type: string; data: object }[]> {
-  const rows = await shop.app.services.database.all<{ type: string; data: string }>(
+  const rows = await shop.app.database.all<{ type: string; data: string }>(
     sql`select type, data from event where subject = ${subject} order by id`,
   );
   return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }));
@@ -113,7 +113,7 @@ export async function eventsOf(shop: Shop, subject: string): Promise<{ type: str
 
 /** Asserts that `curd doctor` would find no error. Notes are permitted. */
 export async function assertConsistent(shop: Shop): Promise<void> {
-  const findings = await shop.app.services.database.snapshot(async (snapshot) => [
+  const findings = await shop.app.database.snapshot(async (snapshot) => [
     ...(await checkOrders(snapshot)),
     ...(await checkStock(snapshot)),
   ]);

@@ -25,7 +25,12 @@ const password = 'Roquefort 9';
 
 async function openRoutes(t: Scope) {
   const { app, clock } = await openShop(t);
-  const { database, cheeses, keys, contextOf } = app.services;
+  const {
+    database,
+    cheeses: { service: cheeses },
+    auth: { keys },
+    contextOf,
+  } = app;
   const context = contextOf('test');
   await fillDemoCatalogue(cheeses, context);
   await restoreTestOrders(context);
@@ -91,7 +96,7 @@ async function logIn({ app, execution }: Shop, username: string): Promise<Princi
   await execution('registerCustomer', { body, principal: null });
   const response = await execution('loginCustomer', { body: { username, password }, principal: null });
   const { token: text } = response.body as unknown as { token: string };
-  const principal = await app.services.sessions.resolve({ header: 'authorization', text });
+  const principal = await app.auth.sessions.resolve({ header: 'authorization', text });
   assert.ok(typeof principal === 'object' && 'kind' in principal);
   return principal;
 }
@@ -102,7 +107,7 @@ suite('execute', () => {
   test('runs POST routes of each area, and replays their responses for a used idempotency key', async (t) => {
     const shop = await openRoutes(t);
     const { app, accountId, context, execution } = shop;
-    const { id: keyId } = await app.services.keys.create(context, accountId, {});
+    const { id: keyId } = await app.auth.keys.create(context, accountId, {});
     const form = await imageForm(t);
     const customer = { username: 'ada', email: 'ada@example.com', password };
     const session = await logIn(shop, 'grace');

@@ -32,7 +32,7 @@ onBothEngines('A shop on a newer schema', (engine) => {
     }
     const orders = await shop.request('GET', '/v2/store/orders?status=delivered', { as: admin });
     assert.ok(orders.json.items.some(({ id }: { id: number }) => id === order.json.id));
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const tally = await database.get<{ orders: number }>(sql`select orders from order_tally`);
     assert.ok(tally !== undefined && tally.orders > 0, 'the trigger of the newer version does not run');
   });

@@ -20,14 +20,14 @@ import {
 /** Findings of doctor, as text. */
 async function findings(shop: Shop, secret = shop.config.secret): Promise<string[]> {
   const secrets = createEndpointSecrets(shop.clock, secret);
-  const found = await checkWebhooks(shop.app.services.database, secrets, shop.clock.now());
+  const found = await checkWebhooks(shop.app.database, secrets, shop.clock.now());
   return found.map(({ fault, examples }) => `${fault}: ${examples.join(', ')}`);
 }
 
 onBothEngines('What waits for an endpoint', (engine) => {
   test('is at most 10,000 deliveries: then its position waits, and nothing is lost', async (t) => {
     const shop = await openShop(t, { engine });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
     await database.run(sql`
@@ -59,7 +59,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
     const another = await shop.another();
-    await Promise.all([shop.app.webhookWorker.start(), another.app.webhookWorker.start()]);
+    await Promise.all([shop.app.webhooks.worker.start(), another.app.webhooks.worker.start()]);
     const ids: number[] = [];
     for (let number = 1; number <= 10; number += 1) {
       const cheese = await createCheese(number % 2 === 0 ? shop : another, `Cheese ${number}`);
@@ -86,7 +86,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
   test('gets missing jobs by maintenance, which deletes old deliveries and those of deleted endpoints', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_DELIVERY_RETENTION: '7d' } });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
     await createCheese(shop, 'Brie');
@@ -101,7 +101,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
     ]);
     await deliver(shop);
     assert.equal(receiver.received.length, 1);
-    await shop.app.webhookWorker.maintain();
+    await shop.app.webhooks.worker.maintain();
     assert.deepEqual(await findings(shop), []);
     await deliver(shop);
     assert.equal(receiver.received.length, 2);
@@ -109,10 +109,10 @@ onBothEngines('What waits for an endpoint', (engine) => {
     assert.equal(receiver.received[1]?.id, receiver.received[0]?.id);
 
     clock.advance(7 * 86_400_000);
-    await shop.app.webhookWorker.purge();
+    await shop.app.webhooks.worker.purge();
     assert.equal((await listDeliveries(shop, id)).length, 2, 'they are not older than the retention');
     clock.advance(1);
-    await shop.app.webhookWorker.purge();
+    await shop.app.webhooks.worker.purge();
     assert.equal((await listDeliveries(shop, id)).length, 0);
     assert.equal((await database.all(sql`select * from webhook_attempt`)).length, 0);
 
@@ -123,10 +123,10 @@ onBothEngines('What waits for an endpoint', (engine) => {
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
       values (${id}, 1, 'evt_abcd_1', 'cheese.created', 'cheese:1', 'event', 'waiting', '')`);
-    await shop.app.webhookWorker.maintain();
+    await shop.app.webhooks.worker.maintain();
     await database.run(sql`delete from webhook_endpoint where id = ${id}`);
     await deliver(shop);
-    await shop.app.webhookWorker.purge();
+    await shop.app.webhooks.worker.purge();
     assert.equal((await database.all(sql`select * from webhook_delivery`)).length, 0);
     const jobs = await database.all(sql`select key from background_job where kind = 'webhook.delivery'`);
     assert.equal(jobs.length, 0);
@@ -138,7 +138,7 @@ suite('An endpoint', () => {
   test('of another instance or of a command is found within seconds', async (t) => {
     const shop = await openShop(t);
     const receiver = await openReceiver(t);
-    await shop.app.webhookWorker.start();
+    await shop.app.webhooks.worker.start();
     // The instance that registers it does not send.
     const another = await shop.another();
     await register(another, receiver.url);
@@ -149,7 +149,7 @@ suite('An endpoint', () => {
   test('is disabled where its position has left the log, and a delivery fails where its event has', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const receiver = await openReceiver(t, (response) => response.writeHead(500).end());
     const behind = await register(shop, receiver.url);
     await createCheese(shop, 'Brie');
@@ -184,7 +184,7 @@ suite('An endpoint', () => {
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
     const stored = createEndpointSecrets(shop.clock, 'another secret with enough bytes').create(id).stored;
-    await shop.app.services.database.run(
+    await shop.app.database.run(
       sql`update webhook_endpoint set secrets = ${JSON.stringify([stored])} where id = ${id}`,
     );
     await createCheese(shop, 'Brie');
@@ -227,7 +227,7 @@ suite('An endpoint', () => {
     assert.equal(await sample('curd_webhook_endpoints{status="disabled"}'), '1');
     assert.equal((await findEndpoint(shop, id)).disabled_reason, 'gone');
     // Deliveries of a disabled endpoint are not late.
-    await shop.app.services.database.run(sql`update background_job set due_at = ''`);
+    await shop.app.database.run(sql`update background_job set due_at = ''`);
     assert.equal(await sample('curd_webhook_delivery_lag_seconds'), '0');
   });
 });

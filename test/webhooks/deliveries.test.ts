@@ -31,7 +31,7 @@ async function listed(shop: Shop): Promise<string[]> {
 
 /** Deliveries of the newest event, each with a subject of its own, that are due. */
 async function addDueDeliveries(shop: Shop, endpointId: number, count: number): Promise<void> {
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const now = timestamp(shop.clock.now());
   await database.run(sql`
     insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
@@ -120,7 +120,7 @@ onBothEngines('Webhooks', (engine) => {
     const { id } = await register(shop, receiver.url);
     await createCheese(shop, 'Brie');
     await numbered(shop);
-    const first = shop.app.webhookWorker.run();
+    const first = shop.app.webhooks.worker.run();
     await until(async () => waiting.length === 1);
     // The first server does not get its response: another one takes over when the lease was ended.
     const survivor = await shop.another();
@@ -161,7 +161,7 @@ onBothEngines('Webhooks', (engine) => {
     }
     await numbered(shop);
     const another = await shop.another();
-    const runs = [shop.app.webhookWorker.run(), another.app.webhookWorker.run()];
+    const runs = [shop.app.webhooks.worker.run(), another.app.webhooks.worker.run()];
     await until(async () => waiting.length === 8);
     while (receiver.received.length < 12) {
       assert.ok(receiver.running() <= 8, `${receiver.running()} requests ran at once`);
@@ -184,11 +184,11 @@ onBothEngines('Webhooks', (engine) => {
     await createCheese(shop, 'Brie');
     await numbered(shop);
     await addDueDeliveries(shop, stalledId, 9_000);
-    await shop.app.webhookWorker.start();
+    await shop.app.webhooks.worker.start();
     shop.app.worker.start();
     await until(async () => stalled.running() === 8);
     const { id } = await register(shop, receiver.url, ['cheese.*', 'order.*']);
-    shop.app.webhookWorker.wake(id);
+    shop.app.webhooks.worker.wake(id);
     const cheese = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Comté', pricePerKg: 20 },
@@ -300,7 +300,7 @@ suite('Attempts of a delivery', () => {
       await deliver(shop);
     }
     clock.advance((waits.at(-1) ?? 0) * 1100 + 2);
-    const last = shop.app.webhookWorker.run();
+    const last = shop.app.webhooks.worker.run();
     await until(async () => waiting.length === 1);
     const survivor = await shop.another();
     await loseServers(shop);
@@ -312,7 +312,7 @@ suite('Attempts of a delivery', () => {
     );
     const endpoint = await findEndpoint(shop, id);
     assert.deepEqual([endpoint.status, endpoint.disabled_reason], ['disabled', 'failing']);
-    assert.equal(survivor.app.webhookWorker.stats.attempts.given_up, 1);
+    assert.equal(survivor.app.webhooks.worker.stats.attempts.given_up, 1);
     assert.equal(JSON.parse((await listed(shop)).at(-1) ?? '{}').type, 'webhook_endpoint.disabled');
     // The result that comes late changes nothing.
     waiting[0]?.writeHead(204).end();
@@ -356,7 +356,7 @@ suite('Attempts of a delivery', () => {
       await createCheese(shop, name);
       await deliver(shop);
       const delivery = (await listDeliveries(shop, id)).at(-1);
-      const job = await shop.app.services.database.get<{ due_at: string }>(
+      const job = await shop.app.database.get<{ due_at: string }>(
         sql`select due_at from background_job where kind = 'webhook.delivery' and key = ${String(delivery?.id)}`,
       );
       const dueMs = job === undefined ? null : Date.parse(job.due_at) - clock.now();
@@ -419,7 +419,7 @@ suite('Attempts of a delivery', () => {
     const { port } = new URL(receiver.url);
     const { id } = await register(shop, 'https://93.184.216.34/hook');
     // The target was public when it was registered.
-    await shop.app.services.database.run(
+    await shop.app.database.run(
       sql`update webhook_endpoint set url = ${`https://localhost:${port}/hook`} where id = ${id}`,
     );
     await createCheese(shop, 'Brie');

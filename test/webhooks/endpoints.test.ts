@@ -84,7 +84,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.deepEqual(again.json, first);
     // Neither the endpoint nor the stored response has the secret in plain text.
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     for (const table of ['webhook_endpoint', 'stored_response', 'event']) {
       const rows = await database.all(sql`select * from ${rawSql(table)}`);
       assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(first.secret.slice(6)), table);
@@ -142,7 +142,7 @@ onBothEngines('Webhook endpoints', (engine) => {
   test('have at most 20 in an account, also when they are created at once', async () => {
     const shop = opened();
     const account = `full-${engine}`;
-    await shop.app.services.keys.createAccount(shop.app.services.contextOf('test'), account);
+    await shop.app.auth.keys.createAccount(shop.app.contextOf('test'), account);
     const responses = await Promise.all(
       Array.from({ length: 22 }, () =>
         shop.request('POST', path, { as: shop.admin, body: { url, account } }),

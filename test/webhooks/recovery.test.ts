@@ -268,7 +268,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     const cheese = await createCheese(shop, 'Brie');
     await changeCheese(shop, cheese, 'pending');
     await numbered(shop);
-    const run = shop.app.webhookWorker.run();
+    const run = shop.app.webhooks.worker.run();
     await until(async () => held.length === 1);
     const behind = ['earlier_delivery', null];
     assert.deepEqual(await shown(), [['lease', 10_000], ['lease', 10_000], behind]);
@@ -286,12 +286,12 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
       ['retry', dueMs],
     ]);
     clock.advance(6000);
-    const second = shop.app.webhookWorker.run();
+    const second = shop.app.webhooks.worker.run();
     await until(async () => held.length === 1);
     held.pop()?.writeHead(429, { 'Retry-After': '10' }).end();
     await second;
     await loseServers(shop);
-    await shop.app.services.database.run(sql`update background_job set due_at = '2026-01-01T00:00:00.000Z'`);
+    await shop.app.database.run(sql`update background_job set due_at = '2026-01-01T00:00:00.000Z'`);
     assert.deepEqual((await shown()).at(-1), ['pause', 30_000]);
     await shop.request('POST', `${path}/disable`, { as: shop.admin });
     assert.deepEqual(await shown(), [
@@ -305,14 +305,14 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
 suite('An endpoint with a long backlog', () => {
   test('is looked at seldom, and gets its new events all the same', async (t) => {
     const shop = await openShop(t);
-    const { database } = shop.app.services;
+    const { database } = shop.app;
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9000)
       select ${id}, 0, 'evt_abcd_0', 'cheese.created', 'cheese:999999', 'replay', 'waiting', '' from numbers`);
-    await shop.app.webhookWorker.start();
+    await shop.app.webhooks.worker.start();
     await createCheese(shop, 'Brie');
     await until(async () => receiver.received.length === 1);
     await createCheese(shop, 'Feta');
@@ -322,7 +322,7 @@ suite('An endpoint with a long backlog', () => {
     // What an operator does is not delayed.
     await createCheese(shop, 'Gouda');
     await numbered(shop);
-    shop.app.webhookWorker.wake(id);
+    shop.app.webhooks.worker.wake(id);
     const wokenAt = performance.now();
     await until(async () => receiver.received.length === 3);
     assert.ok(performance.now() - wokenAt < 4000);

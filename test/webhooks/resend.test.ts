@@ -36,7 +36,7 @@ async function createCheeses(shop: Shop, ...names: readonly string[]): Promise<s
   return items.map(({ id }) => id);
 }
 
-const deliver = (shop: Shop) => shop.app.webhookWorker.run();
+const deliver = (shop: Shop) => shop.app.webhooks.worker.run();
 
 async function logOf(shop: Shop, id: number, query = ''): Promise<Json[]> {
   const response = await send(shop, 'GET', `${path}/${id}/deliveries?${query}`);
@@ -170,7 +170,7 @@ onBothEngines('Deliveries', (engine) => {
       'dry-run': 'true',
     });
     assert.ok(dry.status === 202 && dry.json.deliveryId < 0);
-    await shop.app.services.database.run(sql`update event_log set first = last + 1`);
+    await shop.app.database.run(sql`update event_log set first = last + 1`);
     const expired = await send(shop, 'POST', `/v2/webhook-deliveries/${feta.id}/retry`);
     assertError(expired, 409, 'conflict');
     assert.match(expired.json.message, /has expired/);
@@ -213,7 +213,7 @@ onBothEngines('Deliveries', (engine) => {
     assertFields(await replay({ since: events[1], until: events[0] }), ['until']);
     assertFields(await replay({ since: 'earliest', types: ['none.*'] }), ['types[0]']);
     assertError(await replay({ since: 'evt_zzzz_1' }), 410, 'log_rewound');
-    await shop.app.services.database.run(sql`update event_log set first = last`);
+    await shop.app.database.run(sql`update event_log set first = last`);
     assertError(await replay({ since: events[0] }), 410, 'events_expired');
     await send(shop, 'POST', `${path}/${id}/disable`);
     assertError(await replay({ since: 'latest' }), 409, 'conflict');
@@ -252,7 +252,7 @@ onBothEngines('Deliveries', (engine) => {
 
     await send(shop, 'POST', `${path}/${id}/disable`);
     await createCheeses(shop, 'Sbrinz', 'Vacherin');
-    await shop.app.services.database.run(sql`update event_log set first = last`);
+    await shop.app.database.run(sql`update event_log set first = last`);
     const refused = await send(shop, 'POST', `${path}/${id}/enable`);
     assertError(refused, 409, 'conflict');
     assert.match(refused.json.message, /"skip": true/);
@@ -335,7 +335,7 @@ onBothEngines('Test pings', (engine) => {
 
 test('A replay of more deliveries than can wait is 422 and queues nothing', async (t) => {
   const shop = await openShop(t);
-  const { database } = shop.app.services;
+  const { database } = shop.app;
   const receiver = await openReceiver(t);
   const row = await database.get<{ last: number }>(sql`select last from event_log`);
   const last = row?.last ?? 0;
@@ -363,7 +363,7 @@ test('A replay of more deliveries than can wait is 422 and queues nothing', asyn
   assert.equal((await send(shop, 'GET', `${path}/${id}`)).json.waiting, 10_000);
   // Deleting it leaves its deliveries to maintenance.
   assert.equal((await send(shop, 'DELETE', `${path}/${id}`)).status, 204);
-  await shop.app.webhookWorker.purge();
+  await shop.app.webhooks.worker.purge();
   const left = await database.get<{ rows: number }>(sql`select count(*) as rows from webhook_delivery`);
   assert.equal(left?.rows, 0);
 });

@@ -42,7 +42,7 @@ export async function changeCheese(shop: Shop, id: number, status: string): Prom
 /** Waits until all events have a number. */
 export async function numbered(shop: Shop): Promise<void> {
   await until(async () => {
-    const row = await shop.app.services.database.get<{ waiting: number }>(
+    const row = await shop.app.database.get<{ waiting: number }>(
       sql`select count(*) as waiting from event where sequence is null`,
     );
     return row?.waiting === 0;
@@ -52,30 +52,28 @@ export async function numbered(shop: Shop): Promise<void> {
 /** Queues and sends all that is due. */
 export async function deliver(shop: Shop): Promise<void> {
   await numbered(shop);
-  await shop.app.webhookWorker.run();
+  await shop.app.webhooks.worker.run();
 }
 
 /** As if the servers that send had been killed, and others had noticed it. */
 export function loseServers({ app, clock }: Shop): Promise<void> {
-  return endAllLeases(app.services.database, deliveryKind, clock.now());
+  return endAllLeases(app.database, deliveryKind, clock.now());
 }
 
 export async function findEndpoint(shop: Shop, id: number): Promise<EndpointRow> {
-  const row = await shop.app.services.database.get<EndpointRow>(
-    sql`select * from webhook_endpoint where id = ${id}`,
-  );
+  const row = await shop.app.database.get<EndpointRow>(sql`select * from webhook_endpoint where id = ${id}`);
   assert.ok(row !== undefined);
   return row;
 }
 
 export function listDeliveries(shop: Shop, endpointId: number): Promise<DeliveryRow[]> {
-  return shop.app.services.database.all<DeliveryRow>(
+  return shop.app.database.all<DeliveryRow>(
     sql`select * from webhook_delivery where endpoint_id = ${endpointId} order by id`,
   );
 }
 
 export function listAttempts(shop: Shop, deliveryId: number): Promise<AttemptRow[]> {
-  return shop.app.services.database.all<AttemptRow>(
+  return shop.app.database.all<AttemptRow>(
     sql`select * from webhook_attempt where delivery_id = ${deliveryId} order by number`,
   );
 }

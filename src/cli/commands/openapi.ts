@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildApp } from '../../app/compose.ts';
+import { buildApp } from '../../app/build-app.ts';
 import { loadConfig } from '../../settings/config.ts';
 
 /** Prints the OpenAPI document of an app on an empty database, which is deleted afterwards. */

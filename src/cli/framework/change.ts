@@ -1,11 +1,11 @@
 /** Commands that make one change. With --dry-run, it is rolled back, and what it would change is printed. */
-import type { Services } from '../../app/services.ts';
+import type { ComposedShop } from '../../app/compose.ts';
 import type { Context } from '../../database/context.ts';
 import { Effects, rollingBack } from '../../database/dry-run.ts';
 import type { changeOptions } from './command-options.ts';
 import type { OptionsOf } from './options.ts';
 import { pluralize, printResult } from './output.ts';
-import { withServices } from './run-command.ts';
+import { withShop } from './run-command.ts';
 
 export type ChangeOptions = OptionsOf<typeof changeOptions>;
 
@@ -25,18 +25,18 @@ interface ShownEffect {
 /** Makes the change of a command, or a dry run of it, and prints the result. */
 export function makeChange(
   options: ChangeOptions,
-  change: (services: Services, context: Context) => Promise<ChangeResult>,
+  change: (shop: ComposedShop, context: Context) => Promise<ChangeResult>,
 ): Promise<void> {
-  return withServices(options, async (services) => {
-    const context = services.contextOf('cli');
+  return withShop(options, async (shop) => {
+    const context = shop.contextOf('cli');
     if (!options.dryRun) {
-      const { value, text } = await change(services, context);
+      const { value, text } = await change(shop, context);
       printResult(options, value, text);
       return;
     }
     const effects = new Effects();
-    await change(services, {
-      transaction: rollingBack(context.transaction, effects, services.clock),
+    await change(shop, {
+      transaction: rollingBack(context.transaction, effects, shop.clock),
       origin: { ...context.origin, effects },
     });
     const shown = effects.listed.map((json) => JSON.parse(json) as ShownEffect);

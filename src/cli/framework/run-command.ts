@@ -1,6 +1,6 @@
-/** Runs a command: parses its options, reads its settings and opens the services. */
+/** Runs a command: parses its options, reads its settings and opens the shop. */
 import { existsSync } from 'node:fs';
-import type { Services } from '../../app/services.ts';
+import type { ComposedShop } from '../../app/compose.ts';
 import { anotherEnvironment } from '../../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../../settings/parsers.ts';
@@ -122,12 +122,12 @@ export function unknownVariables(): { readonly name: string; readonly similar: r
 }
 
 /**
- * Runs a command with the services of the shop, then closes the database.
+ * Runs a command with the shop of the shop, then closes the database.
  * @throws ConfigError when there is no shop yet, unless `mayCreate`
  */
-export async function withServices(
+export async function withShop(
   options: CommandOptions,
-  run: (services: Services) => Promise<void>,
+  run: (shop: ComposedShop) => Promise<void>,
   mayCreate = false,
 ): Promise<void> {
   if (!mayCreate) {
@@ -137,11 +137,11 @@ export async function withServices(
         `There is no shop at ${file} yet. Start the server first, or set --data-dir or --database to where the shop is.`,
     );
   }
-  const { openServices } = await import('../../app/services.ts');
-  const services = await openServices(await configForExistingShop(options));
+  const { composeShop } = await import('../../app/compose.ts');
+  const shop = await composeShop(await configForExistingShop(options));
   try {
-    await run(services);
+    await run(shop);
   } finally {
-    await services.close();
+    await shop.close();
   }
 }

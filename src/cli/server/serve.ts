@@ -1,4 +1,4 @@
-import type { App } from '../../app/compose.ts';
+import type { App } from '../../app/build-app.ts';
 import type { Config } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { listenErrorText } from '../../system-errors.ts';
@@ -17,7 +17,7 @@ export async function serve(options: OptionsOf<typeof serveOptions>): Promise<vo
   const unlock = await lock(config, options.allowSecondServer);
   try {
     // Not loaded where other processes serve.
-    const { buildApp } = await import('../../app/compose.ts');
+    const { buildApp } = await import('../../app/build-app.ts');
     await run(await buildApp(config), options, unlock);
   } catch (error) {
     unlock?.();

@@ -1,6 +1,6 @@
 /** One of several server processes. processes.ts starts it, and sends it its settings. */
-import { buildApp } from '../../app/compose.ts';
-import { createChildPools } from '../../app/services.ts';
+import { buildApp } from '../../app/build-app.ts';
+import { createChildPools } from '../../app/foundation.ts';
 import { systemClock } from '../../clock.ts';
 import { limitConnections } from '../../http/connection-age.ts';
 import { mergeMetrics } from '../../http/metrics/merged-metrics.ts';
@@ -42,7 +42,7 @@ async function gather(number: number, own: string): Promise<string> {
 
 async function start({ config, isFirst, number }: Start): Promise<void> {
   try {
-    const app = await buildApp(config, systemClock, createChildPools(systemClock, 1));
+    const app = await buildApp(config, { workers: createChildPools(systemClock, 1) });
     limitConnections(app.server.server, systemClock);
     metricsOf = app.metrics.render;
     app.metrics.gatherWith((own) => gather(number, own));

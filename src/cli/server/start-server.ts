@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { scopeSummaries } from '../../access/access.ts';
 import { apiInfo } from '../../app/api-info.ts';
-import type { App } from '../../app/compose.ts';
+import type { App } from '../../app/build-app.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../../app/demo/demo.ts';
 import { typeOfKey } from '../../auth/keys/format.ts';
 import { consoleAccount } from '../../auth/keys/service.ts';
@@ -51,7 +51,7 @@ export function startServer(app: App, launch: Launch, onStop: () => void): Start
       try {
         await greeting;
         if (launch.isFirst) {
-          await app.services.consoleLinks.deleteStartLinks();
+          await app.oauth.consoleLinks.deleteStartLinks();
         }
         await app.close();
         onStop();
@@ -67,7 +67,7 @@ export function startServer(app: App, launch: Launch, onStop: () => void): Start
 
 /** Runs the steps of the start one after another. A signal ends the start between two steps. */
 async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Greeting | null> {
-  const { host, port, environment } = app.services.config;
+  const { host, port, environment } = app.config;
   const isSeeding = launch.isFirst && environment !== 'production';
   if (launch.isFirst) {
     warn(app);
@@ -77,7 +77,7 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
     () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),
     // Comes after listen, because the URLs of images contain the port.
     ...(isSeeding ? [() => seedImages(app)] : []),
-    () => startWork(app, launch),
+    () => app.start(launch.isOnlyServer),
   ];
   for (const step of steps) {
     if (signal.aborted) {
@@ -88,43 +88,24 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
   return signal.aborted ? null : greet(app, launch);
 }
 
-function warn({ log, services }: App): void {
+function warn({ log, newerSchema }: App): void {
   for (const { name, similar } of unknownVariables()) {
     const remedy = similar.length === 0 ? 'Check the spelling.' : `Did you mean ${similar.join(' or ')}?`;
     log.warn(`${name} is not a setting of Curd. ${remedy}`);
   }
-  if (services.newerSchema !== null) {
-    log.warn(
-      services.newerSchema,
-      'a newer version of Curd has migrated the database; replace this version soon',
-    );
-  }
-}
-
-async function startWork(app: App, { isOnlyServer }: Launch): Promise<void> {
-  void loadCatalogue(app);
-  app.worker.start();
-  await app.webhookWorker.start(isOnlyServer);
-  app.statisticsCounter.start();
-  app.orderCounter.start();
-  await app.instances.report();
-}
-
-/** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
-async function loadCatalogue({ log, services }: App): Promise<void> {
-  const startedAt = performance.now();
-  try {
-    await services.catalogueIndex.load();
-    const cheeses = services.catalogueIndex.size;
-    log.info({ cheeses, ms: Math.round(performance.now() - startedAt) }, 'the catalogue is loaded');
-  } catch (error) {
-    log.error({ err: error }, 'the catalogue could not be loaded; the next request tries again');
+  if (newerSchema !== null) {
+    log.warn(newerSchema, 'a newer version of Curd has migrated the database; replace this version soon');
   }
 }
 
 /** The last step, so that a key that is created is also printed. */
 async function greet(app: App, { isFirst }: Launch): Promise<Greeting> {
-  const { keys, config, consoleLinks, contextOf } = app.services;
+  const {
+    auth: { keys },
+    config,
+    oauth: { consoleLinks },
+    contextOf,
+  } = app;
   const { environment } = config;
   const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);
   const isLocal = environment === 'local';
@@ -144,8 +125,7 @@ async function greet(app: App, { isFirst }: Launch): Promise<Greeting> {
   };
 }
 
-function logStart({ server, services, log }: App): void {
-  const { config, database } = services;
+function logStart({ server, config, database, log }: App): void {
   const { address, port } = server.server.address() as AddressInfo;
   const { environment } = config;
   const { version } = apiInfo;
@@ -156,16 +136,15 @@ function logStart({ server, services, log }: App): void {
 }
 
 /** Seeds the demo catalogue at the first start, and the documented test orders at each start. Not in production. */
-async function seed({ services }: App): Promise<void> {
-  const { cheeses, contextOf } = services;
-  await seedDemoCatalogue(cheeses, contextOf('system'));
+async function seed({ cheeses, contextOf }: App): Promise<void> {
+  await seedDemoCatalogue(cheeses.service, contextOf('system'));
   await restoreTestOrders(contextOf('system'));
 }
 
 /** A failure is only logged: the shop works without images. */
-async function seedImages({ services, imageUrl, log }: App): Promise<void> {
+async function seedImages({ images, database, contextOf, fileUrl, log }: App): Promise<void> {
   try {
-    await seedDemoImages(services, services.contextOf('system'), imageUrl);
+    await seedDemoImages({ images: images.service, database }, contextOf('system'), fileUrl);
   } catch (error) {
     log.warn({ err: error }, 'the demo images could not be stored');
   }
@@ -173,7 +152,8 @@ async function seedImages({ services, imageUrl, log }: App): Promise<void> {
 
 /** The key that a local start prints: that of the settings, or a new one where there is no account. */
 async function keyOfStart(app: App, isEmpty: boolean): Promise<string | null> {
-  const { keys, config, contextOf } = app.services;
+  const { config, contextOf } = app;
+  const { keys } = app.auth;
   const { localKey } = config;
   if (localKey === null) {
     return isEmpty ? firstKey(app) : null;
@@ -192,8 +172,7 @@ async function keyOfStart(app: App, isEmpty: boolean): Promise<string | null> {
 }
 
 /** Creates an account and a key in a local database without accounts. */
-async function firstKey({ services }: App): Promise<string | null> {
-  const { keys, contextOf } = services;
+async function firstKey({ auth: { keys }, contextOf }: App): Promise<string | null> {
   try {
     const account = await keys.createAccount(contextOf('system'), localAccount);
     return (await keys.create(contextOf('system'), account.id, {})).key;

@@ -30,8 +30,6 @@ export interface EventHub {
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   isStopped(): boolean;
-  /** Where warnings are logged. Commands have no log. */
-  warnTo(log: Pick<Log, 'warn'>): void;
   /** Ends all waits: the server stops. */
   stop(): Promise<void>;
 }
@@ -41,7 +39,7 @@ interface Waiter {
   readonly end: (isNew: boolean) => void;
 }
 
-export function createEventHub(database: Database): EventHub {
+export function createEventHub(database: Database, log: Pick<Log, 'warn'>): EventHub {
   const tail = createEventTail(database);
   const stopping = new AbortController();
   const waiters = new Set<Waiter>();
@@ -54,7 +52,6 @@ export function createEventHub(database: Database): EventHub {
   let stopListening: Promise<() => Promise<void>> | null = null;
   let test: NodeJS.Timeout | undefined;
   let isWarned = false;
-  let log: Pick<Log, 'warn'> | null = null;
 
   /** Reads new events once for all waiters. */
   function look(): void {
@@ -120,7 +117,7 @@ export function createEventHub(database: Database): EventHub {
           poll = pollEvery(pollWithoutNotificationsMs);
           if (!isWarned) {
             isWarned = true;
-            log?.warn(
+            log.warn(
               'PostgreSQL notifications do not arrive, as behind a pooler in transaction mode: events reach streams up to 250 ms later. Connect to PostgreSQL directly, or use a pooler in session mode.',
             );
           }
@@ -171,9 +168,6 @@ export function createEventHub(database: Database): EventHub {
     tailAfter: tail.after,
     stopping: stopping.signal,
     isStopped: () => isStopped,
-    warnTo(target) {
-      log = target;
-    },
 
     async stop() {
       isStopped = true;

@@ -1,5 +1,6 @@
 /** Metrics in the text format of Prometheus (version 0.0.4). */
 import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -26,6 +27,34 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge';
   /** One value, or several by their labels: `{status="placed"}`. */
   readonly read: () => MaybePromise<number | Readonly<Record<string, number>>>;
+}
+
+type Read = MetricDefinition['read'];
+
+/** A metric that rises and falls. */
+export function gauge(name: string, help: string, read: Read): MetricDefinition {
+  return { name, help, type: 'gauge', read };
+}
+
+/** A metric that only rises. */
+export function counter(name: string, help: string, read: Read): MetricDefinition {
+  return { name, help, type: 'counter', read };
+}
+
+/** Values of a metric by one label. */
+export function byLabel(label: string, values: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([value, count]) => [`{${label}="${value}"}`, count]));
+}
+
+/** Reads a value again when the last one is too old. */
+export function cachedFor<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly value: T } | null = null;
+  return async () => {
+    if (last === null || clock.now() - last.at >= freshMs) {
+      last = { at: clock.now(), value: await read() };
+    }
+    return last.value;
+  };
 }
 
 /** Requests of one route with one status since the start. */

@@ -12,7 +12,7 @@ const blockSize = 100;
  * Reservations change only in transactions that have locked their order. So a transition that runs at the same moment
  * ends before, or sees the change.
  */
-export const openOrders: OpenOrders = {
+export const reservationsOfOpenOrders: OpenOrders = {
   async reserve(tx, cheeseId) {
     const queries = orderQueries(tx);
     let total = 0;

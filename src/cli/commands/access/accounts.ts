@@ -4,12 +4,12 @@ import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createAccountOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 export function createAccount(name: string, options: OptionsOf<typeof createAccountOptions>): Promise<void> {
-  return withServices(
+  return withShop(
     options,
-    async ({ config, keys, contextOf }) => {
+    async ({ config, auth: { keys }, contextOf }) => {
       const plan =
         options.plan === undefined ? undefined : parseEnum(Object.keys(config.plans))(options.plan, '--plan');
       const { id, plan: given } = await keys.createAccount(contextOf('cli'), name, plan);
@@ -25,7 +25,7 @@ export function createAccount(name: string, options: OptionsOf<typeof createAcco
 }
 
 export function listAccounts(options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ keys }) => {
+  return withShop(options, async ({ auth: { keys } }) => {
     const accounts = await keys.listAccounts();
     const rows = accounts.map(({ id, name, plan }) => [String(id), name, plan]);
     printResult(options, accounts, formatTable(['id', 'name', 'plan'], rows));
@@ -33,7 +33,7 @@ export function listAccounts(options: CommandOptions): Promise<void> {
 }
 
 export function setPlan(name: string, planName: string, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ config, keys }, context) => {
+  return makeChange(options, async ({ config, auth: { keys } }, context) => {
     const plan = parseEnum(Object.keys(config.plans))(planName, '<plan>');
     const { id } = await keys.findAccount(name);
     await keys.setPlan(context, id, plan);

@@ -1,10 +1,10 @@
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { formatTable, printResult } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ approvals }) => {
+  return withShop(options, async ({ oauth: { approvals } }) => {
     const items = await approvals.list();
     const rows = items.map((approval) => [
       String(approval.id),
@@ -32,7 +32,7 @@ export function decide(
   id: number,
   options: ChangeOptions,
 ): Promise<void> {
-  return makeChange(options, async ({ approvals }, context) => {
+  return makeChange(options, async ({ oauth: { approvals } }, context) => {
     const approval = await approvals[verb](context, id);
     const text = {
       approve: `Request ${id} is approved for 90 days.`,

@@ -2,11 +2,11 @@ import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createClientOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult, printSecret } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** Registers an application and prints its secret once. A public application has none: its client id is printed. */
 export function createClient(name: string, options: OptionsOf<typeof createClientOptions>): Promise<void> {
-  return withServices(options, async ({ keys, clients, contextOf }) => {
+  return withShop(options, async ({ auth: { keys }, oauth: { clients }, contextOf }) => {
     const account = await keys.findAccount(options.account);
     const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
       name,
@@ -29,7 +29,7 @@ export function createClient(name: string, options: OptionsOf<typeof createClien
 }
 
 export function listClients(options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ clients }) => {
+  return withShop(options, async ({ oauth: { clients } }) => {
     const items = await clients.list();
     const rows = items.map((client) => [
       client.clientId,
@@ -53,7 +53,7 @@ export function listClients(options: CommandOptions): Promise<void> {
 
 /** Deletes an application and all its tokens. */
 export function deleteClient(clientId: string, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ clients }, context) => {
+  return makeChange(options, async ({ oauth: { clients } }, context) => {
     await clients.delete(context, clientId);
     return { value: { clientId, deleted: true }, text: 'The application and all its tokens are deleted.' };
   });

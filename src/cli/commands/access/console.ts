@@ -4,7 +4,7 @@ import { publicBaseUrl } from '../../../settings/urls.ts';
 import type { consoleOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printSecret } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** The URL of the console with a link: browsers never send what follows the hash. */
 export function consoleLinkUrl(publicUrl: string, link: string): string {
@@ -13,7 +13,7 @@ export function consoleLinkUrl(publicUrl: string, link: string): string {
 
 /** Prints a link that signs in to the console, once, within 15 minutes. */
 export function openConsole(options: OptionsOf<typeof consoleOptions>): Promise<void> {
-  return withServices(options, async ({ config, consoleLinks, contextOf }) => {
+  return withShop(options, async ({ config, oauth: { consoleLinks }, contextOf }) => {
     if (config.console === 'off') {
       throw new ConfigError('The console of this shop is off: CURD_CONSOLE is off.');
     }

@@ -5,11 +5,11 @@ import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { listCustomersOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult, printSecret } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** Makes a customer staff, or customer again. */
 export function setRole(username: string, role: Role, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ customerAdministration }, context) => {
+  return makeChange(options, async ({ customers: { administration: customerAdministration } }, context) => {
     const id = await customerAdministration.idOf(username);
     await customerAdministration.changeRole(context, id, role);
     const roleText = { customer: 'a customer', staff: 'staff' }[role];
@@ -46,7 +46,7 @@ const cellsOf = ({ customer, role, deliveredTotal }: Item): string[] => [
 
 /** Prints up to 100 customers. */
 export function listCustomers(options: OptionsOf<typeof listCustomersOptions>): Promise<void> {
-  return withServices(options, async ({ customerSearch }) => {
+  return withShop(options, async ({ customers: { search: customerSearch } }) => {
     const page = await customerSearch.list({ q: options.search, limit: listedMax });
     const items = page.items.map((item) => JSON.parse(item) as Item);
     const more = page.hasMore ? '\nThere are more: search for a longer text with --search.' : '';
@@ -60,24 +60,30 @@ export function listCustomers(options: OptionsOf<typeof listCustomersOptions>): 
 }
 
 export function showCustomer(username: string, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ customerAdministration, customerSearch }) => {
-    const id = await customerAdministration.idOf(username);
-    const item = JSON.parse(await customerSearch.find(id)) as Item;
-    printResult(options, item, formatTable(columns, [cellsOf(item)]));
-  });
+  return withShop(
+    options,
+    async ({ customers: { administration: customerAdministration, search: customerSearch } }) => {
+      const id = await customerAdministration.idOf(username);
+      const item = JSON.parse(await customerSearch.find(id)) as Item;
+      printResult(options, item, formatTable(columns, [cellsOf(item)]));
+    },
+  );
 }
 
 /** Prints a link with which the customer sets a new password. */
 export function resetPassword(username: string, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ config, customerAdministration, contextOf }) => {
-    const id = await customerAdministration.idOf(username);
-    const { token, expiresAt } = await customerAdministration.createReset(contextOf('cli'), id);
-    const url = resetUrl(new URL(publicBaseUrl(config)).origin, token);
-    printSecret(
-      options,
-      url,
-      { url, expiresAt },
-      `Send this link to ${username}. It works once, until ${expiresAt}, and is not shown again.`,
-    );
-  });
+  return withShop(
+    options,
+    async ({ config, customers: { administration: customerAdministration }, contextOf }) => {
+      const id = await customerAdministration.idOf(username);
+      const { token, expiresAt } = await customerAdministration.createReset(contextOf('cli'), id);
+      const url = resetUrl(new URL(publicBaseUrl(config)).origin, token);
+      printSecret(
+        options,
+        url,
+        { url, expiresAt },
+        `Send this link to ${username}. It works once, until ${expiresAt}, and is not shown again.`,
+      );
+    },
+  );
 }

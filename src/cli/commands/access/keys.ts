@@ -3,11 +3,11 @@ import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult, printSecret } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** Creates a key and prints it once. */
 export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<void> {
-  return withServices(options, async ({ keys, contextOf }) => {
+  return withShop(options, async ({ auth: { keys }, contextOf }) => {
     const account = await keys.findAccount(options.account);
     const created = await keys.create(contextOf('cli'), account.id, {
       name: options.name,
@@ -20,7 +20,7 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
 }
 
 export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<void> {
-  return withServices(options, async ({ keys }) => {
+  return withShop(options, async ({ auth: { keys } }) => {
     const account = await keys.findAccount(options.account);
     const items = await keys.list(account.id);
     const rows = items.map((key) => [
@@ -46,13 +46,13 @@ export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<vo
 
 /** Creates a key that replaces another, and prints it once. */
 export function rotateKey(id: number, options: OptionsOf<typeof rotateKeyOptions>): Promise<void> {
-  return withServices(options, async ({ keys, contextOf }) => {
+  return withShop(options, async ({ auth: { keys }, contextOf }) => {
     printNew(options, await keys.rotate(contextOf('cli'), id, options.overlap, { makeAdmin: true }));
   });
 }
 
 export function revokeKey(id: number, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ keys }, context) => {
+  return makeChange(options, async ({ auth: { keys } }, context) => {
     await keys.revoke(context, id);
     return { value: { id, revoked: true }, text: `Key ${id} is refused from the next request on.` };
   });

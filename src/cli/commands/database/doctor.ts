@@ -1,4 +1,4 @@
-import { openServices } from '../../../app/services.ts';
+import { composeShop } from '../../../app/compose.ts';
 import { checkCatalogue } from '../../../cheeses/consistency-check.ts';
 import { systemClock } from '../../../clock.ts';
 import { type Finding, Findings } from '../../../database/checks/findings.ts';
@@ -54,12 +54,12 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     report(options, [{ check: 'database', findings: broken }]);
     return;
   }
-  const services = await openServices(config);
-  const { database } = services;
+  const shop = await composeShop(config);
+  const { database } = shop;
   try {
     if (options.repair) {
       await requireOwnSchema(database, 'doctor --repair');
-      await fillGaps(database, services.contextOf('cli').origin);
+      await fillGaps(database, shop.contextOf('cli').origin);
       await database.transaction(recountStock);
       await database.exclusiveTransaction(recountOrders);
       await database.transaction(beginCounting);
@@ -107,7 +107,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       await record(database, startedAt, results);
     }
   } finally {
-    await services.close();
+    await shop.close();
   }
 }
 

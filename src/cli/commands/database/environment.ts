@@ -1,7 +1,6 @@
+import { type ComposedShop, composeShop } from '../../../app/compose.ts';
 import { type RemovedDemo, removeDemoCheeses } from '../../../app/demo/demo.ts';
-import { openServices, type Services } from '../../../app/services.ts';
 import { countContents, type ShopContents } from '../../../app/shop-contents.ts';
-import { systemClock } from '../../../clock.ts';
 import type { Database, Sql } from '../../../database/database.ts';
 import { findEnvironment, storeEnvironment } from '../../../database/environment.ts';
 import { migrate } from '../../../database/migrate.ts';
@@ -53,9 +52,9 @@ export async function changeEnvironment(
   const unlock = await requireNoServer(location);
   const { dryRun } = options;
   try {
-    const services = await openServices(config, systemClock, undefined, true);
-    const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun)).finally(
-      services.close,
+    const shop = await composeShop(config, { isOfAnyEnvironment: true });
+    const change = await attempt(shop.database, dryRun, (tx) => apply(tx, shop, to, dryRun)).finally(
+      shop.close,
     );
     printResult(options, change, reportText(change));
   } finally {
@@ -97,7 +96,7 @@ async function attempt<T>(database: Database, dryRun: boolean, work: (tx: Sql) =
 
 async function apply(
   tx: Sql,
-  { cheeses, contextOf }: Services,
+  { cheeses: { service: cheeses }, contextOf }: ComposedShop,
   to: Environment,
   dryRun: boolean,
 ): Promise<Change> {

@@ -15,7 +15,7 @@ import { recountStock } from '../../../stock/consistency-check.ts';
 import type { resetOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** Tables that are not emptied: accounts and credentials, endpoints, quotas, the environment and the schema version. */
 const kept = [
@@ -51,9 +51,16 @@ async function continueAfter(tx: Sql, { version, last_cheese_id }: CatalogueStat
 
 /** Empties a local or sandbox shop and restores its demo catalogue. */
 export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void> {
-  return withServices(
+  return withShop(
     options,
-    async ({ config, database, keys, cheeses, images, contextOf }) => {
+    async ({
+      config,
+      database,
+      auth: { keys },
+      cheeses: { service: cheeses },
+      images: { service: images },
+      contextOf,
+    }) => {
       if (config.environment === 'production') {
         throw new ConfigError('A production shop is not reset. Reset is for local and sandbox shops.');
       }

@@ -2,14 +2,14 @@ import type { EventFilter } from '../../../event-log/reading/event-filter.ts';
 import { requireKnownTypes } from '../../../webhooks/endpoint.ts';
 import type { listEventsOptions, tailEventsOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** Events of one read. */
 const pageItems = 100;
 const waitMs = 30_000;
 
 export function printLoggedEvents(options: OptionsOf<typeof listEventsOptions>): Promise<void> {
-  return withServices(options, async ({ events }) => {
+  return withShop(options, async ({ events: { service: events } }) => {
     const filter = filterOf(options.types);
     if (options.since === undefined) {
       printEvents(options, await events.listNewest(filter, options.limit));
@@ -33,7 +33,7 @@ export function printLoggedEvents(options: OptionsOf<typeof listEventsOptions>):
 
 /** Prints new events until SIGINT or SIGTERM. */
 export function tailEvents(options: OptionsOf<typeof tailEventsOptions>): Promise<void> {
-  return withServices(options, async ({ events, hub }) => {
+  return withShop(options, async ({ events: { service: events, hub } }) => {
     const filter = filterOf(options.types);
     const stopping = new AbortController();
     const stop = () => stopping.abort();

@@ -11,7 +11,7 @@ import { isSystemError, reasonOf } from '../../../system-errors.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** A cheese can have 200 kB. */
 const pageSize = 200;
@@ -19,7 +19,7 @@ const pageSize = 200;
 /** Writes the catalogue to a file. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
   const writer = writerFor(fileFormatOf(file));
-  await withServices(options, async ({ cheeses, stock }) => {
+  await withShop(options, async ({ cheeses: { service: cheeses }, stock: { service: stock } }) => {
     let count = 0;
 
     async function* text(): AsyncGenerator<string> {

@@ -13,7 +13,7 @@ import type { importOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 const refusedExitCode = 2;
 const shownRows = 20;
@@ -27,11 +27,12 @@ export async function runImport(file: string, options: OptionsOf<typeof importOp
   const mapping = mappingOf(options.map);
   fileFormatOf(file);
   const size = sizeOf(file);
-  await withServices(
+  await withShop(
     options,
-    async (services) => {
+    async (shop) => {
       const bar = progressBar(size);
-      const report = await importCheeses(services, services.contextOf('cli'), file, {
+      const services = { clock: shop.clock, cheeses: shop.cheeses.service, stock: shop.stock.service };
+      const report = await importCheeses(services, shop.contextOf('cli'), file, {
         mapping,
         mode: update ? 'update' : 'create',
         setStock,
@@ -44,8 +45,8 @@ export async function runImport(file: string, options: OptionsOf<typeof importOp
       const receiving = preview
         ? []
         : [
-            ...(await webhookText(services.webhookEndpoints, cheeseEvents.created.type, report.created)),
-            ...(await webhookText(services.webhookEndpoints, cheeseEvents.updated.type, report.updated)),
+            ...(await webhookText(shop.webhooks.endpoints, cheeseEvents.created.type, report.created)),
+            ...(await webhookText(shop.webhooks.endpoints, cheeseEvents.updated.type, report.updated)),
           ];
       printResult(options, report, [reportText(report), ...receiving].join('\n'));
       if (report.refusedCount > 0) {

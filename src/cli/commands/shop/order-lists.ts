@@ -2,7 +2,7 @@ import type { Order } from '../../../orders/schemas.ts';
 import type { listOrdersOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 /** How many rows a list prints. */
 const listedMax = 100;
@@ -18,29 +18,32 @@ const cellsOf = (order: Order): string[] => [
 
 /** Prints the newest orders, at most 100. */
 export function listOrders(options: OptionsOf<typeof listOrdersOptions>): Promise<void> {
-  return withServices(options, async ({ orderReader, customerAdministration }) => {
-    const customerId =
-      options.customer === undefined ? undefined : await customerAdministration.idOf(options.customer);
-    const statuses = options.status === undefined ? undefined : [options.status];
-    const page = await orderReader.list(null, {
-      statuses,
-      customerId,
-      late: options.late || undefined,
-      needsApproval: options.needsApproval || undefined,
-      limit: listedMax,
-    });
-    const items = JSON.parse(`[${page.items}]`) as Order[];
-    const more = page.hasMore ? `\nThese are the newest of ${page.total}.` : '';
-    printResult(
-      options,
-      { items, total: page.total, hasMore: page.hasMore },
-      formatTable(columns, items.map(cellsOf), 'There are no such orders.') + more,
-    );
-  });
+  return withShop(
+    options,
+    async ({ orders: { reader: orderReader }, customers: { administration: customerAdministration } }) => {
+      const customerId =
+        options.customer === undefined ? undefined : await customerAdministration.idOf(options.customer);
+      const statuses = options.status === undefined ? undefined : [options.status];
+      const page = await orderReader.list(null, {
+        statuses,
+        customerId,
+        late: options.late || undefined,
+        needsApproval: options.needsApproval || undefined,
+        limit: listedMax,
+      });
+      const items = JSON.parse(`[${page.items}]`) as Order[];
+      const more = page.hasMore ? `\nThese are the newest of ${page.total}.` : '';
+      printResult(
+        options,
+        { items, total: page.total, hasMore: page.hasMore },
+        formatTable(columns, items.map(cellsOf), 'There are no such orders.') + more,
+      );
+    },
+  );
 }
 
 export function showOrder(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ orders, orderReader }) => {
+  return withShop(options, async ({ orders: { service: orders, reader: orderReader } }) => {
     const order = JSON.parse((await orders.find(id, null)).body) as Order;
     const timeline = await orderReader.timeline(id, null);
     const lines = order.items.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`);

@@ -18,7 +18,7 @@ const transitions: Readonly<
 
 /** Changes the status of an order. */
 export function changeOrder(verb: Verb, id: number, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ orders }, context) => {
+  return makeChange(options, async ({ orders: { service: orders } }, context) => {
     const { body } = await transitions[verb](orders, context, id);
     const order = JSON.parse(body) as Order;
     return { value: order, text: `Order ${order.id} is ${order.status}.` };

@@ -9,7 +9,7 @@ import type {
 } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 type Item = XStatic<typeof StockList>['items'][number];
 
@@ -17,7 +17,7 @@ const pageSize = 100;
 
 /** Lists the stock of all tracked cheeses. */
 export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<void> {
-  return withServices(options, async ({ stockReader }) => {
+  return withShop(options, async ({ stock: { reader: stockReader } }) => {
     const items: Item[] = [];
     let cursor: string | undefined;
     do {
@@ -50,7 +50,7 @@ export function setStock(
   onHand: number,
   options: OptionsOf<typeof setStockOptions>,
 ): Promise<void> {
-  return makeChange(options, async ({ stock }, context) => {
+  return makeChange(options, async ({ stock: { service: stock } }, context) => {
     const { lowAt } = options;
     const input = { onHand, ...(lowAt === undefined ? {} : { lowAt }) };
     return shownStock(cheeseId, (await stock.replace(context, cheeseId, input)).stock);
@@ -63,7 +63,7 @@ export function adjustStock(
   deltaKg: number,
   options: OptionsOf<typeof adjustStockOptions>,
 ): Promise<void> {
-  return makeChange(options, async ({ stock }, context) => {
+  return makeChange(options, async ({ stock: { service: stock } }, context) => {
     const { reason } = options;
     return shownStock(cheeseId, await stock.adjust(context, cheeseId, { deltaKg, reason }));
   });
@@ -71,7 +71,7 @@ export function adjustStock(
 
 /** Stops tracking the stock of a cheese. */
 export function untrackStock(cheeseId: number, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ stock }, context) => {
+  return makeChange(options, async ({ stock: { service: stock } }, context) => {
     await stock.untrack(context, cheeseId);
     return {
       value: { cheeseId, tracked: false },

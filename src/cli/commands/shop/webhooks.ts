@@ -9,26 +9,29 @@ import type {
 } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, pluralize, printResult, printSecret } from '../../framework/output.ts';
-import { withServices } from '../../framework/run-command.ts';
+import { withShop } from '../../framework/run-command.ts';
 
 const failedExitCode = 2;
 
 /** Registers a URL and prints the secret once. */
 export function createEndpoint(url: string, options: OptionsOf<typeof createEndpointOptions>): Promise<void> {
-  return withServices(options, async ({ keys, webhookEndpoints, contextOf }) => {
-    const account = await keys.findAccount(options.account);
-    const { types, description } = options;
-    const endpoint = await webhookEndpoints.create(contextOf('cli'), account.id, {
-      url,
-      ...(types === undefined ? {} : { types }),
-      ...(description === undefined ? {} : { description }),
-    });
-    printNewSecret(options, endpoint);
-  });
+  return withShop(
+    options,
+    async ({ auth: { keys }, webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
+      const account = await keys.findAccount(options.account);
+      const { types, description } = options;
+      const endpoint = await webhookEndpoints.create(contextOf('cli'), account.id, {
+        url,
+        ...(types === undefined ? {} : { types }),
+        ...(description === undefined ? {} : { description }),
+      });
+      printNewSecret(options, endpoint);
+    },
+  );
 }
 
 export function listEndpoints(options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ webhookEndpoints }) => {
+  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints } }) => {
     const items = (await webhookEndpoints.list()).map((text) => JSON.parse(text));
     const rows = items.map((one) => [
       String(one.id),
@@ -52,13 +55,13 @@ export function listEndpoints(options: CommandOptions): Promise<void> {
 
 /** Replaces the secret and prints the new one once. */
 export function rotateSecret(id: number, options: OptionsOf<typeof rotateSecretOptions>): Promise<void> {
-  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
     printNewSecret(options, await webhookEndpoints.rotateSecret(contextOf('cli'), id, options.overlap));
   });
 }
 
 export function enableEndpoint(id: number, options: OptionsOf<typeof enableEndpointOptions>): Promise<void> {
-  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
     const endpoint = await webhookEndpoints.enable(contextOf('cli'), id, options.skip);
     printEndpoint(
       options,
@@ -69,14 +72,14 @@ export function enableEndpoint(id: number, options: OptionsOf<typeof enableEndpo
 }
 
 export function stopEndpoint(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
     const endpoint = await webhookEndpoints.disable(contextOf('cli'), id);
     printEndpoint(options, endpoint, `Endpoint ${id} is disabled, and keeps its position.`);
   });
 }
 
 export function deleteEndpoint(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ webhookEndpoints, contextOf }) => {
+  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
     await webhookEndpoints.delete(contextOf('cli'), id);
     printResult(options, { id, deleted: true }, `Endpoint ${id} and its deliveries are deleted.`);
   });
@@ -84,7 +87,7 @@ export function deleteEndpoint(id: number, options: CommandOptions): Promise<voi
 
 /** Sends a test ping. Exit status 2: the receiver did not accept it. */
 export function testEndpoint(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ testPing, contextOf }) => {
+  return withShop(options, async ({ webhooks: { testPing }, contextOf }) => {
     const result = await testPing(contextOf('cli'), id);
     const outcome = result.error ?? `accepted with status ${result.status}`;
     printResult(options, result, `${outcome} (${result.durationMs} ms)`);
@@ -96,14 +99,14 @@ export function testEndpoint(id: number, options: CommandOptions): Promise<void>
 
 /** Makes due what waits for an endpoint. A running server sends it at once. */
 export function deliverNow(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ replays, contextOf }) => {
+  return withShop(options, async ({ webhooks: { replays }, contextOf }) => {
     const count = await replays.deliverNow(contextOf('cli'), id);
     printResult(options, { deliveries: count }, `Deliveries that will be sent now: ${count}.`);
   });
 }
 
 export function listDeliveries(id: number, options: OptionsOf<typeof listDeliveriesOptions>): Promise<void> {
-  return withServices(options, async ({ deliveries }) => {
+  return withShop(options, async ({ webhooks: { deliveries } }) => {
     const { items } = await deliveries.list(id, { status: options.status, limit: options.limit });
     const rows = items.map((one) => [
       String(one.id),
@@ -132,14 +135,14 @@ export function listDeliveries(id: number, options: OptionsOf<typeof listDeliver
 }
 
 export function retryDelivery(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ replays, contextOf }) => {
+  return withShop(options, async ({ webhooks: { replays }, contextOf }) => {
     const { deliveryId } = await replays.retry(contextOf('cli'), id);
     printResult(options, { deliveryId }, `Delivery ${deliveryId} sends the event.`);
   });
 }
 
 export function replayEvents(id: number, options: OptionsOf<typeof replayOptions>): Promise<void> {
-  return withServices(options, async ({ replays, contextOf }) => {
+  return withShop(options, async ({ webhooks: { replays }, contextOf }) => {
     const { since, until, types } = options;
     const count = await replays.replay(contextOf('cli'), id, {
       since,

@@ -1,0 +1,104 @@
+/** Builds the server of a shop. It does not listen yet. */
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { webhookDescriptions } from '../events/event-components.ts';
+import { closeServer } from '../http/close-server.ts';
+import type { Metrics } from '../http/metrics/metrics.ts';
+import { operationalRoutes } from '../http/metrics/operational-routes.ts';
+import { createRefusalLog } from '../http/metrics/refusal-log.ts';
+import { describeApi } from '../http/openapi/openapi.ts';
+import { describeRaw } from '../http/raw-routes.ts';
+import type { Route } from '../http/route.ts';
+import { createServer } from '../http/server.ts';
+import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
+import { createLog } from '../log.ts';
+import { type Maintenance, startMaintenance } from '../operations/maintenance.ts';
+import type { Config } from '../settings/config.ts';
+import { apiInfo } from './api-info.ts';
+import { type ComposedShop, composeShop } from './compose.ts';
+import type { ShopOptions } from './foundation.ts';
+
+export interface App extends ComposedShop {
+  readonly server: FastifyInstance;
+  readonly routes: readonly Route[];
+  readonly metrics: Metrics;
+  /** Runs the background jobs of all areas. */
+  readonly worker: JobWorker;
+  readonly maintenance: Pick<Maintenance, 'run'>;
+  /** Starts the background work. The caller does so when the server listens. @param isOnlyServer no other server has this database open */
+  start(isOnlyServer: boolean): Promise<void>;
+  /** The OpenAPI document. */
+  describe(): unknown;
+  /** Finishes running requests, stores what is buffered, and closes the database. */
+  close(): Promise<void>;
+}
+
+/** Opens the database and builds the server. Close it when done, even if it never listened. */
+export async function buildApp(
+  config: Config,
+  options: Omit<ShopOptions, 'log' | 'isOfAnyEnvironment' | 'listeningPort'> = {},
+): Promise<App> {
+  const log = createLog(config.logLevel);
+  const listeningPort = () => (server.server.address() as AddressInfo | null)?.port;
+  const shop = await composeShop(config, { ...options, log, listeningPort });
+  const { database, clock, areas, http, idempotency, auth, operations, events } = shop;
+  const { metrics, rateLimits, overload, uploads, failures, deprecations } = http;
+  metrics.add(areas.flatMap(({ gauges = [] }) => gauges));
+  const worker = createJobWorker({
+    ...{ database, clock, log },
+    handlers: areas.flatMap(({ jobs = [] }) => jobs),
+  });
+
+  const { requireReady } = operations;
+  const routes = [
+    ...areas.flatMap((area) => area.routes ?? []),
+    ...operationalRoutes({ requireReady, describe, metrics }),
+  ];
+  const rawRoutes = areas.flatMap((area) => area.rawRoutes ?? []);
+  const server = createServer(routes, {
+    ...{ config, clock, log, metrics, rateLimits, uploads, overload, failures, rawRoutes },
+    guard: auth.guard,
+    transaction: database.transaction,
+    idempotency: idempotency.store,
+    reportDeprecated: deprecations.report,
+  });
+  const writeRefusals = createRefusalLog(log, metrics);
+  const maintenance = startMaintenance(
+    log,
+    areas.flatMap(({ tasks = [] }) => tasks),
+    writeRefusals,
+  );
+  await events.numbering.start();
+
+  function describe(): unknown {
+    return describeApi([...routes, ...rawRoutes.map(describeRaw)], webhookDescriptions, apiInfo);
+  }
+
+  async function start(isOnlyServer: boolean): Promise<void> {
+    worker.start();
+    for (const area of areas) {
+      await area.start?.(isOnlyServer);
+    }
+  }
+
+  async function close(): Promise<void> {
+    const maintenanceEnd = maintenance.stop();
+    // Open streams and long polls would keep the server from stopping.
+    const stopped = shop.stop();
+    await closeServer(server);
+    writeRefusals();
+    await maintenanceEnd;
+    await worker.stop();
+    await stopped;
+    await shop.close();
+  }
+  let closed: Promise<void> | null = null;
+
+  return {
+    ...{ ...shop, server, routes, metrics, worker, maintenance, start, describe },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Opens what all areas of a shop share: its database, its pools of child processes, its addresses. */
+import { createPasswords, type Passwords } from '../auth/passwords.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { requireEnvironment } from '../database/environment.ts';
+import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import { AppError } from '../errors.ts';
+import { beginFirstEpoch } from '../event-log/numbering.ts';
+import type { StreamTimes } from '../events/stream.ts';
+import type { AreaDependencies } from '../http/area.ts';
+import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
+import type { Log } from '../log.ts';
+import type { Config } from '../settings/config.ts';
+import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { apiInfo } from './api-info.ts';
+
+/** Pools of child processes. */
+export interface ChildPools {
+  readonly passwords: Passwords;
+  readonly imageRenderer: ImageRenderer;
+}
+
+/** Starts no process yet. @param childrenMax of each pool; by default as many as one server needs */
+export function createChildPools(clock: Clock, childrenMax?: number): ChildPools {
+  return {
+    passwords: createPasswords(clock, childrenMax),
+    imageRenderer: createImageRenderer(clock, childrenMax),
+  };
+}
+
+export interface ShopOptions {
+  readonly clock?: Clock | undefined;
+  /** Commands have none. */
+  readonly log?: Log | undefined;
+  /** Shared by several shops of one process, and closed by the caller. */
+  readonly workers?: ChildPools | undefined;
+  readonly streamTimes?: StreamTimes | undefined;
+  /** Opens a shop of any environment. */
+  readonly isOfAnyEnvironment?: boolean;
+  /** Differs from the setting where that is 0; undefined while nothing listens. */
+  readonly listeningPort?: () => number | undefined;
+}
+
+interface Foundation extends AreaDependencies, ChildPools {
+  /** Not null where a newer version has migrated the database. */
+  readonly newerSchema: SchemaVersions | null;
+  /** Ends the child processes that it started, and closes the database. */
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError where the shop is of another environment than the settings; AppError unavailable */
+export async function openFoundation(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  { workers, isOfAnyEnvironment = false, listeningPort = () => undefined }: ShopOptions,
+): Promise<Foundation> {
+  const database = await openDatabase(config);
+  const newerSchema = await prepare(database, config, clock, isOfAnyEnvironment).catch(async (error) => {
+    await database.close();
+    throw error instanceof Error && 'severity' in error
+      ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
+      : error;
+  });
+  const pools = workers ?? createChildPools(clock);
+  return {
+    ...pools,
+    config,
+    clock,
+    log,
+    database,
+    newerSchema,
+    version: apiInfo.version,
+    contextOf: (actor) => ({
+      transaction: database.transaction,
+      origin: { actor, requestId: null, traceId: null, effects: null },
+    }),
+    issuer: () => new URL(publicBaseUrl(config, listeningPort())).origin,
+    fileUrl: (name) => publicImageUrl(config, name, listeningPort()),
+    async close() {
+      if (workers === undefined) {
+        pools.passwords.close();
+        pools.imageRenderer.close();
+      }
+      await database.close();
+    },
+  };
+}
+
+async function prepare(
+  database: Database,
+  config: Config,
+  clock: Clock,
+  isOfAnyEnvironment: boolean,
+): Promise<SchemaVersions | null> {
+  await migrate(database);
+  const newerSchema = await findNewerSchema(database);
+  if (!isOfAnyEnvironment) {
+    await requireEnvironment(database, config.environment);
+  }
+  await beginFirstEpoch(database, clock);
+  return newerSchema;
+}

@@ -1,0 +1,32 @@
+/** Opens the credentials: API keys, sessions of customers, access tokens. */
+import type { Area, AreaDependencies } from '../http/area.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import { createGuard } from './guard.ts';
+import { accountRoutes } from './keys/account-routes.ts';
+import { createKeyResolver } from './keys/resolver.ts';
+import { keyRoutes } from './keys/routes.ts';
+import { createKeyService } from './keys/service.ts';
+import { createGrants } from './oauth/grants.ts';
+import { createTokenResolver } from './oauth/resolver.ts';
+import { createSessions } from './sessions/service.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly rateLimits: RateLimits;
+}
+
+export function openAuth({ database, clock, config, rateLimits }: Dependencies) {
+  const { environment, accountPlan } = config;
+  const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
+  const sessions = createSessions({ database, clock, config });
+  const grants = createGrants(database, clock);
+  const keyResolver = createKeyResolver({ database, clock, environment });
+  return {
+    keys,
+    sessions,
+    grants,
+    guard: createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]),
+    routes: [...keyRoutes(keys), ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) })],
+    tasks: [keyResolver.flushLastUsed, sessions.purge, grants.purge],
+    close: keyResolver.flushLastUsed,
+  } satisfies Area;
+}

@@ -1,0 +1,68 @@
+/** Opens the catalogue. */
+import { createCursors } from '../cursor.ts';
+import type { EventService } from '../event-log/reading/service.ts';
+import type { LiveConnections } from '../events/live-connections.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { createCatalogueChanges } from './changes/catalogue-changes.ts';
+import { catalogueChangeRoutes } from './changes/routes.ts';
+import { checkCatalogue } from './consistency-check.ts';
+import { CheeseLists } from './listing/cheese-lists.ts';
+import { NameLists } from './listing/name-lists.ts';
+import { navigationRoutes } from './listing/navigation-routes.ts';
+import { listingRoutes } from './listing/routes.ts';
+import { cheeseRoutes } from './routes.ts';
+import { CurrentIndex } from './search-index/current-index.ts';
+import { type CheeseDependencies, createCheeseService } from './service.ts';
+
+interface Dependencies extends AreaDependencies, Pick<CheeseDependencies, 'beforeDelete' | 'onStatusChange'> {
+  readonly events: EventService;
+  readonly connections: LiveConnections;
+}
+
+export function openCheeses(dependencies: Dependencies) {
+  const { database, clock, log, config, events, connections } = dependencies;
+  const { secret } = config;
+  const service = createCheeseService({ ...dependencies, cheesesMax: config.catalogueMax });
+  const index = new CurrentIndex(database);
+  const lists = new CheeseLists(index, createCursors(secret, 'cheeses'));
+  const nameLists = new NameLists(index, {
+    category: createCursors(secret, 'categories'),
+    tag: createCursors(secret, 'tags'),
+  });
+  const changes = createCatalogueChanges({
+    database,
+    clock,
+    cursors: createCursors(secret, 'cheese changes', { name: 'since', field: 'next' }),
+    events,
+    retentionMs: config.tombstoneRetentionMs,
+  });
+
+  /** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
+  async function loadIndex(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await index.load();
+      const ms = Math.round(performance.now() - startedAt);
+      log.info({ cheeses: index.size, ms }, 'the catalogue is loaded');
+    } catch (error) {
+      log.error({ err: error }, 'the catalogue could not be loaded; the next request tries again');
+    }
+  }
+
+  return {
+    service,
+    index,
+    lists,
+    changes,
+    routes: [
+      ...listingRoutes(lists),
+      ...navigationRoutes(nameLists),
+      ...catalogueChangeRoutes(changes, connections),
+      ...cheeseRoutes(service),
+    ],
+    tasks: [changes.purge],
+    checks: [{ name: 'catalogue', run: checkCatalogue }],
+    start: () => void loadIndex(),
+    close: () => index.close(),
+  } satisfies Area;
+}

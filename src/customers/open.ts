@@ -1,0 +1,78 @@
+/** Opens the customers: profiles, login, administration. */
+import type { OAuthGrants } from '../auth/oauth/grants.ts';
+import { createPageLayout } from '../auth/oauth/pages/pages.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import type { Sessions } from '../auth/sessions/service.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import { createCursors } from '../cursor.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { gauge } from '../http/metrics/metrics.ts';
+import type { CountClientIp } from '../limits/client-ip-limits.ts';
+import { createCustomerAdministration } from './administration.ts';
+import { createCustomerFinder } from './customer-finder.ts';
+import { createLogin } from './login/login.ts';
+import { createLoginThrottle } from './login/login-throttle.ts';
+import { createKnownNetworks } from './login/networks.ts';
+import { createNewPasswords } from './login/new-passwords.ts';
+import { passwordResetPages } from './login/password-reset-pages.ts';
+import { createRegistration } from './login/registration.ts';
+import { customerOperatorRoutes } from './operator-routes.ts';
+import { customerRoutes } from './routes.ts';
+import { createCustomerSearch } from './search/search.ts';
+import { type CustomerDependencies, createCustomerService } from './service.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly cheeses: CheeseService;
+  readonly sessions: Sessions;
+  readonly grants: OAuthGrants;
+  readonly passwords: Passwords;
+  readonly countClientIp: CountClientIp;
+  readonly beforeDelete: CustomerDependencies['beforeDelete'];
+}
+
+export function openCustomers(dependencies: Dependencies) {
+  const { database, clock, config, cheeses, sessions, passwords, issuer, contextOf } = dependencies;
+  const { secret, registration, passwordLengthMin } = config;
+  const newPasswords = createNewPasswords(passwords, config.environment === 'local');
+  const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
+  const networks = createKnownNetworks({ database, clock, secret });
+  const login = createLogin({ database, passwords, sessions, throttle, networks });
+  const service = createCustomerService({ ...dependencies, newPasswords, tiers: config.tiers });
+  const administration = createCustomerAdministration({
+    ...dependencies,
+    newPasswords,
+    throttle,
+    directory: login,
+  });
+  const search = createCustomerSearch(database, createCursors(secret, 'customers'), cheeses);
+  return {
+    service,
+    login,
+    loginThrottle: throttle,
+    networks,
+    administration,
+    search,
+    finder: createCustomerFinder(database, cheeses),
+    /** Used by pages of the authorization server; null where customers cannot register. */
+    registration:
+      registration === 'open' ? createRegistration(service, passwordLengthMin, contextOf('anonymous')) : null,
+    routes: [
+      ...customerRoutes({ customers: service, login, registration, passwordLengthMin }),
+      ...customerOperatorRoutes({ administration, search, issuer }),
+    ],
+    rawRoutes: passwordResetPages({
+      ...dependencies,
+      administration,
+      page: createPageLayout(config.shopName),
+      secret,
+      passwordLengthMin,
+    }),
+    tasks: [throttle.purge, networks.purge, administration.purge],
+    gauges: [
+      gauge('curd_passwords', 'Passwords that are being hashed or verified, or wait for it.', () => {
+        const { running, waiting } = passwords.stats();
+        return { '{state="running"}': running, '{state="waiting"}': waiting };
+      }),
+    ],
+  } satisfies Area;
+}

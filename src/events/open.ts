@@ -1,0 +1,50 @@
+/** Opens the event log: numbering, readers, streams. */
+import { checkEventLog } from '../event-log/consistency-check.ts';
+import { createNumbering } from '../event-log/numbering.ts';
+import { createEventHub } from '../event-log/reading/hub.ts';
+import { createEventService } from '../event-log/reading/service.ts';
+import { removeExpiredEvents } from '../event-log/retention.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { counter, gauge } from '../http/metrics/metrics.ts';
+import { createLiveConnections } from './live-connections.ts';
+import { eventRoutes } from './routes.ts';
+import { type StreamTimes, streamTimes } from './stream.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly streamTimes?: StreamTimes | undefined;
+}
+
+/** The caller starts the numbering before the first request, and stops it after the last change. */
+export function openEvents({ database, clock, log, config, streamTimes: times = streamTimes }: Dependencies) {
+  const hub = createEventHub(database, log);
+  const service = createEventService(database, hub);
+  const numbering = createNumbering({ database, clock, log });
+  const connections = createLiveConnections(config.streams, config.streamsPerAccount);
+  return {
+    hub,
+    service,
+    numbering,
+    connections,
+    routes: eventRoutes({ events: service, hub, connections, times }),
+    tasks: [() => removeExpiredEvents(database, clock, config.eventRetentionMs)],
+    gauges: [
+      counter(
+        'curd_events_numbered_total',
+        'Events that this instance numbered; on SQLite all that were recorded since its start.',
+        numbering.numbered,
+      ),
+      gauge(
+        'curd_events_numbering_lag_seconds',
+        'Age of the oldest event without a number; always 0 on SQLite.',
+        numbering.lagSeconds,
+      ),
+      gauge('curd_event_streams_open', 'Open event streams and requests that wait, by kind.', () => ({
+        '{kind="stream"}': connections.count('stream'),
+        '{kind="long_poll"}': connections.count('longPoll'),
+      })),
+    ],
+    checks: [{ name: 'events', run: (snapshot) => checkEventLog(snapshot, clock.now()) }],
+    stop: hub.stop,
+    close: numbering.stop,
+  } satisfies Area;
+}

@@ -1,0 +1,43 @@
+/** Opens the images of cheeses. */
+import type { CheeseService } from '../cheeses/service.ts';
+import { openFiles } from '../files/open.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { gauge } from '../http/metrics/metrics.ts';
+import { publicImageUrl } from '../settings/urls.ts';
+import { checkImages } from './consistency-check.ts';
+import { inspectImageUrls } from './image-urls.ts';
+import type { ImageRenderer } from './renderer.ts';
+import { imageRoutes } from './routes.ts';
+import { createImageService } from './service.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly cheeses: CheeseService;
+  readonly renderer: ImageRenderer;
+}
+
+export async function openImages(dependencies: Dependencies) {
+  const { database, clock, config, cheeses, renderer, fileUrl } = dependencies;
+  const files = await openFiles(config, clock);
+  const service = createImageService({ database, clock, cheeses, renderer, files });
+  const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
+  return {
+    service,
+    routes: imageRoutes({ cheeses, images: service, urlOf: fileUrl, isRedirecting }),
+    tasks: [service.deleteUnused],
+    gauges: [
+      gauge('curd_pictures', 'Images that are being rendered, or wait for it.', () => {
+        const { running, waiting } = renderer.stats();
+        return { '{state="running"}': running, '{state="waiting"}': waiting };
+      }),
+    ],
+    checks: [
+      {
+        name: 'pictures',
+        run: async (snapshot) => [
+          ...(await checkImages(database, files, clock.now())),
+          ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
+        ],
+      },
+    ],
+  } satisfies Area;
+}

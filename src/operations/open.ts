@@ -1,0 +1,86 @@
+/** Opens the operation of a shop: its state for operators, its processes, metrics of the process and the database. */
+import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
+import { databaseSize } from '../database/checks/size.ts';
+import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';
+import { createInstances } from './instances.ts';
+import type { NameDependencies } from './names.ts';
+import { createReadiness } from './readiness.ts';
+import { administrationRoutes } from './routes.ts';
+import type { StatusDependencies } from './status.ts';
+
+/** The maximum age of the size in the metrics: PostgreSQL reads the size of every file of the database. */
+const sizeFreshMs = 60_000;
+
+interface Dependencies
+  extends AreaDependencies,
+    Omit<StatusDependencies, 'config' | 'instances'>,
+    NameDependencies {
+  readonly catalogueIndex: CurrentIndex;
+}
+
+export function openOperations(dependencies: Dependencies) {
+  const { database, clock, config, version, catalogueIndex } = dependencies;
+  const instances = createInstances(database, clock, version);
+  return {
+    instances,
+    /** The health check of load balancers. @throws AppError unavailable */
+    requireReady: createReadiness(config, database, catalogueIndex),
+    routes: administrationRoutes({ ...dependencies, instances }),
+    tasks: [instances.report],
+    gauges: createGauges(dependencies),
+    start: instances.report,
+    close: instances.stop,
+  } satisfies Area;
+}
+
+function createGauges({ database, clock, config, version }: AreaDependencies): MetricDefinition[] {
+  const { environment } = config;
+  const folders = storageFoldersOf(config);
+  const space = (read: (one: DiskSpace) => number) => async () => {
+    const spaces = await diskSpaceOf(folders);
+    return Object.fromEntries(spaces.map((one) => [`{folder="${one.folder}"}`, read(one)]));
+  };
+  return [
+    counter(
+      'curd_database_operations_total',
+      'Commits on SQLite; statements and transactions on PostgreSQL.',
+      () => database.stats().done,
+    ),
+    counter('curd_database_seconds_total', 'Time that these took.', () => database.stats().seconds),
+    gauge(
+      'curd_database_waiting',
+      'Statements and transactions that wait for the database.',
+      () => database.stats().waiting,
+    ),
+    gauge(
+      'curd_database_size_bytes',
+      'Size of the database, read every 60 seconds at most.',
+      cachedFor(clock, sizeFreshMs, () => databaseSize(database)),
+    ),
+    gauge(
+      'curd_disk_free_bytes',
+      'Free space of the disk with the folder.',
+      space(({ freeBytes }) => freeBytes),
+    ),
+    gauge(
+      'curd_disk_total_bytes',
+      'Size of the disk with the folder.',
+      space(({ totalBytes }) => totalBytes),
+    ),
+    gauge('curd_build_info', 'Always 1; the labels name the version, engine and environment.', () => ({
+      [`{version="${version}",node="${process.versions.node}",engine="${database.engine}",environment="${environment}"}`]: 1,
+    })),
+    gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'Processor time of this process.', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+    gauge(
+      'process_start_time_seconds',
+      'Start time of this process, since the epoch.',
+      () => Math.round(performance.timeOrigin) / 1000,
+    ),
+  ];
+}

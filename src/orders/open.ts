@@ -1,0 +1,77 @@
+/** Opens the orders. */
+import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import { createCursors } from '../cursor.ts';
+import type { CustomerFinder } from '../customers/customer-finder.ts';
+import type { CustomerService } from '../customers/service.ts';
+import type { EventService } from '../event-log/reading/service.ts';
+import type { LiveConnections } from '../events/live-connections.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { byLabel, cachedFor, gauge } from '../http/metrics/metrics.ts';
+import { createStockReservations } from '../stock/reservations.ts';
+import { checkCredits, checkOrders } from './consistency-check.ts';
+import { customerOrderRoutes } from './customer-routes.ts';
+import { createOrderCounter } from './lists/order-counter.ts';
+import { createOrderReader } from './lists/order-reader.ts';
+import { firstIdIn } from './order.ts';
+import { storeRoutes } from './routes.ts';
+import { createOrderService } from './service.ts';
+import { createOrderOnDelete } from './transitions/on-delete.ts';
+import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
+import { createTransitions } from './transitions/transitions.ts';
+
+/** The maximum age of the counts by status in the metrics. */
+const countsFreshMs = 15_000;
+
+interface Dependencies extends AreaDependencies {
+  readonly cheeses: CheeseService;
+  readonly cheeseLists: CheeseLists;
+  readonly customers: CustomerService;
+  readonly customerFinder: CustomerFinder;
+  readonly events: EventService;
+  readonly connections: LiveConnections;
+}
+
+export function openOrders(dependencies: Dependencies) {
+  const { database, clock, log, config, cheeses, customerFinder, contextOf } = dependencies;
+  const firstId = firstIdIn(config.environment);
+  const stock = createStockReservations(clock);
+  const transitions = createTransitions({ clock, stock, shippingTimeMs: config.shippingTimeMs, firstId });
+  const approvals = createOrderApprovals({ clock, cheeses, stock, transitions });
+  const service = createOrderService({
+    ...dependencies,
+    transitions,
+    approvals,
+    stock,
+    settings: config,
+    firstId,
+  });
+  const reader = createOrderReader(database, clock, createCursors(config.secret, 'orders'), firstId);
+  const counter = createOrderCounter(database, log);
+  return {
+    service,
+    reader,
+    approvals,
+    counter,
+    /** What orders do when a cheese or a customer is deleted. */
+    onDelete: createOrderOnDelete(clock, transitions),
+    routes: [
+      ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
+      ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
+    ],
+    gauges: [
+      gauge(
+        'curd_orders',
+        'Orders by status, counted every 15 seconds at most.',
+        cachedFor(clock, countsFreshMs, async () => byLabel('status', await reader.countByStatus())),
+      ),
+    ],
+    jobs: [createOrderApprovalHandler(approvals, contextOf('system'))],
+    checks: [
+      { name: 'orders', run: checkOrders },
+      { name: 'customers', run: checkCredits },
+    ],
+    start: () => counter.start(),
+    stop: () => counter.stop(),
+  } satisfies Area;
+}

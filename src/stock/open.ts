@@ -1,0 +1,27 @@
+/** Opens the stock. */
+import type { CheeseService } from '../cheeses/service.ts';
+import { createCursors } from '../cursor.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { checkStock } from './consistency-check.ts';
+import { createStockReader } from './reader.ts';
+import { stockRoutes } from './routes.ts';
+import { createStockService, type OpenOrders } from './service.ts';
+import { createStatusHandler } from './status-job.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly cheeses: CheeseService;
+  readonly openOrders: OpenOrders;
+}
+
+export function openStock(dependencies: Dependencies) {
+  const { database, config, cheeses, contextOf } = dependencies;
+  const service = createStockService(dependencies);
+  const reader = createStockReader(database, cheeses, createCursors(config.secret, 'stock levels'));
+  return {
+    service,
+    reader,
+    routes: stockRoutes({ stock: service, stockReader: reader }),
+    jobs: [createStatusHandler(cheeses, contextOf('system'))],
+    checks: [{ name: 'stock', run: checkStock }],
+  } satisfies Area;
+}
