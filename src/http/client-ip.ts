@@ -7,6 +7,8 @@ import type { Parameters } from '../schema/schema.ts';
 
 /** More than the longest IPv6 address with a zone. */
 const statedLengthMax = 100;
+/** The last 32 bits of such addresses are an IPv4 address: mapped (RFC 4291, 2.5.5.2), and translated (RFC 6052, 2.1). */
+const ipv4Prefixes = ['0,0,0,0,0,65535', '100,65435,0,0,0,0'];
 
 /**
  * The parameter of the OpenAPI document. The header is ignored without an API key, so no schema of a route validates
@@ -54,9 +56,8 @@ export function clientNetwork(given: string): string {
     return text;
   }
   const groups = groupsOf(text);
-  const [sixth = 0, seventh = 0, eighth = 0] = groups.slice(5);
-  if (sixth === 0xffff && groups.slice(0, 5).every((group) => group === 0)) {
-    // An IPv4 address (RFC 4291, section 2.5.5.2).
+  const [seventh = 0, eighth = 0] = groups.slice(6);
+  if (ipv4Prefixes.includes(groups.slice(0, 6).join())) {
     return [seventh >> 8, seventh & 0xff, eighth >> 8, eighth & 0xff].join('.');
   }
   return `${groups

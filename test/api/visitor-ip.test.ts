@@ -124,7 +124,14 @@ test('Curd-Client-IP with a key that is not valid gets 401, and counts for the s
 test('Curd-Client-IP may be written in every form of an address, and counts as limits count it', async (t) => {
   const shop = await openShop(t, { clock: testClock(), settings: failures(2) });
   const same: readonly (readonly string[])[] = [
-    ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '0:0:0:0:0:ffff:192.0.2.1', '::ffff:192.0.2.1%eth0'],
+    [
+      '192.0.2.1',
+      '::ffff:192.0.2.1',
+      '::FFFF:c000:201',
+      '0:0:0:0:0:ffff:192.0.2.1',
+      '::ffff:192.0.2.1%eth0',
+      '64:ff9b::c000:201',
+    ],
     ['2001:db8:0:1::1', '2001:DB8:0:1:ffff:ffff:ffff:ffff', '2001:0db8::1:0:0:192.0.2.1'],
     ['fe80::1%eth0', 'fe80::2', 'fe80::3%1'],
     // None of these is an IPv4 address.

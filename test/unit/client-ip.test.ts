@@ -11,7 +11,8 @@ suite('clientNetwork', () => {
         const [first = 0, second = 0, third = 0, fourth = 0] = ip.split('.').map(Number);
         const groups = [first * 256 + second, third * 256 + fourth].map((group) => group.toString(16));
         const mapped = [`::ffff:${ip}`, `::FFFF:${ip}`, `0:0:0::ffff:${ip}%1`, `::ffff:${groups.join(':')}`];
-        for (const text of [ip, `${ip}:${port}`, ...mapped, `[${mapped.at(-1)}]:${port}`]) {
+        const translated = [`64:ff9b::${ip}`, `0064:FF9B:0::${groups.join(':')}`];
+        for (const text of [ip, `${ip}:${port}`, ...translated, ...mapped, `[${mapped.at(-1)}]:${port}`]) {
           assert.equal(clientNetwork(text), ip);
         }
       }),
@@ -34,6 +35,7 @@ suite('clientNetwork', () => {
         );
       }),
     );
+    assert.equal(clientNetwork('64:ff9b:1::192.0.2.1'), '64:ff9b:1:0::/64');
     assert.equal(clientNetwork('::1'), '0:0:0:0::/64');
     assert.equal(clientNetwork('2001:db8::'), '2001:db8:0:0::/64');
     assert.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
