@@ -425,6 +425,8 @@ create table event (
 create index event_subject on event (subject, id);
 -- Reads the log in its order.
 create unique index event_sequence on event (sequence) where sequence > 0;
+-- Finds the events of a request.
+create index event_request on event (request_id) where request_id is not null;
 -- Finds the events that wait for their number.
 create index event_waiting on event (id) where sequence is null;
 
@@ -588,6 +590,29 @@ create table stored_response (
 create unique index stored_response_request on stored_response (request);
 -- Deletes expired responses.
 create index stored_response_expiry on stored_response (expires_at);
+
+-- src/request-log
+
+-- A request that the request log keeps for 24 hours. owner: account:<id>, customer:<id>, or empty for a request without a
+-- valid credential. customer_id: the customer for whom the request acted. facts: JSON, without text of the request.
+create table request (
+  id integer primary key,
+  request_id text not null,
+  owner text not null,
+  customer_id integer,
+  at text not null,
+  method text not null,
+  route text,
+  status integer not null,
+  error text,
+  facts text not null
+);
+-- Finds requests by the id that X-Request-Id has.
+create index request_request_id on request (request_id);
+-- Lists the requests of an owner, and finds the oldest of too many.
+create index request_owner on request (owner, id);
+-- Deletes the requests of a customer.
+create index request_customer on request (customer_id) where customer_id is not null;
 
 -- src/operations
 

@@ -103,6 +103,8 @@ export interface DetailsByCode {
     readonly limits?: readonly LimitState[];
     /** When `limits` were read, in milliseconds since the epoch; absent where no X-RateLimit-* is sent. */
     readonly readAt?: number;
+    /** The limit that was reached, as the request log names it. */
+    readonly refusedBy?: 'burst' | 'hour' | 'clientIp' | 'dryRun';
   };
   unavailable: { readonly retryAfterMs: number };
 }

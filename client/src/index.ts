@@ -7,6 +7,7 @@ import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
 import { Integrity, Statistics, Status } from './areas/operation.ts';
 import { Orders } from './areas/orders.ts';
+import { Requests } from './areas/requests.ts';
 import { Stock } from './areas/stock.ts';
 import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
 import { Http } from './http.ts';
@@ -68,6 +69,7 @@ export class Curd {
   readonly limits: Limits;
   readonly oauthClients: OauthClients;
   readonly orders: Orders;
+  readonly requests: Requests;
   readonly statistics: Statistics;
   readonly integrity: Integrity;
   readonly status: Status;
@@ -101,6 +103,7 @@ export class Curd {
     this.limits = new Limits(api);
     this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
+    this.requests = new Requests(api);
     this.statistics = new Statistics(api);
     this.integrity = new Integrity(api);
     this.status = new Status(api);

@@ -102,7 +102,7 @@ export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
     );
   }
   if (/\/v2\/*$/.test(baseUrl)) {
-    throw new TypeError(`baseUrl is "${baseUrl}". Leave out /v2, which the client adds.`);
+    throw new TypeError(`baseUrl is "${baseUrl}". Leave out /v2.`);
   }
   for (const [name, value] of Object.entries({ apiKey, session, token })) {
     if (typeof value === 'string' && !/^[\x20-\x7e]*$/.test(value.trim())) {

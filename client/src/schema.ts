@@ -1481,6 +1481,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests that were sent to this server
+         * @description The newest first. Kept for 24 hours are changes, responses from 400 on, requests slower than 500 ms, and requests that sent a valid `X-Request-Id`: at most 20 a second of a caller, and the newest 10,000 of an account. An API key sees what the keys and applications of its account did, a session what its customer did with sessions, and the scope `admin` everything, requests without a valid credential included. They are listed a second after their response, and requests to the request log are not kept.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/requests/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find out what happened to a request
+         * @description The requests with this `X-Request-Id`, the newest first: at most 20, because clients choose ids. Kept for 24 hours are changes, responses from 400 on, requests slower than 500 ms, and requests that sent a valid `X-Request-Id`: at most 20 a second of a caller, and the newest 10,000 of an account. An API key sees what the keys and applications of its account did, a session what its customer did with sessions, and the scope `admin` everything, requests without a valid credential included.
+         */
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/idempotency/{key}": {
         parameters: {
             query?: never;
@@ -7143,6 +7183,339 @@ export interface components {
             bounds: {
                 [key: string]: number;
             };
+        };
+        /** LoggedRequest */
+        LoggedRequest: {
+            /**
+             * @description The `X-Request-Id` of the response
+             * @example probe-1
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the response began
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            at: string;
+            /** @description The server process */
+            instance: string;
+            method: string;
+            /**
+             * @description The path with its parameters; null where there is no such path
+             * @example /v2/cheeses/{cheeseId}
+             */
+            route: string | null;
+            /**
+             * @description Numeric ids in the path
+             * @example {
+             *       "cheeseId": 7
+             *     }
+             */
+            ids: {
+                [key: string]: number;
+            };
+            status: number;
+            /** @description Until the response began */
+            milliseconds: number;
+            /** @description Of these milliseconds: to check the credential, to count the request, to receive the body, and in the handler */
+            parts: {
+                credential: number;
+                limits: number;
+                body: number;
+                handler: number;
+            };
+            /** @description null without a valid credential */
+            credential: {
+                /** @enum {string} */
+                kind: "apiKey" | "oauth" | "session";
+                /** @example key:12 */
+                id: string;
+                scopes: string[];
+                /** @example customer:5 */
+                actsFor: string | null;
+            } | null;
+            /** @description What was left after the request was counted; null where it was not counted by plan */
+            limits: {
+                plan: string | null;
+                hour: {
+                    limit: number;
+                    remaining: number;
+                    resetSeconds: number;
+                } | null;
+                burst: {
+                    limit: number;
+                    remaining: number;
+                } | null;
+                /**
+                 * @description The rate limit that refused the request
+                 * @enum {string|null}
+                 */
+                refusedBy: "burst" | "hour" | "clientIp" | "dryRun" | null;
+            };
+            access: {
+                /** @description One of these is enough: a scope, `apiKey`, `session` or `anyCredential` */
+                requires: string[];
+                /** @description Those that were missing where access was refused */
+                missing: string[];
+            };
+            /** @description The first `errors` of the response, without text of the request */
+            errors: {
+                field: string;
+                message: string;
+            }[];
+            /** @description Errors that are not listed */
+            moreErrors?: number;
+            /** @description Without text of the request; null without an error, and for OAuth endpoints */
+            error: {
+                type: string;
+                message: string;
+            } | null;
+            idempotency: {
+                used: boolean;
+                replayed: boolean;
+            };
+            dryRun: boolean;
+            /** @description The response was simulated */
+            simulated: boolean;
+            /** @description Of a valid `traceparent` */
+            traceId: string | null;
+        };
+        /**
+         * LoggedRequestList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "probe-1",
+         *           "at": "2026-01-15T09:30:00.000Z",
+         *           "instance": "shop-1-4f21aa",
+         *           "method": "POST",
+         *           "route": "/v2/cheeses",
+         *           "ids": {},
+         *           "status": 403,
+         *           "milliseconds": 0.61,
+         *           "parts": {
+         *             "credential": 0.31,
+         *             "limits": 0.05,
+         *             "body": 0.25,
+         *             "handler": 0
+         *           },
+         *           "credential": {
+         *             "kind": "apiKey",
+         *             "id": "key:12",
+         *             "scopes": [],
+         *             "actsFor": null
+         *           },
+         *           "limits": {
+         *             "plan": "pro",
+         *             "hour": {
+         *               "limit": 10000,
+         *               "remaining": 9871,
+         *               "resetSeconds": 1742
+         *             },
+         *             "burst": {
+         *               "limit": 100,
+         *               "remaining": 99
+         *             },
+         *             "refusedBy": null
+         *           },
+         *           "access": {
+         *             "requires": [
+         *               "write:cheeses"
+         *             ],
+         *             "missing": [
+         *               "write:cheeses"
+         *             ]
+         *           },
+         *           "errors": [],
+         *           "error": {
+         *             "type": "forbidden",
+         *             "message": "The credential is valid, but this needs the scope write:cheeses."
+         *           },
+         *           "idempotency": {
+         *             "used": false,
+         *             "replayed": false
+         *           },
+         *           "dryRun": false,
+         *           "simulated": false,
+         *           "traceId": null
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "hasMore": false
+         *     }
+         */
+        LoggedRequestList: {
+            items: components["schemas"]["LoggedRequest"][];
+            /** @description Send it as cursor for the next page; null on the last */
+            nextCursor: string | null;
+            /** @description Whether there is a next page; with filters, a page can be short */
+            hasMore: boolean;
+        };
+        /**
+         * LoggedRequestsWithId
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "probe-1",
+         *           "at": "2026-01-15T09:30:00.000Z",
+         *           "instance": "shop-1-4f21aa",
+         *           "method": "POST",
+         *           "route": "/v2/cheeses",
+         *           "ids": {},
+         *           "status": 403,
+         *           "milliseconds": 0.61,
+         *           "parts": {
+         *             "credential": 0.31,
+         *             "limits": 0.05,
+         *             "body": 0.25,
+         *             "handler": 0
+         *           },
+         *           "credential": {
+         *             "kind": "apiKey",
+         *             "id": "key:12",
+         *             "scopes": [],
+         *             "actsFor": null
+         *           },
+         *           "limits": {
+         *             "plan": "pro",
+         *             "hour": {
+         *               "limit": 10000,
+         *               "remaining": 9871,
+         *               "resetSeconds": 1742
+         *             },
+         *             "burst": {
+         *               "limit": 100,
+         *               "remaining": 99
+         *             },
+         *             "refusedBy": null
+         *           },
+         *           "access": {
+         *             "requires": [
+         *               "write:cheeses"
+         *             ],
+         *             "missing": [
+         *               "write:cheeses"
+         *             ]
+         *           },
+         *           "errors": [],
+         *           "error": {
+         *             "type": "forbidden",
+         *             "message": "The credential is valid, but this needs the scope write:cheeses."
+         *           },
+         *           "idempotency": {
+         *             "used": false,
+         *             "replayed": false
+         *           },
+         *           "dryRun": false,
+         *           "simulated": false,
+         *           "traceId": null,
+         *           "events": []
+         *         }
+         *       ]
+         *     }
+         */
+        LoggedRequestsWithId: {
+            items: {
+                /**
+                 * @description The `X-Request-Id` of the response
+                 * @example probe-1
+                 */
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description When the response began
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                at: string;
+                /** @description The server process */
+                instance: string;
+                method: string;
+                /**
+                 * @description The path with its parameters; null where there is no such path
+                 * @example /v2/cheeses/{cheeseId}
+                 */
+                route: string | null;
+                /**
+                 * @description Numeric ids in the path
+                 * @example {
+                 *       "cheeseId": 7
+                 *     }
+                 */
+                ids: {
+                    [key: string]: number;
+                };
+                status: number;
+                /** @description Until the response began */
+                milliseconds: number;
+                /** @description Of these milliseconds: to check the credential, to count the request, to receive the body, and in the handler */
+                parts: {
+                    credential: number;
+                    limits: number;
+                    body: number;
+                    handler: number;
+                };
+                /** @description null without a valid credential */
+                credential: {
+                    /** @enum {string} */
+                    kind: "apiKey" | "oauth" | "session";
+                    /** @example key:12 */
+                    id: string;
+                    scopes: string[];
+                    /** @example customer:5 */
+                    actsFor: string | null;
+                } | null;
+                /** @description What was left after the request was counted; null where it was not counted by plan */
+                limits: {
+                    plan: string | null;
+                    hour: {
+                        limit: number;
+                        remaining: number;
+                        resetSeconds: number;
+                    } | null;
+                    burst: {
+                        limit: number;
+                        remaining: number;
+                    } | null;
+                    /**
+                     * @description The rate limit that refused the request
+                     * @enum {string|null}
+                     */
+                    refusedBy: "burst" | "hour" | "clientIp" | "dryRun" | null;
+                };
+                access: {
+                    /** @description One of these is enough: a scope, `apiKey`, `session` or `anyCredential` */
+                    requires: string[];
+                    /** @description Those that were missing where access was refused */
+                    missing: string[];
+                };
+                /** @description The first `errors` of the response, without text of the request */
+                errors: {
+                    field: string;
+                    message: string;
+                }[];
+                /** @description Errors that are not listed */
+                moreErrors?: number;
+                /** @description Without text of the request; null without an error, and for OAuth endpoints */
+                error: {
+                    type: string;
+                    message: string;
+                } | null;
+                idempotency: {
+                    used: boolean;
+                    replayed: boolean;
+                };
+                dryRun: boolean;
+                /** @description The response was simulated */
+                simulated: boolean;
+                /** @description Of a valid `traceparent` */
+                traceId: string | null;
+                /** @description The events that the request caused, read now */
+                events: {
+                    /** @example evt_k3Xw_1043 */
+                    id: string;
+                    type: string;
+                }[];
+            }[];
         };
         /**
          * Login
@@ -14661,6 +15034,217 @@ export interface operations {
                      *       "code": 409,
                      *       "type": "conflict",
                      *       "message": "The event is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description A status such as `422`, or a class of them: `4xx` */
+                status?: string;
+                /** @description The method */
+                method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+                /** @description The path with its parameters, such as `/v2/cheeses/{cheeseId}` */
+                route?: string;
+                /** @description The `type` of the error */
+                error?: string;
+                /** @description At this time or later (RFC 3339) */
+                from?: string;
+                /** @description Before this time (RFC 3339) */
+                before?: string;
+                /** @description The `nextCursor` of the page before; the other parameters can be left out */
+                cursor?: string;
+                /** @description Requests of a page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "probe-1",
+                     *           "at": "2026-01-15T09:30:00.000Z",
+                     *           "instance": "shop-1-4f21aa",
+                     *           "method": "POST",
+                     *           "route": "/v2/cheeses",
+                     *           "ids": {},
+                     *           "status": 403,
+                     *           "milliseconds": 0.61,
+                     *           "parts": {
+                     *             "credential": 0.31,
+                     *             "limits": 0.05,
+                     *             "body": 0.25,
+                     *             "handler": 0
+                     *           },
+                     *           "credential": {
+                     *             "kind": "apiKey",
+                     *             "id": "key:12",
+                     *             "scopes": [],
+                     *             "actsFor": null
+                     *           },
+                     *           "limits": {
+                     *             "plan": "pro",
+                     *             "hour": {
+                     *               "limit": 10000,
+                     *               "remaining": 9871,
+                     *               "resetSeconds": 1742
+                     *             },
+                     *             "burst": {
+                     *               "limit": 100,
+                     *               "remaining": 99
+                     *             },
+                     *             "refusedBy": null
+                     *           },
+                     *           "access": {
+                     *             "requires": [
+                     *               "write:cheeses"
+                     *             ],
+                     *             "missing": [
+                     *               "write:cheeses"
+                     *             ]
+                     *           },
+                     *           "errors": [],
+                     *           "error": {
+                     *             "type": "forbidden",
+                     *             "message": "The credential is valid, but this needs the scope write:cheeses."
+                     *           },
+                     *           "idempotency": {
+                     *             "used": false,
+                     *             "replayed": false
+                     *           },
+                     *           "dryRun": false,
+                     *           "simulated": false,
+                     *           "traceId": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LoggedRequestList"];
+                };
+            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example probe-1 */
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests, with their events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "probe-1",
+                     *           "at": "2026-01-15T09:30:00.000Z",
+                     *           "instance": "shop-1-4f21aa",
+                     *           "method": "POST",
+                     *           "route": "/v2/cheeses",
+                     *           "ids": {},
+                     *           "status": 403,
+                     *           "milliseconds": 0.61,
+                     *           "parts": {
+                     *             "credential": 0.31,
+                     *             "limits": 0.05,
+                     *             "body": 0.25,
+                     *             "handler": 0
+                     *           },
+                     *           "credential": {
+                     *             "kind": "apiKey",
+                     *             "id": "key:12",
+                     *             "scopes": [],
+                     *             "actsFor": null
+                     *           },
+                     *           "limits": {
+                     *             "plan": "pro",
+                     *             "hour": {
+                     *               "limit": 10000,
+                     *               "remaining": 9871,
+                     *               "resetSeconds": 1742
+                     *             },
+                     *             "burst": {
+                     *               "limit": 100,
+                     *               "remaining": 99
+                     *             },
+                     *             "refusedBy": null
+                     *           },
+                     *           "access": {
+                     *             "requires": [
+                     *               "write:cheeses"
+                     *             ],
+                     *             "missing": [
+                     *               "write:cheeses"
+                     *             ]
+                     *           },
+                     *           "errors": [],
+                     *           "error": {
+                     *             "type": "forbidden",
+                     *             "message": "The credential is valid, but this needs the scope write:cheeses."
+                     *           },
+                     *           "idempotency": {
+                     *             "used": false,
+                     *             "replayed": false
+                     *           },
+                     *           "dryRun": false,
+                     *           "simulated": false,
+                     *           "traceId": null,
+                     *           "events": []
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LoggedRequestsWithId"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            /** @description No request with this id is kept */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "No request with this id is kept."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

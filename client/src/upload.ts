@@ -64,7 +64,7 @@ export async function uploadImage(
   { caption, isPrimary, onProgress, ...options }: UploadOptions,
 ): Promise<Result<'uploadCheeseImage'>> {
   if (!(image instanceof Blob)) {
-    throw new TypeError('The image must be a Blob: new Blob([bytes]), or in Node await openAsBlob(path).');
+    throw new TypeError('The image must be a Blob, such as await openAsBlob(path).');
   }
   const form = new FormData();
   form.append('file', image);

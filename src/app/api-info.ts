@@ -84,6 +84,10 @@ export const apiInfo: ApiInfo = {
         'Everything that happens in the shop, in one order without gaps: as a list, with waiting, and as a stream.',
     },
     {
+      name: 'Requests',
+      description: 'What happened to a request: its errors, its limits, where its time went, and its events.',
+    },
+    {
       name: 'Webhooks',
       description:
         'Endpoints to which events are sent, their secrets, and the log of deliveries. Needs the scope `admin`.',

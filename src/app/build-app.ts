@@ -61,6 +61,7 @@ export async function buildApp(
     transaction: database.transaction,
     idempotency: idempotency.store,
     reportDeprecated: deprecations.report,
+    requestLog: shop.requestLog.recorder,
   });
   const writeRefusals = createRefusalLog(log, metrics);
   const maintenance = startMaintenance(

@@ -21,6 +21,7 @@ const areas: Readonly<Record<string, string>> = {
   Limit: 'limits',
   OauthClient: 'oauthClients',
   Order: 'orders',
+  Request: 'requests',
   Statistics: 'statistics',
   Stock: 'stock',
   Tag: 'tags',

@@ -15,6 +15,7 @@ import { runAll } from '../operations/maintenance.ts';
 import { openOperations } from '../operations/open.ts';
 import { openOrders } from '../orders/open.ts';
 import { reservationsOfOpenOrders } from '../orders/transitions/open-orders.ts';
+import { openRequestLog } from '../request-log/open.ts';
 import type { Config } from '../settings/config.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
@@ -56,8 +57,11 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const customers = openCustomers({
     ...catalogue,
     ...auth,
-    beforeDelete: (tx, context, customerId): Promise<void> =>
-      orders.onDelete.onCustomerDelete(tx, context, customerId),
+    beforeDelete: async (tx, context, customerId): Promise<void> => {
+      await orders.onDelete.onCustomerDelete(tx, context, customerId);
+      await requestLog.service.onCustomerDelete(tx, customerId);
+    },
+    afterDelete: (customerId): void => requestLog.service.forgetCustomer(customerId),
   });
   const { login: directory, registration, finder: customerFinder } = customers;
   const orders = openOrders({ ...catalogue, customers: customers.service, customerFinder });
@@ -70,12 +74,13 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ...{ ...catalogue, ...http, keys, clients, customerFinder },
     ...{ orderReader: orders.reader, webhooks: webhooks.worker.stats, catalogueIndex: cheeses.index },
   });
+  const requestLog = openRequestLog({ ...shop, instance: operations.instances.id });
   const pages = openPages({ ...shop, consoleLinks });
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
     ...[cheeses, catalogueImport, images, stock, orders, customers, auth, oauth, statistics, operations],
-    ...[events, webhooks, idempotency, pages, http],
+    ...[events, webhooks, requestLog, idempotency, pages, http],
   ];
   let stopped: Promise<unknown> | null = null;
   /** Ends waits of requests and background work. */
@@ -87,7 +92,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ statistics, webhooks, operations, areas },
+    ...{ statistics, webhooks, operations, requestLog, areas },
     stop,
     async close() {
       await stop();

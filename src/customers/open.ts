@@ -28,6 +28,7 @@ interface Dependencies extends AreaDependencies {
   readonly passwords: Passwords;
   readonly countClientIp: CountClientIp;
   readonly beforeDelete: CustomerDependencies['beforeDelete'];
+  readonly afterDelete: CustomerDependencies['afterDelete'];
 }
 
 export function openCustomers(dependencies: Dependencies) {

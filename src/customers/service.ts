@@ -80,10 +80,13 @@ export interface CustomerDependencies {
   readonly tiers: TierThresholds;
   /** Deletes data of other areas, in the same transaction. */
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
+  /** Called when the deletion of a customer was committed. */
+  readonly afterDelete: (customerId: number) => void;
 }
 
 export function createCustomerService(dependencies: CustomerDependencies): CustomerService {
-  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete } = dependencies;
+  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete, afterDelete } =
+    dependencies;
   const now = () => timestamp(clock.now());
 
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
@@ -244,6 +247,9 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
         await customerQueries(tx).delete(found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
       });
+      if (context.origin.effects === null) {
+        afterDelete(found.id);
+      }
     },
 
     lockForUpdate: async (tx, id) => (await customerQueries(tx).lockForUpdate(id)) !== undefined,

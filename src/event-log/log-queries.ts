@@ -75,6 +75,12 @@ export const eventLogQueries = queriesOn((tx) => ({
       select numbered, call_again, is_new_identity
       from number_events(${eventsMax}::integer, ${ignoreFloor ? 1 : 0}::integer = 1)`),
 
+  /** Events of one request that have a number, in order, without their data. */
+  listOfRequest: (requestId: string, actor: string, limit: number) =>
+    tx.all<Pick<EventHeadRow, 'sequence' | 'type'>>(sql`
+      select sequence, type from event
+      where request_id = ${requestId} and actor = ${actor} and sequence > 0 order by id limit ${limit}`),
+
   /** PostgreSQL alone. */
   notify: (channel: string) => tx.get(sql`select pg_notify(${channel}, '')`),
 

@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../database/database.ts';
+import type { AppError } from '../errors.ts';
 import type { ClientIpCount } from '../limits/client-ip-limits.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits, RequestCharge } from '../limits/rate-limits.ts';
@@ -34,6 +35,14 @@ export interface Guard {
       readonly access: Exclude<Access, 'operational'>;
     },
   ): Principal | null;
+}
+
+/** Keeps facts of requests, without text of the request. */
+export interface RequestRecorder {
+  /** Called once for every response: keeps those that the request log is for. @param error null where it is not an error of the API */
+  record(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): void;
+  /** The facts that the request log keeps, for the log line of a failure. */
+  describe(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): object;
 }
 
 /** Reports an error that occurs when a part of the response was sent. */
@@ -77,6 +86,10 @@ export class Exchange {
   /** null for a real request. */
   dryRun: DryRun | null = null;
   response: RouteResponse | null = null;
+  /** When parts of the request ended, by performance.now(); 0 before that. */
+  credentialAt = 0;
+  limitsAt = 0;
+  handlerAt = 0;
 
   constructor(
     route: Route,

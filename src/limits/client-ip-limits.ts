@@ -90,6 +90,7 @@ export function createClientIpLimits({
           retryAfterMs: waitMs,
           limits: [{ policy: 'address', limit, windowSeconds: 60, remaining: 0, resetMs: waitMs }],
           readAt: clock.now(),
+          refusedBy: 'clientIp',
         },
       },
     );

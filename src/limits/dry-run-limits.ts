@@ -39,7 +39,14 @@ export function createDryRunLimits(
     return new AppError(
       'rateLimited',
       `Earlier dry runs of this operation have tried many changes, and ${dryRunChangesPerSecond} a second are permitted. Wait as long as Retry-After says. A real request does not wait.`,
-      { details: { retryAfterMs: waitMs, limits: [{ policy: 'dry-run', ...state }], readAt: clock.now() } },
+      {
+        details: {
+          retryAfterMs: waitMs,
+          limits: [{ policy: 'dry-run', ...state }],
+          readAt: clock.now(),
+          refusedBy: 'dryRun',
+        },
+      },
     );
   }
 

@@ -86,6 +86,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
         const waitMs = Math.max(use.msUntilBurstPermits(), charge.msUntilHourPermits());
         throw planRefusal(
           charge,
+          'burst',
           `Too many requests within a second: the plan ${plan.name} permits ${plan.burst}.`,
           waitMs,
         );
@@ -94,6 +95,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
         const waitMs = charge.msUntilHourPermits();
         throw planRefusal(
           charge,
+          'hour',
           `Too many requests within an hour: the plan ${plan.name} permits ${plan.perHour}.`,
           waitMs,
         );
@@ -102,10 +104,15 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     });
   }
 
-  function planRefusal(charge: RequestCharge, reason: string, waitMs: number): AppError {
+  function planRefusal(
+    charge: RequestCharge,
+    refusedBy: 'burst' | 'hour',
+    reason: string,
+    waitMs: number,
+  ): AppError {
     const { hour, burst, readAt } = charge.rateLimitStatus();
     return new AppError('rateLimited', `${reason} Wait as long as Retry-After says.`, {
-      details: { retryAfterMs: waitMs, limits: hour === null ? [burst] : [hour, burst], readAt },
+      details: { retryAfterMs: waitMs, limits: hour === null ? [burst] : [hour, burst], readAt, refusedBy },
     });
   }
 
@@ -140,7 +147,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
 }
 
 /** A key that acts for a customer is counted for its account. */
-function countedPrincipal(principals: readonly Principal[]): Principal | undefined {
+export function countedPrincipal(principals: readonly Principal[]): Principal | undefined {
   return principals.find(({ accountId }) => accountId !== null) ?? principals[0];
 }
 

@@ -234,6 +234,14 @@ export const settings = {
     default: 'on',
     parse: parseEnum(['on', 'off']),
   },
+  requestLog: {
+    variable: 'CURD_REQUEST_LOG',
+    flag: 'request-log',
+    placeholder: 'on|off',
+    help: 'whether requests can be looked up for 24 hours: changes, errors, slow ones, and those with an X-Request-Id of the client',
+    default: 'on',
+    parse: parseEnum(['on', 'off']),
+  },
   registration: {
     variable: 'CURD_REGISTRATION',
     flag: 'registration',

@@ -97,6 +97,9 @@ onBothEngines('The reference', (engine) => {
     for (let customer = 1; customer <= 7; customer += 1) {
       await app.oauth.approvals.request(clientId, customer);
     }
+    // The example of a request.
+    await shop.request('GET', '/v2/cheeses', { as, headers: { 'x-request-id': 'probe-1' } });
+    await shop.app.requestLog.work.run();
     // The examples of stock are about a cheese that is tracked.
     await shop.request('PUT', '/v2/cheeses/1/stock', { as, body: { onHand: 50 } });
     const { json: document } = await shop.request('GET', '/openapi.json');

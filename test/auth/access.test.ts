@@ -61,6 +61,8 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'GET /events': ['apiKey', 'admin'],
     'GET /events/stream': ['apiKey', 'admin'],
     'GET /events/:eventId': ['apiKey', 'admin'],
+    'GET /requests': ['apiKey', 'session', 'admin'],
+    'GET /requests/:requestId': ['apiKey', 'session', 'admin'],
     'GET /api-keys': ['admin'],
     'POST /api-keys/:keyId': ['admin'],
     'GET /customers': ['admin'],

@@ -181,7 +181,11 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     const rotate = (id: string, overlap: string) => () =>
       runInProcess(shop, 'keys rotate', [id], { overlap });
     await assertEachRefused(t, [
-      ['an account that exists', () => runInProcess(shop, 'accounts create', ['shop']), /account named shop/],
+      [
+        'an account that exists',
+        () => runInProcess(shop, 'accounts create', ['shop']),
+        /account named "shop"/,
+      ],
       ['an account without a name', () => runInProcess(shop, 'accounts create', ['']), /name/],
       [
         'an unknown plan',
@@ -192,9 +196,9 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
       [
         'a plan for an unknown account',
         () => runInProcess(shop, 'accounts set-plan', ['nobody', 'free']),
-        /no account named nobody/,
+        /no account named "nobody"/,
       ],
-      ['a key for an unknown account', create({ account: 'nobody' }), /no account named nobody/],
+      ['a key for an unknown account', create({ account: 'nobody' }), /no account named "nobody"/],
       ['another type', create({ type: 'dead' }), /dead/, /live, test/],
       ['another scope', create({ scope: 'write:cheese' }), /write:cheese"/, /write:cheeses/],
       ['a lifetime without a unit', create({ expiresIn: '90' }), /--expires-in/, /90d/],
@@ -219,7 +223,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is created');
     await curdJson(shop, 'migrate');
-    assertRefused(await curd(shop, ...create), /no account named nobody\. "curd accounts list" shows/);
+    assertRefused(await curd(shop, ...create), /no account named "nobody"\. "curd accounts list" shows/);
     assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);
     const twice = ['--scope', 'write:cheeses', '--scope', 'admin'];
     const { code, stderr } = await curd(shop, ...create, ...twice);

@@ -86,7 +86,7 @@ suite('curd webhooks', () => {
       [
         'an unknown account',
         () => run('create', ['http://x/'], { account: 'none' }),
-        /no account named none/,
+        /no account named "none"/,
       ],
       ['another scheme', () => run('create', ['ftp://x/'], { account }), /url: must be an http/],
     ]);

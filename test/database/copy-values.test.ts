@@ -118,6 +118,11 @@ async function fill(database: Database): Promise<void> {
     ({ id, text, other }) => [id, text, other, text, other, text, other, text, other, text],
   );
   await insert(
+    'request',
+    'id request_id owner customer_id at method route status error facts',
+    ({ id, text, other, nothing }) => [id, text, other, id, text, other, nothing, id, nothing, text],
+  );
+  await insert(
     'customer',
     'id username username_key email email_key first_name last_name last_first first_last phone password tier delivered_cents favourite_id favourite_name created_at',
     ({ id, text, other, nothing, number }) => [

@@ -22,6 +22,7 @@ const layers: readonly (readonly string[])[] = [
     'src/cheeses',
     'src/webhooks',
     'src/events',
+    'src/request-log',
   ],
   ['src/auth'],
   ['src/http'],

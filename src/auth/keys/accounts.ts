@@ -59,7 +59,7 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
           return { ...row, createdAt, activeKeys: 0 };
         } catch (error) {
           throw error instanceof ConstraintError
-            ? new AppError('conflict', `An account named ${name} exists already.`, { cause: error })
+            ? new AppError('conflict', `An account named "${name}" exists already.`, { cause: error })
             : error;
         }
       }),
@@ -88,7 +88,7 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
       if (row === undefined) {
         throw new AppError(
           'notFound',
-          `There is no account named ${name}. "curd accounts list" shows the accounts.`,
+          `There is no account named "${name}". "curd accounts list" shows the accounts.`,
         );
       }
       return row;

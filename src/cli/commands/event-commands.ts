@@ -1,4 +1,4 @@
-/** The commands of webhooks and of the event log. */
+/** The commands of webhooks, of the event log and of the request log. */
 import { commandName } from '../../command-name.ts';
 import { command } from '../framework/command-definition.ts';
 import {
@@ -13,6 +13,7 @@ import {
   tailEventsOptions,
 } from '../framework/command-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
+import { listRequestsOptions } from '../framework/request-options.ts';
 
 const endpointId = argument('id', parseId('webhook endpoint', '"curd webhooks list" shows the ids.'));
 const deliveryId = argument(
@@ -118,5 +119,25 @@ export const eventCommands = [
     help: 'Uses a server over HTTP and needs no database. The key is that of CURD_KEY, or --key. Prints the secret that signs, and one line for each event. Enter r to send the last event again; Ctrl+C prints the position to continue from.',
     options: listenOptions,
     load: async () => (await import('./shop/events-listen.ts')).listenToEvents,
+  }),
+  command({
+    name: 'requests list',
+    summary: 'list requests of the last 24 hours, the newest first',
+    help: 'Changes, errors, slow requests, and those with an X-Request-Id of the client.',
+    options: listRequestsOptions,
+    load: async () => (await import('./shop/requests.ts')).listLoggedRequests,
+  }),
+  command({
+    name: 'requests show',
+    summary: 'print what happened to a request, by its X-Request-Id',
+    help: 'Always JSON; with --json on one line.',
+    arguments: [textArgument('id')],
+    load: async () => (await import('./shop/requests.ts')).showLoggedRequest,
+  }),
+  command({
+    name: 'requests tail',
+    summary: 'print new requests of the request log until Ctrl+C',
+    help: 'One line for each request; with --json, one JSON object on each line.',
+    load: async () => (await import('./shop/requests.ts')).tailLoggedRequests,
   }),
 ];

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 
-type Color = 'bold' | 'red' | 'green' | 'yellow' | 'cyan';
+export type Color = 'bold' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** Colored text, if the stream shows colors. */
 export function colored(color: Color, text: string, stream: NodeJS.WriteStream = process.stdout): string {

@@ -45,13 +45,19 @@ export function createRequestLog(options: RequestLogOptions) {
 export function createErrorLog(
   options: RequestLogOptions,
   failures: RecentFailures,
+  describe: (error: AppError, request: FastifyRequest) => object,
 ): (error: AppError, request: FastifyRequest) => void {
   const { log, clock } = options;
   const recent = new Map<string, { readonly until: number; unlogged: number }>();
 
+  const factsOf = (error: AppError, request: FastifyRequest) => ({
+    ...identityOf(request, options),
+    request: describe(error, request),
+  });
+
   return (error, request) => {
-    const facts = identityOf(request, options);
     if (error.code !== 'unavailable') {
+      const facts = factsOf(error, request);
       failures.add(error, request);
       log.error({ ...facts, err: error.cause ?? error }, error.message);
       return;
@@ -64,6 +70,7 @@ export function createErrorLog(
     }
     failures.add(error, request);
     recent.set(error.message, { until: now + intervalMs, unlogged: 0 });
+    const facts = factsOf(error, request);
     const more = last === undefined || last.unlogged === 0 ? {} : { before: last.unlogged };
     if (error.cause === undefined) {
       log.warn({ ...facts, ...more }, error.message);

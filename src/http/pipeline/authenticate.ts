@@ -17,11 +17,14 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
   }
   const principals = resolveCredentials(exchange);
   if (principals instanceof Promise) {
-    return principals.then((resolved) => {
-      exchange.principals = resolved;
-    });
+    return principals.then((resolved) => setPrincipals(exchange, resolved));
   }
+  setPrincipals(exchange, principals);
+}
+
+function setPrincipals(exchange: Exchange, principals: readonly Principal[]): void {
   exchange.principals = principals;
+  exchange.credentialAt = performance.now();
 }
 
 /**
@@ -30,6 +33,12 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
  * @throws AppError rateLimited, badRequest
  */
 export function rateLimit(exchange: Exchange): MaybePromise<void> {
+  return chain(countRequest(exchange), () => {
+    exchange.limitsAt = performance.now();
+  });
+}
+
+function countRequest(exchange: Exchange): MaybePromise<void> {
   const { principals, route, request } = exchange;
   if (principals.length === 0) {
     return countClientIp(exchange);

@@ -107,6 +107,7 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
     },
     handler: (request, reply) => {
       const exchange = request.exchange as Exchange;
+      exchange.handlerAt = performance.now();
       const responding = chain(runSteps(afterBody, exchange), () => respond(exchange));
       const tracked = isTracked && responding instanceof Promise ? overload.track(responding) : responding;
       return chain(tracked, (response) => {

@@ -1,0 +1,42 @@
+/** Filters of the list as the query and the command line state them. */
+import { timePattern, timestamp } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { RequestFilters } from './queries.ts';
+
+export interface GivenFilters {
+  readonly status?: string | undefined;
+  readonly method?: string | undefined;
+  readonly route?: string | undefined;
+  readonly error?: string | undefined;
+  readonly from?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** @throws AppError badRequest for an unknown status or time */
+export function parseFilters({ status, from, before, ...exact }: GivenFilters): RequestFilters {
+  return {
+    ...exact,
+    ...(status === undefined ? {} : parseStatus(status)),
+    from: from === undefined ? undefined : parseTime('from', from),
+    before: before === undefined ? undefined : parseTime('before', before),
+  };
+}
+
+function parseStatus(status: string): Pick<RequestFilters, 'firstStatus' | 'lastStatus'> {
+  if (/^[1-5]xx$/i.test(status)) {
+    const first = Number(status[0]) * 100;
+    return { firstStatus: first, lastStatus: first + 99 };
+  }
+  if (!/^[1-5]\d\d$/.test(status)) {
+    throw new AppError('badRequest', 'status: must be a status such as 422, or a class such as 4xx.');
+  }
+  return { firstStatus: Number(status), lastStatus: Number(status) };
+}
+
+function parseTime(name: string, text: string): string {
+  const time = timePattern.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new AppError('badRequest', `${name}: must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.`);
+  }
+  return timestamp(time);
+}

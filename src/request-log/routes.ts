@@ -1,0 +1,58 @@
+/** The request log over HTTP. */
+import { anyOf, apiKey, oauth, session } from '../access/access.ts';
+import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { type Route, route } from '../http/route.ts';
+import { parseFilters } from './filters.ts';
+import { LoggedRequestList, LoggedRequestsWithId, requestListQuery } from './schemas.ts';
+import type { RequestService } from './service.ts';
+
+const tag = 'Requests';
+// Not every OAuth token of an account: a customer who has one must not see what the account did for others.
+const access = anyOf(apiKey, session, oauth('admin'));
+const headers = { 'Cache-Control': 'no-store' };
+const visible =
+  'An API key sees what the keys and applications of its account did, a session what its customer did with sessions, and the scope `admin` everything, requests without a valid credential included.';
+const kept =
+  'Kept for 24 hours are changes, responses from 400 on, requests slower than 500 ms, and requests that sent a valid `X-Request-Id`: at most 20 a second of a caller, and the newest 10,000 of an account.';
+
+export function requestLogRoutes(requests: RequestService): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/requests',
+      operationId: 'listRequests',
+      tag,
+      summary: 'List requests that were sent to this server',
+      description: `The newest first. ${kept} ${visible} They are listed a second after their response, and requests to the request log are not kept.`,
+      access,
+      query: requestListQuery,
+      responses: {
+        200: { description: 'A page of requests', schema: LoggedRequestList },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ query: { cursor, limit, ...given }, principal }) => {
+        const body = await requests.list(principal, { ...parseFilters(given), cursor, limit });
+        return { status: 200, headers, body: { ...body } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/requests/:requestId',
+      operationId: 'getRequest',
+      examples: { requestId: 'probe-1' },
+      tag,
+      summary: 'Find out what happened to a request',
+      description: `The requests with this \`X-Request-Id\`, the newest first: at most 20, because clients choose ids. ${kept} ${visible}`,
+      access,
+      responses: {
+        200: { description: 'The requests, with their events', schema: LoggedRequestsWithId },
+        ...notFoundResponse('No request with this id is kept'),
+      },
+      handle: async ({ params, principal }) => ({
+        status: 200,
+        headers,
+        body: { items: await requests.find(principal, params.requestId ?? '') },
+      }),
+    }),
+  ];
+}
