@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite } from 'node:test';
 import { bern, testClock, until } from '../context.ts';
-import { consoleLink, consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+import {
+  consoleLink,
+  consoleTests,
+  findAccessibilityProblems,
+  type OpenConsole,
+  viewports,
+} from './console.ts';
 
 const dayMs = 86_400_000;
 
@@ -399,5 +405,23 @@ suite('orders that need attention', () => {
       .waitFor();
     const { json } = await shop.request('GET', `/v2/store/order/${unpriced}`, { as: shop.admin });
     assert.equal(json.status, 'approved');
+  });
+});
+
+suite('the orders on a phone', () => {
+  const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
+
+  inConsole('open at the first column that has work, which stays when it is done', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const [id = 0] = await placeOrders(opened, 1, { approve: true });
+    await page.setViewportSize(viewports.phone);
+    await goTo('/orders');
+    await card(opened, 'approved', id).waitFor();
+    assert.equal(await page.getByRole('radio', { name: 'approved 1' }).isChecked(), true);
+    assert.equal(await page.locator('.board section').count(), 1);
+    await shop.request('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
+    await page.getByText('No approved orders').waitFor();
+    assert.equal(await page.getByRole('radio', { name: 'approved 0' }).isChecked(), true);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewports.phone.width);
   });
 });

@@ -1,5 +1,6 @@
 /** The console as a page: its policy, its screens for everybody, its sizes. */
 import assert from 'node:assert/strict';
+import { newClient, newCustomer } from '../auth/holders.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -97,3 +98,47 @@ inConsole('keeps the navigation in its place on short and long screens', async (
   }
   assert.equal(places.size, 1, [...places].join(' '));
 });
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  inConsole(`shows deletions in red, ${colorScheme}`, async ({ page, shop, goTo }) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewports.wide);
+    const customer = await newCustomer(shop, `eve-${colorScheme}`, 'customer');
+    await newClient(shop);
+    const create = async (path: string, body: object) =>
+      (await shop.request('POST', path, { as: shop.admin, body })).json.id;
+    const cheese = await create('/v2/cheeses', { name: `Brie ${colorScheme}` });
+    const webhook = await create('/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/' });
+    /** The buttons that delete something, with one of their colors. */
+    const colorsOf = (within: string, property: 'color' | 'backgroundColor') =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('${within} button')]
+        .filter(({ disabled, textContent }) => !disabled && textContent.startsWith('Delete'))
+        .map((button) => getComputedStyle(button).${property})`);
+    const isRed = (color: string) => {
+      const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
+      return red > 1.3 * green && red > 1.3 * blue;
+    };
+    for (const path of [
+      `/cheeses/${cheese}`,
+      `/customers/${customer}`,
+      '/access/clients',
+      `/webhooks/${webhook}`,
+    ]) {
+      await goTo(path);
+      const button = page.getByRole('button', { name: /^Delete/ }).first();
+      await button.waitFor();
+      const colors = await colorsOf('.main', 'color');
+      assert.ok(colors.length > 0 && colors.every(isRed), `${path} ${colors}`);
+      await button.click();
+      const dialog = page.getByRole('dialog');
+      const label = (await dialog.getByText(/^Type .* to confirm$/).textContent()) ?? '';
+      await dialog.getByRole('textbox').fill(label.replace(/^Type (.*) to confirm$/, '$1'));
+      const confirm = dialog.getByRole('button', { name: /^Delete/ });
+      await confirm.and(page.locator(':enabled')).waitFor();
+      const filled = await colorsOf('[role=dialog]', 'backgroundColor');
+      assert.ok(filled.length > 0 && filled.every(isRed), `the dialog of ${path} ${filled}`);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+  });
+}
