@@ -3,7 +3,13 @@ import type { Engine, Statement, Value } from './sql.ts';
 
 /** Runs statements, alone or within a transaction. The author of a statement declares the type of its rows. */
 export interface Sql {
+  /** What to call the engine. What differs between the engines has names of its own: the next member, and `Database`. */
   readonly engine: Engine;
+  /**
+   * Events get their numbers in the transaction that records them, because one transaction writes at a time. Otherwise
+   * they are numbered after their commit.
+   */
+  readonly numbersEventsAtWrite: boolean;
   all<Row>(statement: Statement): Promise<Row[]>;
   /** The first row; undefined when there is none. */
   get<Row>(statement: Statement): Promise<Row | undefined>;
@@ -34,6 +40,10 @@ export interface Sql {
 export type Transaction = <T>(work: (sql: Sql) => Promise<T>, groupOrder?: number) => Promise<T>;
 
 export interface Database extends Sql {
+  /** One server process uses the database, and may keep in memory what several would have to share. */
+  readonly hasOneServer: boolean;
+  /** `listen` hears of the commits of other processes. */
+  readonly notifies: boolean;
   readonly transaction: Transaction;
   /**
    * A number that changes with every commit of any process, read at most once in a turn of the event loop; null on an

@@ -6,6 +6,8 @@ export interface Semaphore {
   during<T>(work: () => Promise<T>): Promise<T>;
   /** How many tasks wait for a permit. */
   waiting(): number;
+  /** Resolves when the tasks of before have ended, or one of them did not while another task would wait. */
+  ended(): Promise<void>;
 }
 
 /**
@@ -42,19 +44,33 @@ export function createSemaphore(permits: number, waitMs: number, tasks = 'change
     }
   }
 
+  async function during<T>(work: () => Promise<T>): Promise<T> {
+    if (free > 0) {
+      free -= 1;
+    } else {
+      await acquire();
+    }
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
   return {
-    async during(work) {
-      if (free > 0) {
-        free -= 1;
-      } else {
-        await acquire();
-      }
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    },
+    during,
     waiting: () => queue.size,
+    async ended() {
+      const { promise: all, resolve } = Promise.withResolvers<void>();
+      let held = 0;
+      const hold = () => {
+        held += 1;
+        if (held === permits) {
+          resolve();
+        }
+        return all;
+      };
+      await Promise.all(Array.from({ length: permits }, () => during(hold).catch(resolve)));
+    },
   };
 }

@@ -126,7 +126,7 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
   }
 
   function run(isTick = false): Promise<void> {
-    running ??= (database.engine === 'postgres' ? passes(isTick) : numberRest())
+    running ??= (database.numbersEventsAtWrite ? numberRest() : passes(isTick))
       .catch((error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'))
       .finally(() => {
         running = null;
@@ -154,12 +154,12 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
 
   return {
     async start() {
-      startedAfter = database.engine === 'sqlite' ? await lastNumber() : 0;
-      if (database.engine === 'postgres') {
+      startedAfter = database.numbersEventsAtWrite ? await lastNumber() : 0;
+      if (!database.numbersEventsAtWrite) {
         await adoptNewIdentity();
       }
       await run();
-      if (database.engine === 'postgres') {
+      if (!database.numbersEventsAtWrite) {
         stopListening = database.onCommit(schedule);
         tick = setInterval(() => void run(true), tickMs).unref();
       }
@@ -172,7 +172,7 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
       await running;
     },
     run: () => run(),
-    numbered: async () => (database.engine === 'postgres' ? numbered : (await lastNumber()) - startedAfter),
+    numbered: async () => (database.numbersEventsAtWrite ? (await lastNumber()) - startedAfter : numbered),
     async lagSeconds() {
       const row = await eventLogQueries(database).findOldestUnnumbered();
       return row === undefined ? 0 : Math.max(0, clock.now() - Date.parse(row.created_at)) / 1000;
@@ -220,9 +220,9 @@ export async function beginEpochOf(tx: Sql, clock: Clock, cause: 'copied' | 'res
   await storeIdentity(tx);
 }
 
-/** PostgreSQL: passes number nothing in a database with another identity. */
+/** Passes number nothing in a database with another identity. */
 async function storeIdentity(tx: Sql): Promise<void> {
-  if (tx.engine === 'postgres') {
+  if (!tx.numbersEventsAtWrite) {
     const queries = eventLogQueries(tx);
     const { identity = '' } = (await queries.findIdentity()) ?? {};
     await queries.updateIdentity(identity);

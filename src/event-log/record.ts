@@ -32,7 +32,7 @@ export async function recordEvents(
     return;
   }
   await check?.(tx, events);
-  const first = tx.engine === 'sqlite' ? await firstOfNext(tx, events.length) : null;
+  const first = tx.numbersEventsAtWrite ? await firstOfNext(tx, events.length) : null;
   await eventQueries(tx).insert(origin, createdAt, events, (index) =>
     first === null ? null : first + index,
   );

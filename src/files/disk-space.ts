@@ -15,7 +15,7 @@ export interface DiskSpace {
 
 export function storageFoldersOf({ dataDir, database, images }: Config): StorageFolders {
   const isElsewhere = (folder: string) => relative(dataDir, folder).startsWith('..');
-  const databaseFolder = database.engine === 'sqlite' ? dirname(database.file) : dataDir;
+  const databaseFolder = database.file === null ? dataDir : dirname(database.file);
   const imageFolder = images.kind === 'folder' ? images.folder : dataDir;
   return {
     data: dataDir,

@@ -12,9 +12,10 @@ import { createDeprecationReport } from './pipeline/deprecation.ts';
 
 export function openHttp({ config, clock, log, database }: AreaDependencies) {
   // A SQLite database has one server. All servers on a PostgreSQL count together.
-  const counts = (database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter)(database, clock);
-  const sharedLogins =
-    database.engine === 'sqlite' ? undefined : createClientIpCounter(database, clock, config.secret);
+  const counts = (database.hasOneServer ? createLocalCounter : createPostgresCounter)(database, clock);
+  const sharedLogins = database.hasOneServer
+    ? undefined
+    : createClientIpCounter(database, clock, config.secret);
   const rateLimits = createRateLimits({ config, clock, counts, sharedLogins });
   const overload = createOverloadGuard();
   const uploads = createUploads(config.incomingDir, clock);

@@ -49,7 +49,7 @@ export interface LoginLimits {
 
 export type DatabaseLocation =
   | { readonly engine: 'sqlite'; readonly file: string }
-  | { readonly engine: 'postgres'; readonly url: string };
+  | { readonly engine: 'postgres'; readonly file: null; readonly url: string };
 
 export type ImageLocation =
   | { readonly kind: 'folder'; readonly folder: string }
@@ -272,7 +272,7 @@ export const parseDatabase: Parser<DatabaseLocation> = (text, name) => {
   }
   // One URL may list several servers, one of which is the primary: postgres://one:5432,two:5432/name.
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace(/(:\d+)?,[^/?]*/, ''))) {
-    return { engine: 'postgres', url: text };
+    return { engine: 'postgres', file: null, url: text };
   }
   throw new ConfigError(
     `${name} is not understood: set it to sqlite:<file> or postgres://user:password@host/name.`,

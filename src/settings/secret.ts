@@ -19,7 +19,7 @@ export function parseSecret(text: string, name: string): string {
 
 /** Why CURD_SECRET must be set; null where the secret is created in the data folder. */
 export function secretRequiredBecause({ environment, database }: SettingContext): string | null {
-  return environment === 'local' && database.engine === 'sqlite'
+  return environment === 'local' && database.file !== null
     ? null
     : `${environment === 'local' ? 'PostgreSQL' : environment} needs one of at least 32 bytes that you keep, for example from "openssl rand -hex 32".`;
 }

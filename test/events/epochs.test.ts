@@ -27,7 +27,7 @@ test('After a restored backup, positions from before it continue, and lost ones 
   const kept = await addCheese(t, folder, 'Brie');
   await curdJson(environment, 'backup', join(folder, 'shop.tar'));
   const lost = await addCheese(t, folder, 'Feta');
-  await curdJson(environment, 'restore', join(folder, 'shop.tar'));
+  await curdJson(environment, 'restore', '--yes', join(folder, 'shop.tar'));
   const shop = await openShop(t, { settings: { CURD_DATA_DIR: folder } });
   const list = (since: string) => shop.request('GET', `/v2/events?since=${since}`, { as: shop.admin });
   assert.equal((await list(kept)).status, 200);

@@ -86,6 +86,16 @@ suite('The sources', () => {
     assert.deepEqual(places, [], 'use the Clock that is passed in, which tests can replace');
   });
 
+  test('compare the engine in the database and in texts of commands only', () => {
+    const allowed = filesIn('src/{database,cli}/**/*.ts');
+    const places = placesOf(/\bengine\b\)? (===|!==) '|'(sqlite|postgres)' (===|!==)/, allowed);
+    assert.deepEqual(
+      places,
+      [],
+      'what differs between the engines is a member of Sql or Database with a name',
+    );
+  });
+
   test('write imports with file extensions, and built-in modules with node:', () => {
     const places = placesOf(
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,

@@ -353,7 +353,7 @@ suite('curd serve with processes', { skip }, () => {
       assert.match(error.message, /^--processes is 2, but one process owns an SQLite database\. Set it to 1/);
       return true;
     });
-    const database = { engine: 'postgres', url: 'postgres://db/curd' } as const;
+    const database = { engine: 'postgres', file: null, url: 'postgres://db/curd' } as const;
     const given = [{ variable: 'CURD_PROCESSES', value: 'auto', origin: 'flag' }] as const;
     for (const platform of ['darwin', 'win32']) {
       assert.throws(

@@ -112,7 +112,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
     async () => {
       pair = { primary: pair.standby, standby: await standbyOf(t, pair.standby, primary.port) };
       await assert.rejects(pair.standby.ask('create table x (id bigint)'), /read-only/);
-      const database = await openDatabase({ database: { engine: 'postgres', url } });
+      const database = await openDatabase({ database: { engine: 'postgres', file: null, url } });
       const reads = Array.from({ length: 4 }, () =>
         database.get<{ port: string }>(sql`select current_setting('port') as port`),
       );

@@ -36,7 +36,7 @@ export async function copyTables(source: Sql, tx: Sql, progress: Progress): Prom
   const tables = (await listTables(source, source.engine)).filter(({ name }) => !leftOut.has(name));
   const counts = await Promise.all(tables.map((table) => countRows(source, table)));
   const total = counts.reduce((sum, count) => sum + count, 0);
-  await lockTables(tx, tx.engine, tables);
+  await lockTables(tx, tables);
   // The order is reversed: a row is deleted after the rows that refer to it.
   for (const { name } of tables.toReversed()) {
     await tx.run(sql`delete from ${rawSql(name)}`);

@@ -143,8 +143,8 @@ export async function skipIds(
 }
 
 /** Blocks changes of other transactions until this one ends. SQLite has one writer at a time and needs no lock. */
-export async function lockTables(tx: Sql, engine: Engine, tables: readonly Table[]): Promise<void> {
-  if (engine === 'postgres') {
+export async function lockTables(tx: Sql, tables: readonly Table[]): Promise<void> {
+  if (tx.engine === 'postgres') {
     await tx.run(rawSql(`lock table ${tables.map(({ name }) => name).join(', ')} in exclusive mode`));
   }
 }

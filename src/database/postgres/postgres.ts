@@ -67,12 +67,14 @@ export function openPostgres(url: string): Database {
         changes.during(() => meter.during(() => runIn(primary, shared, ofSnapshot, (_, sql) => work(sql)))),
       ),
     ...patientTransactions(primary, shared),
+    hasOneServer: false,
+    notifies: true,
     listen: (channel, onMessage) => primary.listen(channel, onMessage),
     onCommit,
     async close() {
       await groups.ended();
-      // The last in the queue: the others before it have begun, and the pool waits for them.
-      await changes.during(async () => {}).catch(() => {});
+      // The pool refuses what waits for a connection, and a change with a permit may still do so.
+      await changes.ended();
       await primary.close();
     },
   };

@@ -52,6 +52,7 @@ class Statements {
   /** Has own properties, because a dry run copies them. */
   readonly sql: Sql = {
     engine: 'postgres',
+    numbersEventsAtWrite: false,
     all: async <Row>(statement: Statement) => (await this.#execute(statement, false)).rows as Row[],
     get: async <Row>(statement: Statement) =>
       (await this.#execute(statement, false)).rows[0] as Row | undefined,

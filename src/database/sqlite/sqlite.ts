@@ -163,6 +163,8 @@ export function openSqlite(file: string): Database {
     snapshot: (work) => snapshots.during(() => snapshotOf(file, work)),
     longSnapshot: (work) => snapshotOf(file, work),
     exclusiveTransaction: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
+    hasOneServer: true,
+    notifies: false,
     listen: async () => async () => {},
     onCommit(listener) {
       commitListeners.add(listener);

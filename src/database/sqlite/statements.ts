@@ -69,6 +69,7 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
 
   return {
     engine: 'sqlite',
+    numbersEventsAtWrite: true,
     all: async <Row>(statement: Statement) =>
       execute(statement, (one, values) => one.all(...values) as Row[]),
     get: async <Row>(statement: Statement) =>

@@ -75,7 +75,7 @@ export function createEventHub(database: Database, log: Pick<Log, 'warn'>): Even
   }
 
   const stopCommits = database.onCommit(() => {
-    if (waiters.size > 0 && database.engine === 'sqlite') {
+    if (waiters.size > 0 && !database.notifies) {
       look();
     }
   });
@@ -92,7 +92,7 @@ export function createEventHub(database: Database, log: Pick<Log, 'warn'>): Even
 
   function start(): void {
     clearTimeout(idle);
-    poll ??= pollEvery(database.engine === 'sqlite' ? sqlitePollMs : postgresPollMs);
+    poll ??= pollEvery(database.notifies ? postgresPollMs : sqlitePollMs);
     stopListening ??= listen();
   }
 
@@ -106,7 +106,7 @@ export function createEventHub(database: Database, log: Pick<Log, 'warn'>): Even
         look();
       })
       .catch(() => async () => {});
-    if (database.engine === 'postgres' && !isStopped) {
+    if (database.notifies && !isStopped) {
       isSent = true;
       await eventLogQueries(database)
         .notify(channel)

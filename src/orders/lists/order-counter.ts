@@ -81,6 +81,6 @@ function add(row: [string, string, ...number[]], status: OrderStatus | null, ord
 
 /** Counts all orders again, in an exclusive transaction. On PostgreSQL changes of orders wait meanwhile. */
 export async function recountOrders(tx: Sql): Promise<void> {
-  await lockTables(tx, tx.engine, [{ name: 'orders', columns: [], key: [] }]);
+  await lockTables(tx, [{ name: 'orders', columns: [], key: [] }]);
   await orderCountQueries(tx).rebuild();
 }

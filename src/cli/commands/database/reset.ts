@@ -79,7 +79,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
       const tables = await listTables(database, database.engine);
       const { origin } = contextOf('cli');
       const before = await database.exclusiveTransaction(async (tx) => {
-        await lockTables(tx, database.engine, tables);
+        await lockTables(tx, tables);
         const catalogue = await tx.get<CatalogueState>(sql`select version, last_cheese_id from catalogue`);
         // Instances that run load the catalogue again, as if they had missed deletions. The demo gets the ids of a first
         // start: cheeses by the number in this row, categories and tags because their rows stay.
