@@ -106,6 +106,7 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
 
 /** Public pages, which look at no credential. */
 const operational = [
+  '/client.tgz',
   '/',
   '/favicon.ico',
   '/robots.txt',
