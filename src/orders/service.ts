@@ -168,12 +168,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return toOrder(row);
     },
 
-    async cancel(context, id, principal, precondition) {
-      const known = await findRow(database, id, firstId);
-      if (principal !== null) {
-        requireOwner(known, principal);
-      }
-      return context.transaction(async (tx) => {
+    cancel: (context, id, principal, precondition) =>
+      context.transaction(async (tx) => {
+        const known = await findRow(tx, id, firstId);
+        if (principal !== null) {
+          requireOwner(known, principal);
+        }
         const cancelled = await transitions.tryTransition(tx, context, id, transitions.cancellation(null));
         const row = cancelled ?? (await findRow(tx, id, firstId));
         precondition?.(cancelled === undefined ? row.version : row.version - 1);
@@ -184,8 +184,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           );
         }
         return toOrder(row);
-      });
-    },
+      }),
 
     approve: (context, id, precondition) =>
       context.transaction(async (tx) => {

@@ -36,6 +36,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   migrate: [],
   doctor: ['--repair', 'Exit status 2'],
   reset: ['--yes'],
+  seed: ['--customers', '--orders', '--seed', '--until', '1000'],
   backup: ['<file>', '--keep', '{date}'],
   restore: ['<file>', 'Stop the server first'],
   copy: ['--from', '--to', '--from-images', '--to-images', 'Exit status 2'],

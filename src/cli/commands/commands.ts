@@ -25,6 +25,7 @@ import {
 } from '../framework/command-options.ts';
 import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
+import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
@@ -268,6 +269,13 @@ export const commands: readonly CommandDefinition[] = [
       'delete everything of a local or sandbox shop except accounts, keys and applications, and restore the demo',
     options: resetOptions,
     load: async () => (await import('./database/reset.ts')).runReset,
+  }),
+  command({
+    name: 'seed',
+    summary: 'fill a local or sandbox shop without customers with invented customers and orders of 90 days',
+    help: 'The same --seed and --until give the same customers and orders in the same catalogue. All of them are added, or none; changes wait for it.\nThe customers have no known password: "curd customers reset-password <username>" lets one of them log in.',
+    options: seedOptions,
+    load: async () => (await import('./database/seed.ts')).runSeed,
   }),
   command({
     name: 'backup',
