@@ -26,7 +26,7 @@ export interface FactOptions {
   readonly instance: string;
 }
 
-/** Takes 10 to 20 us, so it is called for requests that are kept or fail. */
+/** Called for requests that are kept or fail alone: most requests are neither. */
 export function factsOf(
   { request, status, milliseconds, error }: RecordedResponse,
   { clock, instance }: FactOptions,
