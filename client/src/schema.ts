@@ -313,6 +313,218 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/customer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a customer
+         * @description Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.
+         */
+        post: operations["registerCustomer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/createMultiple": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register several customers
+         * @description Entries are independent: valid entries are registered even if others are refused.
+         */
+        post: operations["registerCustomers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in
+         * @description A customer can have 20 open sessions. Another login ends the oldest.
+         */
+        post: operations["loginCustomer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log out
+         * @description Ends the session of the request. Other sessions of the customer stay.
+         */
+        get: operations["logoutCustomer"];
+        put?: never;
+        /**
+         * Log out
+         * @description The same by POST, so that programs that follow links or prefetch pages do not end a session.
+         */
+        post: operations["logoutCustomerSafely"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/{username}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a profile
+         * @description An API key alone reads every profile. With a session or token of a customer, the request reads only that profile.
+         */
+        get: operations["getCustomer"];
+        /**
+         * Replace a profile
+         * @description Absent optional fields are reset to their defaults. Another username renames the customer. A new password ends all other sessions.
+         */
+        put: operations["replaceCustomer"];
+        post?: never;
+        /**
+         * Delete a customer permanently
+         * @description Deletes the profile and all sessions, cancels orders that have not shipped, and removes personal data from all orders.
+         */
+        delete: operations["deleteCustomer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search customers, or list the newest
+         * @description With `q`, matches of the username come first, then of the e-mail address, of the last name, and of first and last name; each customer comes once. Names match without case and accents, usernames and e-mail addresses without case. With a rare `status` or `role`, a page can have fewer customers than `limit`, or none, while `hasMore` is true: continue with `nextCursor`.
+         */
+        get: operations["listCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a customer by id
+         * @description Events name customers by id. An API key alone reads every customer.
+         */
+        get: operations["getCustomerById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/role": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the role of a customer
+         * @description It counts from the next request on. An operator cannot change their own role.
+         */
+        post: operations["changeCustomerRole"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a customer
+         * @description Sessions of the API, and of browsers at the login page. Tokens of applications stay valid; a new password ends them too.
+         */
+        delete: operations["endCustomerSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link for a new password
+         * @description Only this response contains the link, which works once, for 30 minutes. An older link of the customer ends.
+         */
+        post: operations["createPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/store/inventory": {
         parameters: {
             query?: never;
@@ -555,218 +767,6 @@ export interface paths {
         get: operations["getCustomerOrderTimeline"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Register a customer
-         * @description Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.
-         */
-        post: operations["registerCustomer"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/createMultiple": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Register several customers
-         * @description Entries are independent: valid entries are registered even if others are refused.
-         */
-        post: operations["registerCustomers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Log in
-         * @description A customer can have 20 open sessions. Another login ends the oldest.
-         */
-        post: operations["loginCustomer"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Log out
-         * @description Ends the session of the request. Other sessions of the customer stay.
-         */
-        get: operations["logoutCustomer"];
-        put?: never;
-        /**
-         * Log out
-         * @description The same by POST, so that programs that follow links or prefetch pages do not end a session.
-         */
-        post: operations["logoutCustomerSafely"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customer/{username}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a profile
-         * @description An API key alone reads every profile. With a session or token of a customer, the request reads only that profile.
-         */
-        get: operations["getCustomer"];
-        /**
-         * Replace a profile
-         * @description Absent optional fields are reset to their defaults. Another username renames the customer. A new password ends all other sessions.
-         */
-        put: operations["replaceCustomer"];
-        post?: never;
-        /**
-         * Delete a customer permanently
-         * @description Deletes the profile and all sessions, cancels orders that have not shipped, and removes personal data from all orders.
-         */
-        delete: operations["deleteCustomer"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Search customers, or list the newest
-         * @description With `q`, matches of the username come first, then of the e-mail address, of the last name, and of first and last name; each customer comes once. Names match without case and accents, usernames and e-mail addresses without case. With a rare `status` or `role`, a page can have fewer customers than `limit`, or none, while `hasMore` is true: continue with `nextCursor`.
-         */
-        get: operations["listCustomers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customers/{customerId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a customer by id
-         * @description Events name customers by id. An API key alone reads every customer.
-         */
-        get: operations["getCustomerById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customers/{customerId}/role": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change the role of a customer
-         * @description It counts from the next request on. An operator cannot change their own role.
-         */
-        post: operations["changeCustomerRole"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customers/{customerId}/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End all sessions of a customer
-         * @description Sessions of the API, and of browsers at the login page. Tokens of applications stay valid; a new password ends them too.
-         */
-        delete: operations["endCustomerSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/customers/{customerId}/password-reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Make a link for a new password
-         * @description Only this response contains the link, which works once, for 30 minutes. An older link of the customer ends.
-         */
-        post: operations["createPasswordReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11476,559 +11476,6 @@ export interface operations {
             503: components["responses"]["ServerIsOverloaded"];
         };
     };
-    getInventory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description How many cheeses are in each status */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "available": 48,
-                     *       "pending": 6,
-                     *       "sold": 3
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Inventory"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    listOrders: {
-        parameters: {
-            query?: {
-                /** @description nextCursor of an earlier page */
-                cursor?: string;
-                /** @description Orders on a page */
-                limit?: number;
-                /** @description One status, or several with commas */
-                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
-                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
-                createdFrom?: string;
-                /** @description Created before then */
-                createdBefore?: string;
-                /** @description Orders of this customer */
-                customerId?: number;
-                /** @description Orders that this principal placed, for example `key:12` */
-                placedBy?: string;
-                /** @description Placed orders that wait for an operator, because a cheese has no price */
-                needsApproval?: true;
-                /** @description Approved orders whose estimated shipDate is in the past */
-                late?: true;
-                /** @description Newest first by default */
-                sort?: "createdAt" | "-createdAt";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["PageOfOrders"];
-            400: components["responses"]["ParameterIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    placeOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-                /** @description Any text. The same request with the same key runs only once within 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "items": [
-                 *         {
-                 *           "cheeseId": 1,
-                 *           "quantity": 2
-                 *         }
-                 *       ],
-                 *       "shippingAddress": {
-                 *         "street": "Gerechtigkeitsgasse 1",
-                 *         "city": "Bern",
-                 *         "zipCode": "3011",
-                 *         "country": "CH"
-                 *       },
-                 *       "notes": "Please ring twice"
-                 *     }
-                 */
-                "application/json": components["schemas"]["OrderInput"];
-            };
-        };
-        responses: {
-            /** @description The order, placed */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "placed",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": null,
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            408: components["responses"]["BodyTookTooLongToArrive"];
-            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
-            413: components["responses"]["BodyIsOver1MiB"];
-            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
-            422: components["responses"]["RequestFailedValidation"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getOrder: {
-        parameters: {
-            query?: {
-                /** @description Seconds to wait for a change; needs If-None-Match */
-                wait?: number;
-            };
-            header?: never;
-            path: {
-                /** @example 1 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Order"];
-            400: components["responses"]["ParameterIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    cancelOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-            };
-            path: {
-                /** @example 2 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["OrderIsCancelled"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            409: components["responses"]["OrderHasShipped"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getOrderTimeline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 1 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["TransitionsSoFar"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getOrderCustomer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Customer"];
-            /** @description The order has no customer, or the customer was deleted */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    approveOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-                /** @description Any text. The same request with the same key runs only once within 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @example 1 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The order as it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "approved",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": "2026-01-16T08:00:12.007Z",
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T10:05:31.480Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    shipOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-                /** @description Any text. The same request with the same key runs only once within 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @example 3 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The order as it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "shipped",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": "2026-01-16T08:00:12.007Z",
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-16T08:00:12.007Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    deliverOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-                /** @description Any text. The same request with the same key runs only once within 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @example 5 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The order as it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "delivered",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": "2026-01-16T08:00:12.007Z",
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-17T15:22:48.951Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    listCustomerOrders: {
-        parameters: {
-            query?: {
-                /** @description nextCursor of an earlier page */
-                cursor?: string;
-                /** @description Orders on a page */
-                limit?: number;
-                /** @description One status, or several with commas */
-                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
-                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
-                createdFrom?: string;
-                /** @description Created before then */
-                createdBefore?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["PageOfOrders"];
-            400: components["responses"]["ParameterIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getCustomerOrder: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Order"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    cancelCustomerOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-            };
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["OrderIsCancelled"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
-            409: components["responses"]["OrderHasShipped"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
-    getCustomerOrderTimeline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ada */
-                username: string;
-                /** @example 11 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["TransitionsSoFar"];
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
-            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
     registerCustomer: {
         parameters: {
             query?: never;
@@ -12609,6 +12056,559 @@ export interface operations {
             403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
             404: components["responses"]["ThereIsNoCustomerWithThisId"];
             409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getInventory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many cheeses are in each status */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "available": 48,
+                     *       "pending": 6,
+                     *       "sold": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Inventory"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Orders on a page */
+                limit?: number;
+                /** @description One status, or several with commas */
+                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
+                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
+                createdFrom?: string;
+                /** @description Created before then */
+                createdBefore?: string;
+                /** @description Orders of this customer */
+                customerId?: number;
+                /** @description Orders that this principal placed, for example `key:12` */
+                placedBy?: string;
+                /** @description Placed orders that wait for an operator, because a cheese has no price */
+                needsApproval?: true;
+                /** @description Approved orders whose estimated shipDate is in the past */
+                late?: true;
+                /** @description Newest first by default */
+                sort?: "createdAt" | "-createdAt";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageOfOrders"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    placeOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "cheeseId": 1,
+                 *           "quantity": 2
+                 *         }
+                 *       ],
+                 *       "shippingAddress": {
+                 *         "street": "Gerechtigkeitsgasse 1",
+                 *         "city": "Bern",
+                 *         "zipCode": "3011",
+                 *         "country": "CH"
+                 *       },
+                 *       "notes": "Please ring twice"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OrderInput"];
+            };
+        };
+        responses: {
+            /** @description The order, placed */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1042,
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 42,
+                     *           "cheeseName": "Gruyère",
+                     *           "quantity": 2,
+                     *           "pricePerKg": 32.5
+                     *         }
+                     *       ],
+                     *       "shippingAddress": {
+                     *         "street": "Gerechtigkeitsgasse 1",
+                     *         "city": "Bern",
+                     *         "state": "BE",
+                     *         "zipCode": "3011",
+                     *         "country": "CH"
+                     *       },
+                     *       "status": "placed",
+                     *       "notes": "Please ring twice",
+                     *       "total": 65,
+                     *       "shipDate": null,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for a change; needs If-None-Match */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 1 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Order"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 2 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["OrderIsCancelled"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["OrderHasShipped"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getOrderTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getOrderCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Customer"];
+            /** @description The order has no customer, or the customer was deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    approveOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1042,
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 42,
+                     *           "cheeseName": "Gruyère",
+                     *           "quantity": 2,
+                     *           "pricePerKg": 32.5
+                     *         }
+                     *       ],
+                     *       "shippingAddress": {
+                     *         "street": "Gerechtigkeitsgasse 1",
+                     *         "city": "Bern",
+                     *         "state": "BE",
+                     *         "zipCode": "3011",
+                     *         "country": "CH"
+                     *       },
+                     *       "status": "approved",
+                     *       "notes": "Please ring twice",
+                     *       "total": 65,
+                     *       "shipDate": "2026-01-16T08:00:12.007Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T10:05:31.480Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    shipOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 3 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1042,
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 42,
+                     *           "cheeseName": "Gruyère",
+                     *           "quantity": 2,
+                     *           "pricePerKg": 32.5
+                     *         }
+                     *       ],
+                     *       "shippingAddress": {
+                     *         "street": "Gerechtigkeitsgasse 1",
+                     *         "city": "Bern",
+                     *         "state": "BE",
+                     *         "zipCode": "3011",
+                     *         "country": "CH"
+                     *       },
+                     *       "status": "shipped",
+                     *       "notes": "Please ring twice",
+                     *       "total": 65,
+                     *       "shipDate": "2026-01-16T08:00:12.007Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-16T08:00:12.007Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    deliverOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 5 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1042,
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 42,
+                     *           "cheeseName": "Gruyère",
+                     *           "quantity": 2,
+                     *           "pricePerKg": 32.5
+                     *         }
+                     *       ],
+                     *       "shippingAddress": {
+                     *         "street": "Gerechtigkeitsgasse 1",
+                     *         "city": "Bern",
+                     *         "state": "BE",
+                     *         "zipCode": "3011",
+                     *         "country": "CH"
+                     *       },
+                     *       "status": "delivered",
+                     *       "notes": "Please ring twice",
+                     *       "total": 65,
+                     *       "shipDate": "2026-01-16T08:00:12.007Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-17T15:22:48.951Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listCustomerOrders: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Orders on a page */
+                limit?: number;
+                /** @description One status, or several with commas */
+                status?: ("placed" | "approved" | "shipped" | "delivered" | "cancelled")[];
+                /** @description Created then or later, for example `2026-01-01T00:00:00Z` */
+                createdFrom?: string;
+                /** @description Created before then */
+                createdBefore?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageOfOrders"];
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsername"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCustomerOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Order"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    cancelCustomerOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["OrderIsCancelled"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            409: components["responses"]["OrderHasShipped"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCustomerOrderTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServerIsOverloaded"];
         };

@@ -79,7 +79,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
-    ...[cheeses, catalogueImport, images, stock, orders, customers, auth, oauth, statistics, operations],
+    ...[cheeses, catalogueImport, images, stock, customers, orders, auth, oauth, statistics, operations],
     ...[events, webhooks, requestLog, idempotency, pages, http],
   ];
   let stopped: Promise<unknown> | null = null;

@@ -20,3 +20,8 @@ export interface Context {
   readonly transaction: Transaction;
   readonly origin: Origin;
 }
+
+/** Whether a text can be a request id that a client sends. */
+export function isRequestId(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,128}$/.test(text);
+}

@@ -25,6 +25,7 @@ export const lockOrder = [
   'stock',
   'background_job stock.status',
   'stock_count',
+  'request',
   'image_file',
   'oauth_client',
   'admin_approval',

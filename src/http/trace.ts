@@ -1,5 +1,6 @@
 /** Ids that identify one request: the request id (X-Request-Id) and the id of a distributed trace (W3C Trace Context). */
 import type { Clock } from '../clock.ts';
+import { isRequestId } from '../database/context.ts';
 
 /**
  * Returns a function that gives a request its id: the id of the client if it is valid, else a new one. New ids are a
@@ -9,7 +10,7 @@ export function createRequestIds(clock: Clock): (given?: string | string[]) => s
   const processName = clock.uuid().slice(0, 18);
   let count = 0;
   return (given) => {
-    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given)) {
+    if (typeof given === 'string' && isRequestId(given)) {
       return given;
     }
     count += 1;

@@ -2,6 +2,7 @@
 import type { Principal } from '../access/principal.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
+import { isRequestId } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
@@ -94,7 +95,10 @@ export function createRequestService(
     },
 
     async find(viewer, requestId) {
-      const rows = isOn ? await queries.find(requestId, ownerOfViewer(viewer), keptSince(), sameIdMax) : [];
+      const rows =
+        isOn && isRequestId(requestId)
+          ? await queries.find(requestId, ownerOfViewer(viewer), keptSince(), sameIdMax)
+          : [];
       if (rows.length === 0) {
         throw new AppError('notFound', isOn ? notKept : isOff);
       }

@@ -54,6 +54,8 @@ const table: Readonly<Record<string, string>> = {
   'DELETE /customer/:username': 'session write:profile',
   'GET /whoami': 'apiKey session oauth',
   'GET /idempotency/:key': 'apiKey session oauth',
+  'GET /requests': 'apiKey session admin',
+  'GET /requests/:requestId': 'apiKey session admin',
   'POST /console/sign-in': 'anybody',
   'POST /console/sign-out': 'apiKey session oauth',
   'GET /limits': 'anybody',

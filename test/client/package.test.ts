@@ -128,7 +128,7 @@ suite('The package', () => {
       await list({
         file,
         onReadEntry: (entry) => {
-          if (file === offered) {
+          if (file === offered && entry.type === 'File') {
             times.add(entry.mtime?.getTime());
           }
           const pieces: Buffer[] = [];
