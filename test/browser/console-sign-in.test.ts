@@ -124,8 +124,9 @@ test('refuses customers, and shows staff the command until an operator approves 
   await page.keyboard.press('c');
   await page.getByRole('link', { name: 'New cheese' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Sbrinz');
-  clock.advance(8 * 60 * minuteMs);
+  // In this order, so that no request of the page in between gets new tokens.
   await rewrite(shop, 'RefreshToken', ({ exp = 0 }) => ({ exp: exp - 8 * 3600 }));
+  clock.advance(8 * 60 * minuteMs);
   await page.keyboard.press('Control+s');
   await page.getByRole('alert').getByText('The sign-in has expired or was revoked').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
@@ -202,8 +203,20 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByRole('textbox', { name: 'URL' }).fill('https://10.0.0.1/curd');
   const [, byLink] = await approvals.list('approved');
-  await approvals.revoke(contextOf('cli'), byLink?.id ?? 0);
+  // The change is sent, and arrives after the approval was revoked. Another request may open the dialog before.
+  const { promise: isRevoked, resolve: revoked } = Promise.withResolvers<void>();
+  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
+  await page.route('**/v2/webhook-endpoints', async (route) => {
+    if (route.request().method() === 'POST') {
+      sent();
+      await isRevoked;
+    }
+    await route.fallback();
+  });
   await page.getByRole('textbox', { name: 'URL' }).press('Enter');
+  await isSent;
+  await approvals.revoke(contextOf('cli'), byLink?.id ?? 0);
+  revoked();
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
   const enterLink = async (link: string) => {
     await page.getByRole('textbox', { name: 'Link' }).fill(link);

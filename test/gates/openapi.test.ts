@@ -1,6 +1,6 @@
 /** The OpenAPI document is complete, and openapi.json is current. */
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { before, suite, test } from 'node:test';
 import { eventTypes } from '../../src/events/types.ts';
 import { curd } from '../cli/run.ts';
 import { operationsOf } from '../fuzz/openapi.ts';
@@ -42,13 +42,15 @@ interface Document {
   };
 }
 
-const current = await curd({}, 'openapi');
-const document = JSON.parse(current.stdout) as Document;
-const operations = operationsOf(document).map(({ method, path, ...operation }) => ({
-  name: `${method} ${path}`,
-  path,
-  operation: operation as Operation,
-}));
+interface NamedOperation {
+  readonly name: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+let current: Awaited<ReturnType<typeof curd>>;
+let document: Document;
+let operations: readonly NamedOperation[];
 
 /** All values of members named `$ref`. */
 function referencesIn(value: unknown): string[] {
@@ -70,6 +72,18 @@ function resolves(reference: string): boolean {
 }
 
 suite('The OpenAPI document', () => {
+  before(async () => {
+    current = await curd({}, 'openapi');
+    document = JSON.parse(current.stdout);
+    operations = operationsOf(document as Parameters<typeof operationsOf>[0]).map(
+      ({ method, path, ...operation }) => ({
+        name: `${method} ${path}`,
+        path,
+        operation: operation as Operation,
+      }),
+    );
+  });
+
   test('is committed as the routes generate it', () => {
     assert.equal(current.code, 0, current.stderr);
     const committed = filesIn('openapi.json').length === 0 ? '' : read('openapi.json');
