@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/settings/config.ts';
 import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
 import { imagesFolder, nameOf, newCheese, testImage, uploaded } from '../files/images.ts';
-import { cleanUp, createDatabase, engines, openShop, temporaryFolder } from '../helper.ts';
+import { cleanUp, createDatabase, engines, openShop, temporaryFolder, until } from '../helper.ts';
 import {
   newApplication,
   openBrowser,
@@ -147,6 +147,9 @@ suite('A shop', () => {
       const other = await openShop(t, { engine });
       const { database } = other.config;
       const to = database.engine === 'postgres' ? database.url : `sqlite:${database.file}`;
+      // The server numbers its events a moment after their commit.
+      const unnumbered = sql`select id from event where sequence is null`;
+      await until(async () => (await other.app.database.get(unnumbered)) === undefined);
       const contents = await contentsOf(other.app.database);
       const refused = await curd(environment, 'copy', '--to', to);
       assertRefused(refused, /a shop in the target already, and a copy replaces nothing.*empty database/);
