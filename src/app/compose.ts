@@ -16,6 +16,7 @@ import { openOperations } from '../operations/open.ts';
 import { openOrders } from '../orders/open.ts';
 import { reservationsOfOpenOrders } from '../orders/transitions/open-orders.ts';
 import { openRequestLog } from '../request-log/open.ts';
+import { openSandbox } from '../sandbox/open.ts';
 import type { Config } from '../settings/config.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
@@ -76,11 +77,12 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   });
   const requestLog = openRequestLog({ ...shop, instance: operations.instances.id });
   const pages = openPages({ ...shop, consoleLinks });
+  const sandbox = openSandbox(shared);
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
     ...[cheeses, catalogueImport, images, stock, customers, orders, auth, oauth, statistics, operations],
-    ...[events, webhooks, requestLog, idempotency, pages, http],
+    ...[events, webhooks, requestLog, idempotency, sandbox, pages, http],
   ];
   let stopped: Promise<unknown> | null = null;
   /** Ends waits of requests and background work. */
@@ -92,7 +94,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ statistics, webhooks, operations, requestLog, areas },
+    ...{ statistics, webhooks, operations, requestLog, sandbox, areas },
     stop,
     async close() {
       await stop();

@@ -9,6 +9,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/main.ts'],
   ['src/cli'],
   ['src/app'],
+  ['src/sandbox'],
   [
     'src/operations',
     'src/console-server',
@@ -32,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   // The client is also used without the server.
   ['client'],
 ];
-const areas = /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|webhooks)\//;
+const areas = /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|webhooks|sandbox)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {
