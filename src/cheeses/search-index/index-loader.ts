@@ -12,8 +12,12 @@ import { inSlices, pause } from './slices.ts';
 
 /** Changes of each kind that are read and applied in one slice: 3 ms. */
 const changesAtOnce = 250;
-/** Cheeses that are loaded in one slice, and the bytes that they should have: cheeses can have long photo URLs. */
+/**
+ * Cheeses that are loaded in one slice, and the bytes that they should have: cheeses can have long photo URLs. The first
+ * slices run code that is not compiled yet.
+ */
 const loadedAtOnceMax = 200;
+const loadedAtOnceFirst = 50;
 const loadedBytes = 128 * 1024;
 const last = Number.MAX_SAFE_INTEGER;
 
@@ -35,6 +39,7 @@ export async function loadIndex(tx: Sql, isWanted: () => boolean): Promise<Index
     const rows = await searchIndexQueries(tx).readChanges([], placeAfter(last, last), 1);
     const { version, timeline } = stateOf(rows);
     const index = new CatalogueIndex();
+    index.columns.reserve(await searchIndexQueries(tx).countCheeses());
     await loadCheeses(tx, index, isWanted);
     await inSlices(index.sort());
     const followed = await follow(tx, { index, timeline, place: placeAfter(version, 0) }, []);
@@ -45,7 +50,7 @@ export async function loadIndex(tx: Sql, isWanted: () => boolean): Promise<Index
 }
 
 async function loadCheeses(tx: Sql, index: CatalogueIndex, isWanted: () => boolean): Promise<void> {
-  let limit = loadedAtOnceMax;
+  let limit = loadedAtOnceFirst;
   for (let after = 0; ; ) {
     if (!isWanted()) {
       throw unavailable('The server is stopping.', 1);

@@ -3,12 +3,22 @@ import { withRoom } from './bits.ts';
 
 /** A character has at most three bytes for each code unit. */
 const bytesOfAUnit = 3;
+/** Longer than most names. Room that no name uses takes no memory. */
+const usualNameBytes = 32;
 
 export class NameHeap {
   #bytes: Uint8Array = new Uint8Array(0);
   /** Where the name of each slot ends. It begins where the one before ends. */
   #ends = new Uint32Array(0);
   #length = 0;
+
+  /** Makes room for the names of this many slots. */
+  reserve(slots: number): void {
+    if (slots > this.#ends.length) {
+      this.#ends = withRoom(this.#ends, slots);
+      this.#bytes = withRoom(this.#bytes, slots * usualNameBytes);
+    }
+  }
 
   /** Adds the name of the next slot. */
   add(name: string): void {

@@ -61,6 +61,9 @@ export const searchIndexQueries = queriesOn((tx) => ({
               from ${rowsFromJson(ids.map((id) => [id]))} join cheese c on c.id = cast(value->>0 as bigint)`
       }`),
 
+  countCheeses: async () =>
+    (await tx.get<{ cheeses: number }>(sql`select cheeses from catalogue`))?.cheeses ?? 0,
+
   listBodies: (after: number, limit: number) =>
     tx.all<StoredBody>(sql`select id, body from cheese where id > ${after} order by id limit ${limit}`),
 }));
