@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { toBase62 } from '../random-text.ts';
 import { eventLogQueries } from './log-queries.ts';
@@ -20,24 +21,13 @@ const eventsOfAPassMax = 1000;
 const delayMs = 20;
 /** Time between passes for events of instances that died before their own. */
 const tickMs = 1000;
+/** Time between reads of the identity of the database. Shorter than a tick, so that each tick reads it. */
+const identityMs = 900;
 /** A pass that ignores the floor: an error in the rule of the floor then delays an event by a minute and loses none. */
 const ignoreFloorMs = 60_000;
 const epochNameLength = 4;
 /** Part of the ids of events that are not in the log. */
 const reservedEpochName = 'test';
-
-export interface Numbering {
-  /** Starts to number events: now, after commits of this process, and once a second. */
-  start(): Promise<void>;
-  /** Ends after the pass that runs. */
-  stop(): Promise<void>;
-  /** Numbers all events that are committed now. */
-  run(): Promise<void>;
-  /** Events that this process has numbered since its start; on SQLite those that any process has recorded since then. */
-  numbered(): Promise<number>;
-  /** Age of the oldest event without a number. */
-  lagSeconds(): Promise<number>;
-}
 
 interface Dependencies {
   readonly database: Database;
@@ -47,44 +37,120 @@ interface Dependencies {
   readonly floorMs?: number;
 }
 
-/** @returns the numbering of a process; on SQLite it only finishes what a copy from PostgreSQL left without a number. */
-export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs }: Dependencies): Numbering {
-  let numbered = 0;
-  let running: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let tick: NodeJS.Timeout | undefined;
-  let stopListening = () => {};
-  let floorIgnoredAt = Number.NEGATIVE_INFINITY;
-  let isStopped = false;
+/** The numbering of a process; on SQLite it only finishes what a copy from PostgreSQL left without a number. */
+export class Numbering {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #floorMs: number;
+  readonly #work: RepeatedWork;
+  #numbered = 0;
+  #delay: NodeJS.Timeout | undefined;
+  #stopListening = () => {};
+  #floorIgnoredAt = Number.NEGATIVE_INFINITY;
+  #identityReadAt = Number.NEGATIVE_INFINITY;
   /** SQLite: the last number before the start. */
-  let startedAfter = 0;
+  #startedAfter = 0;
 
-  const lastNumber = async () => (await eventLogQueries(database).findLog())?.last ?? 0;
+  constructor({ database, clock, log, floorMs = ignoreFloorMs }: Dependencies) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#floorMs = floorMs;
+    this.#work = new RepeatedWork(
+      tickMs,
+      (isStopped) => (database.numbersEventsAtWrite ? this.#numberRest() : this.#passes(isStopped)),
+      (error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'),
+    );
+  }
 
-  async function pass(): Promise<boolean> {
-    const ignoreFloor = performance.now() - floorIgnoredAt >= floorMs;
-    const result = await eventLogQueries(database).numberEvents(eventsOfAPassMax, ignoreFloor);
+  /** Starts to number events: now, after commits of this process, and once a second. */
+  async start(): Promise<void> {
+    const { numbersEventsAtWrite } = this.#database;
+    this.#startedAfter = numbersEventsAtWrite ? await this.#lastNumber() : 0;
+    await this.run();
+    if (!numbersEventsAtWrite) {
+      this.#stopListening = this.#database.onCommit(() => this.#schedule());
+      this.#work.start();
+    }
+  }
+
+  /** Ends after the pass that runs. */
+  async stop(): Promise<void> {
+    this.#stopListening();
+    clearTimeout(this.#delay);
+    await this.#work.stop();
+  }
+
+  /** Numbers all events that are committed now. */
+  run(): Promise<void> {
+    return this.#work.run();
+  }
+
+  /** Events that this process has numbered since its start; on SQLite those that any process has recorded since then. */
+  async numbered(): Promise<number> {
+    return this.#database.numbersEventsAtWrite
+      ? (await this.#lastNumber()) - this.#startedAfter
+      : this.#numbered;
+  }
+
+  /** Age of the oldest event without a number. */
+  async lagSeconds(): Promise<number> {
+    const row = await eventLogQueries(this.#database).findOldestUnnumbered();
+    return row === undefined ? 0 : Math.max(0, this.#clock.now() - Date.parse(row.created_at)) / 1000;
+  }
+
+  async #lastNumber(): Promise<number> {
+    return (await eventLogQueries(this.#database).findLog())?.last ?? 0;
+  }
+
+  #schedule(): void {
+    this.#delay ??= setTimeout(() => {
+      this.#delay = undefined;
+      this.#work.wake();
+    }, delayMs).unref();
+  }
+
+  async #passes(isStopped: () => boolean): Promise<void> {
+    const now = performance.now();
+    if (now - this.#identityReadAt >= identityMs) {
+      await this.#adoptNewIdentity();
+      this.#identityReadAt = now;
+    }
+    while (!isStopped()) {
+      const before = this.#numbered;
+      if (!(await this.#pass())) {
+        return;
+      }
+      if (this.#numbered - before < eventsOfAPassMax) {
+        // Another pass ran within the last 10 ms, or is running.
+        await sleep(delayMs + ((this.#clock.random(1)[0] ?? 0) / 256) * delayMs);
+      }
+    }
+  }
+
+  async #pass(): Promise<boolean> {
+    const ignoreFloor = performance.now() - this.#floorIgnoredAt >= this.#floorMs;
+    const result = await eventLogQueries(this.#database).numberEvents(eventsOfAPassMax, ignoreFloor);
     if (result === undefined) {
       return false;
     }
     if (result.is_new_identity) {
-      await adoptIdentity();
+      await this.#adoptIdentity();
       return true;
     }
     if (ignoreFloor) {
-      floorIgnoredAt = performance.now();
+      this.#floorIgnoredAt = performance.now();
     }
-    numbered += result.numbered;
+    this.#numbered += result.numbered;
     return result.call_again;
   }
 
   /** The database was restored, copied or promoted: begins an epoch before anything is numbered in it. */
-  async function adoptIdentity(): Promise<void> {
-    await database.transaction(async (tx) => {
+  async #adoptIdentity(): Promise<void> {
+    await this.#database.transaction(async (tx) => {
       const { identity = '' } = (await eventLogQueries(tx).findIdentity()) ?? {};
       const row = await eventLogQueries(tx).lockLogForUpdate();
       if (row !== undefined && row.identity !== identity) {
-        await beginEpoch(tx, clock, 'restored');
+        await beginEpoch(tx, this.#clock, 'restored');
         await eventLogQueries(tx).updateIdentity(identity);
       }
     });
@@ -94,49 +160,17 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
    * A pass looks at the identity only when it has events to number. After a failover without later changes, positions
    * that the new primary lacks must be known as lost too.
    */
-  async function adoptNewIdentity(): Promise<void> {
-    const queries = eventLogQueries(database);
+  async #adoptNewIdentity(): Promise<void> {
+    const queries = eventLogQueries(this.#database);
     const [log, found] = await Promise.all([queries.findLog(), queries.findIdentity()]);
     if (log?.identity !== found?.identity) {
-      await adoptIdentity();
+      await this.#adoptIdentity();
     }
-  }
-
-  async function passes(isTick: boolean): Promise<void> {
-    if (isTick) {
-      await adoptNewIdentity();
-    }
-    while (!isStopped) {
-      const before = numbered;
-      if (!(await pass())) {
-        return;
-      }
-      if (numbered - before < eventsOfAPassMax) {
-        // Another pass ran within the last 10 ms, or is running.
-        await sleep(delayMs + ((clock.random(1)[0] ?? 0) / 256) * delayMs);
-      }
-    }
-  }
-
-  function schedule(): void {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void run();
-    }, delayMs).unref();
-  }
-
-  function run(isTick = false): Promise<void> {
-    running ??= (database.numbersEventsAtWrite ? numberRest() : passes(isTick))
-      .catch((error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'))
-      .finally(() => {
-        running = null;
-      });
-    return running;
   }
 
   /** SQLite: events that a copy from PostgreSQL brought without a number. */
-  async function numberRest(): Promise<void> {
-    await database.transaction(async (tx) => {
+  async #numberRest(): Promise<void> {
+    await this.#database.transaction(async (tx) => {
       const queries = eventLogQueries(tx);
       for (;;) {
         const rows = await queries.listUnnumbered(eventsOfAPassMax);
@@ -147,37 +181,10 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
         for (const [index, { id }] of rows.entries()) {
           await queries.updateSequence(id, last - rows.length + index + 1);
         }
-        numbered += rows.length;
+        this.#numbered += rows.length;
       }
     });
   }
-
-  return {
-    async start() {
-      startedAfter = database.numbersEventsAtWrite ? await lastNumber() : 0;
-      if (!database.numbersEventsAtWrite) {
-        await adoptNewIdentity();
-      }
-      await run();
-      if (!database.numbersEventsAtWrite) {
-        stopListening = database.onCommit(schedule);
-        tick = setInterval(() => void run(true), tickMs).unref();
-      }
-    },
-    async stop() {
-      isStopped = true;
-      stopListening();
-      clearInterval(tick);
-      clearTimeout(timer);
-      await running;
-    },
-    run: () => run(),
-    numbered: async () => (database.numbersEventsAtWrite ? (await lastNumber()) - startedAfter : numbered),
-    async lagSeconds() {
-      const row = await eventLogQueries(database).findOldestUnnumbered();
-      return row === undefined ? 0 : Math.max(0, clock.now() - Date.parse(row.created_at)) / 1000;
-    },
-  };
 }
 
 type EpochCause = 'created' | 'restored' | 'copied' | 'reset';

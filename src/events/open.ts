@@ -1,7 +1,7 @@
 /** Opens the event log: numbering, readers, streams. */
 import { checkEventLog } from '../event-log/consistency-check.ts';
-import { createNumbering } from '../event-log/numbering.ts';
-import { createEventHub } from '../event-log/reading/hub.ts';
+import { Numbering } from '../event-log/numbering.ts';
+import { EventHub } from '../event-log/reading/hub.ts';
 import { createEventService } from '../event-log/reading/service.ts';
 import { removeExpiredEvents } from '../event-log/retention.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
@@ -16,9 +16,9 @@ interface Dependencies extends AreaDependencies {
 
 /** The caller starts the numbering before the first request, and stops it after the last change. */
 export function openEvents({ database, clock, log, config, streamTimes: times = streamTimes }: Dependencies) {
-  const hub = createEventHub(database, log);
+  const hub = new EventHub(database, log);
   const service = createEventService(database, hub);
-  const numbering = createNumbering({ database, clock, log });
+  const numbering = new Numbering({ database, clock, log });
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
   return {
     hub,
@@ -31,12 +31,12 @@ export function openEvents({ database, clock, log, config, streamTimes: times = 
       counter(
         'curd_events_numbered_total',
         'Events that this instance numbered; on SQLite all that were recorded since its start.',
-        numbering.numbered,
+        () => numbering.numbered(),
       ),
       gauge(
         'curd_events_numbering_lag_seconds',
         'Age of the oldest event without a number; always 0 on SQLite.',
-        numbering.lagSeconds,
+        () => numbering.lagSeconds(),
       ),
       gauge('curd_event_streams_open', 'Open event streams and requests that wait, by kind.', () => ({
         '{kind="stream"}': connections.count('stream'),
@@ -44,7 +44,7 @@ export function openEvents({ database, clock, log, config, streamTimes: times = 
       })),
     ],
     checks: [{ name: 'events', run: (snapshot) => checkEventLog(snapshot, clock.now()) }],
-    stop: hub.stop,
-    close: numbering.stop,
+    stop: () => hub.stop(),
+    close: () => numbering.stop(),
   } satisfies Area;
 }

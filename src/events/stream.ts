@@ -84,7 +84,7 @@ async function* blocksOf(options: StreamOptions): AsyncGenerator<string> {
       }
       checkedAt = performance.now();
     }
-    return !closed.aborted && !hub.isStopped();
+    return !closed.aborted && !hub.stopping.aborted;
   }
 
   yield `retry: ${retryMs}\n\n`;

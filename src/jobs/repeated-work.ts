@@ -1,42 +1,68 @@
-/** Work that a server repeats from its start on. Two runs never overlap. */
+/** The loop of all background work: it runs at an interval, and when it is woken. Two runs never overlap. */
+export class RepeatedWork {
+  readonly #intervalMs: number;
+  readonly #work: (isStopped: () => boolean) => Promise<unknown>;
+  readonly #onError: (error: unknown) => void;
+  #running: Promise<void> | null = null;
+  /** Whether another run follows the one under way. */
+  #isDue = false;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
 
-export interface RepeatedWork {
-  /** Repeats the work from now on. */
-  start(): void;
-  /** Does the work now, or waits for the run that is under way: for tests. */
-  run(): Promise<void>;
-  /** Ends after the step that is under way. */
-  stop(): Promise<void>;
-}
-
-/** @param work ends soon after `isStopped` returns true */
-export function repeatWork(
-  intervalMs: number,
-  work: (isStopped: () => boolean) => Promise<void>,
-  onError: (error: unknown) => void,
-): RepeatedWork {
-  let running: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-
-  function run(): Promise<void> {
-    running ??= work(() => isStopped)
-      .catch(onError)
-      .finally(() => {
-        running = null;
-      });
-    return running;
+  /** @param work ends soon after `isStopped` returns true; when it fails, the next run tries again */
+  constructor(
+    intervalMs: number,
+    work: (isStopped: () => boolean) => Promise<unknown>,
+    onError: (error: unknown) => void,
+  ) {
+    this.#intervalMs = intervalMs;
+    this.#work = work;
+    this.#onError = onError;
   }
 
-  return {
-    start() {
-      timer ??= setInterval(() => void run(), intervalMs).unref();
-    },
-    run,
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+  /** Repeats the work from now on; the first run is after an interval. @param intervalMs from now on */
+  start(intervalMs = this.#intervalMs): void {
+    clearInterval(this.#timer);
+    this.#timer = this.#isStopped ? undefined : setInterval(() => void this.#begin(), intervalMs).unref();
+  }
+
+  /** Does the work now, or once more after the run that is under way. Ignored after `stop`. */
+  wake(): void {
+    if (!this.#isStopped) {
+      void this.run();
+    }
+  }
+
+  /** Does the work now, or once more after the run that is under way, and waits for it. */
+  run(): Promise<void> {
+    this.#isDue = true;
+    return this.#begin();
+  }
+
+  /** Repeats the work no more until `start`. */
+  pause(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Ends after the step that is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#isDue = false;
+    this.pause();
+    await this.#running;
+  }
+
+  #begin(): Promise<void> {
+    this.#running ??= this.#repeat();
+    return this.#running;
+  }
+
+  async #repeat(): Promise<void> {
+    do {
+      this.#isDue = false;
+      await this.#work(() => this.#isStopped).catch(this.#onError);
+    } while (this.#isDue);
+    this.#running = null;
+  }
 }

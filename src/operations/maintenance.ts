@@ -1,4 +1,5 @@
 /** Periodic cleanup: stores what is buffered, and deletes what has expired. */
+import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 
 const intervalMs = 60_000;
@@ -17,37 +18,26 @@ export interface Maintenance {
 
 /** Runs the tasks every minute; a run that takes longer delays the next. @param report is called every minute */
 export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void): Maintenance {
-  let current: Promise<void> | null = null;
-  let isStopped = false;
-  // A purge may take seconds, and a server that stops waits for one task only.
-  const unlessStopped = tasks.map((task) => async () => !isStopped && task());
+  const work = new RepeatedWork(intervalMs, runTasks, (error) =>
+    log.error({ err: error }, 'maintenance failed; it is tried again in a minute'),
+  );
+  const reports = setInterval(report, intervalMs).unref();
 
-  async function runTasks(): Promise<void> {
+  async function runTasks(isStopped: () => boolean): Promise<void> {
     const until = performance.now() + repeatsMs;
-    let due: readonly Task[] = unlessStopped;
+    // A purge may take seconds, and a server that stops waits for one task only.
+    let due: readonly Task[] = tasks.map((task) => async () => !isStopped() && task());
     while (due.length > 0 && performance.now() < until) {
       due = await runAll(log, 'maintenance failed; it is tried again in a minute', due);
     }
   }
 
-  function run(): Promise<void> {
-    current ??= runTasks().finally(() => {
-      current = null;
-    });
-    return current;
-  }
-
-  const timer = setInterval(() => {
-    report();
-    void run();
-  }, intervalMs).unref();
-
+  work.start();
   return {
-    run,
+    run: () => work.run(),
     async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await current;
+      clearInterval(reports);
+      await work.stop();
     },
   };
 }

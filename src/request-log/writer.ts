@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
 import { clientNetwork } from '../http/client-ip.ts';
 import type { RequestRecorder } from '../http/exchange.ts';
-import { type RepeatedWork, repeatWork } from '../jobs/repeated-work.ts';
+import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { customerOf, exchangeOf, type FactOptions, factsOf, ownerOfRequest, routeOf } from './facts.ts';
 import type { ForgottenCustomers } from './forgotten-customers.ts';
@@ -127,7 +127,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
         keep(request, status, milliseconds, error);
       }
     },
-    work: repeatWork(writeMs, write, () => undefined),
+    work: new RepeatedWork(writeMs, write, () => undefined),
     unlogged: () => unlogged,
     takeOwners() {
       const taken = [...owners];

@@ -3,7 +3,7 @@
  * commit, and on SQLite looks for commits of other processes ten times a second.
  */
 import type { Database } from '../database/database.ts';
-import { type RepeatedWork, repeatWork } from '../jobs/repeated-work.ts';
+import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { countPage } from './counting.ts';
 
@@ -22,7 +22,7 @@ export function createStatisticsCounter(database: Database, log: Pick<Log, 'erro
     counted = version;
   }
 
-  return repeatWork(intervalMs, countRest, (error) =>
+  return new RepeatedWork(intervalMs, countRest, (error) =>
     log.error({ err: error }, 'statistics could not be counted; it is tried again'),
   );
 }

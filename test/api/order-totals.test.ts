@@ -190,7 +190,7 @@ onBothEngines('Lists of orders', (engine) => {
       () => move('cancel'),
       () => clock.advance(random.pick([1, hourMs, 7 * hourMs, 30 * hourMs])),
       () => clock.advance(-random.pick([1, hourMs, 30 * hourMs])),
-      orderCounter.run,
+      () => orderCounter.run(),
     ];
     for (let step = 0; step < steps; step += 1) {
       await random.pick(actions)();

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
-import { createNumbering } from '../../src/event-log/numbering.ts';
+import { Numbering } from '../../src/event-log/numbering.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 const instances = 3;
@@ -95,7 +95,7 @@ async function violations(t: TestContext, rules: Rules): Promise<Set<Violation>>
   const [first] = databases as [Database];
   await prepare(first, rules);
   const log = { error: () => {} };
-  const numberings = databases.map((database) => createNumbering({ database, clock: systemClock, log }));
+  const numberings = databases.map((database) => new Numbering({ database, clock: systemClock, log }));
   for (const numbering of numberings) {
     await numbering.start();
     cleanUp(t, () => numbering.stop());

@@ -5,8 +5,8 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createNumbering, type Numbering } from '../../src/event-log/numbering.ts';
-import { createEventHub } from '../../src/event-log/reading/hub.ts';
+import { Numbering } from '../../src/event-log/numbering.ts';
+import { EventHub } from '../../src/event-log/reading/hub.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 interface Numbered {
@@ -21,7 +21,7 @@ async function openNumbered(t: TestContext, floorMs?: number): Promise<Numbered>
   cleanUp(t, () => database.close());
   const errors: string[] = [];
   const log = { error: ({ err }: { err: Error }) => errors.push(String(err.cause ?? err)) };
-  const numbering = createNumbering({
+  const numbering = new Numbering({
     database,
     clock: systemClock,
     log: log as never,
@@ -156,7 +156,7 @@ test('Where notifications do not arrive, as behind a pooler, events come all the
   const warnings: string[] = [];
   // A pooler in transaction mode accepts LISTEN and sends nothing.
   const log = { warn: (text: string) => warnings.push(text) } as never;
-  const hub = createEventHub({ ...database, listen: async () => async () => {} }, log);
+  const hub = new EventHub({ ...database, listen: async () => async () => {} }, log);
   cleanUp(t, () => hub.stop());
   const waiting = hub.wait(0, 20_000);
   await until(async () => warnings.length > 0, 'there is no warning');

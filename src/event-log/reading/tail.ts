@@ -32,6 +32,8 @@ export function createEventTail(database: Database): EventTail {
   let epochs: readonly EpochRow[] = [];
   /** The log as it was read; null before. */
   let last: number | null = null;
+  /** Stamp of the database at the last read, on SQLite. */
+  let stamp: number | null = null;
 
   function reset(to: number): void {
     events = [];
@@ -79,6 +81,10 @@ export function createEventTail(database: Database): EventTail {
     },
 
     async refresh() {
+      const now = database.dataVersion();
+      if (last !== null && now !== null && now === stamp) {
+        return last;
+      }
       const state = await readLogState(database);
       const isOtherHistory = state.epochs.at(-1)?.name !== epochs.at(-1)?.name;
       epochs = state.epochs;
@@ -87,6 +93,7 @@ export function createEventTail(database: Database): EventTail {
       } else if (state.last > last) {
         await append(last, state.last);
       }
+      stamp = now;
       return state.last;
     },
 

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockTables } from '../../database/copy/tables.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { type RepeatedWork, repeatWork } from '../../jobs/repeated-work.ts';
+import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { Log } from '../../log.ts';
 import {
   allDays,
@@ -21,7 +21,7 @@ const intervalMs = 1000;
 const changesMax = 200;
 
 export function createOrderCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
-  return repeatWork(
+  return new RepeatedWork(
     intervalMs,
     (isStopped) => addChanges(database, isStopped),
     (error) => log.error({ err: error }, 'orders could not be counted; it is tried again'),

@@ -5,7 +5,7 @@
 import { timestamp } from '../../clock.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { endAllLeases, listDueLanes } from '../../jobs/leases.ts';
-import { repeatWork } from '../../jobs/repeated-work.ts';
+import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import { webhookQueries } from '../queries.ts';
 import { deliveryKind } from './delivery-order.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
@@ -73,7 +73,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     }
   }
 
-  const rechecks = repeatWork(recheckMs, activate, notStarted);
+  const rechecks = new RepeatedWork(recheckMs, activate, notStarted);
 
   return {
     async start(isOnlyServer = false) {
