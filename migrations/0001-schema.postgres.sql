@@ -906,6 +906,7 @@ create table request (
   request_id text collate "C" not null,
   owner text collate "C" not null,
   customer_id bigint,
+  credential text,
   at text collate "C" not null,
   method text collate "C" not null,
   route text collate "C",

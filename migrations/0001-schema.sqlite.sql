@@ -600,6 +600,7 @@ create table request (
   request_id text not null,
   owner text not null,
   customer_id integer,
+  credential text,
   at text not null,
   method text not null,
   route text,

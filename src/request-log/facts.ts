@@ -115,6 +115,7 @@ function credentialOf(exchange: Exchange | null) {
   return {
     kind: principal.kind,
     id: principal.id,
+    account: principal.accountId === null ? null : `account:${principal.accountId}`,
     scopes: [...principal.scopes],
     actsFor: customer === null ? null : `customer:${customer}`,
   };

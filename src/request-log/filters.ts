@@ -8,6 +8,7 @@ export interface GivenFilters {
   readonly method?: string | undefined;
   readonly route?: string | undefined;
   readonly error?: string | undefined;
+  readonly credential?: string | undefined;
   readonly from?: string | undefined;
   readonly before?: string | undefined;
 }

@@ -14,6 +14,7 @@ export interface NewRequestRow {
   readonly request_id: string;
   readonly owner: string;
   readonly customer_id: number | null;
+  readonly credential: string | null;
   readonly at: string;
   readonly method: string;
   readonly route: string | null;
@@ -34,6 +35,7 @@ export interface RequestFilters {
   readonly method?: string | undefined;
   readonly route?: string | undefined;
   readonly error?: string | undefined;
+  readonly credential?: string | undefined;
   readonly from?: string | undefined;
   readonly before?: string | undefined;
 }
@@ -42,6 +44,7 @@ const columns = [
   'request_id',
   'owner',
   'customer_id',
+  'credential',
   'at',
   'method',
   'route',
@@ -138,6 +141,7 @@ function conditionsOf({
   method,
   route,
   error,
+  credential,
   from,
   before,
 }: RequestFilters): Statement[] {
@@ -147,6 +151,7 @@ function conditionsOf({
     ...(method === undefined ? [] : [sql`method = ${method}`]),
     ...(route === undefined ? [] : [sql`route = ${route}`]),
     ...(error === undefined ? [] : [sql`error = ${error}`]),
+    ...(credential === undefined ? [] : [sql`credential = ${credential}`]),
     ...(from === undefined ? [] : [sql`at >= ${from}`]),
     ...(before === undefined ? [] : [sql`at < ${before}`]),
   ];

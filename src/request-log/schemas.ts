@@ -42,10 +42,11 @@ const properties = {
   credential: {
     type: ['object', 'null'],
     description: 'null without a valid credential',
-    required: ['kind', 'id', 'scopes', 'actsFor'],
+    required: ['kind', 'id', 'account', 'scopes', 'actsFor'],
     properties: {
       kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
       id: { ...text, examples: ['key:12'] },
+      account: { ...nullableText, description: 'null for a session', examples: ['account:3'] },
       scopes: { type: 'array', items: text },
       actsFor: { ...nullableText, examples: ['customer:5'] },
     },
@@ -143,7 +144,7 @@ const example = {
   status: 403,
   milliseconds: 0.61,
   parts: { credential: 0.31, limits: 0.05, body: 0.25, handler: 0 },
-  credential: { kind: 'apiKey', id: 'key:12', scopes: [], actsFor: null },
+  credential: { kind: 'apiKey', id: 'key:12', account: 'account:3', scopes: [], actsFor: null },
   limits: {
     plan: 'pro',
     hour: { limit: 10_000, remaining: 9871, resetSeconds: 1742 },
@@ -224,6 +225,12 @@ export const requestListQuery = {
     description: 'The path with its parameters, such as `/v2/cheeses/{cheeseId}`',
   },
   error: { type: 'string', minLength: 1, maxLength: 60, description: 'The `type` of the error' },
+  credential: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    description: 'The id of the credential, such as `key:12`, `client:ab12/customer:5` or `customer:5`',
+  },
   from: { ...time, description: 'At this time or later (RFC 3339)' },
   before: { ...time, description: 'Before this time (RFC 3339)' },
   cursor: {

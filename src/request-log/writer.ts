@@ -84,6 +84,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
       request_id: facts.id,
       owner,
       customer_id: customerOf(exchange),
+      credential: facts.credential?.id ?? null,
       at: facts.at,
       method: facts.method,
       route,

@@ -12,6 +12,7 @@ interface Item {
   readonly method: string;
   readonly route: string | null;
   readonly error: { readonly type: string } | null;
+  readonly credential: { readonly id: string } | null;
 }
 
 onBothEngines('GET /v2/requests', (engine: Engine) => {
@@ -51,6 +52,7 @@ onBothEngines('GET /v2/requests', (engine: Engine) => {
     assert.equal(all.length, 15);
     assert.deepEqual([all[0]?.id, all.at(-1)?.id], ['r2-4', 'r0-0']);
     const at = String(all[6]?.at);
+    const writer = String(all[1]?.credential?.id);
     const filters: [string, (item: Item) => boolean][] = [
       ['&status=404', ({ status }) => status === 404],
       ['&status=4xx', ({ status }) => status >= 400 && status < 500],
@@ -61,6 +63,7 @@ onBothEngines('GET /v2/requests', (engine: Engine) => {
         ({ route }) => route === '/v2/cheeses/{cheeseId}',
       ],
       ['&error=forbidden', ({ error }) => error?.type === 'forbidden'],
+      [`&credential=${writer}`, ({ credential }) => credential?.id === writer],
       [`&from=${at}`, (item) => item.at >= at],
       [`&before=${at}`, (item) => item.at < at],
       [

@@ -169,6 +169,38 @@ onBothEngines('The table of kept requests', (engine) => {
     assert.equal((await rowsOf(shop)).length, 201);
   });
 
+  test('gets at most 200 requests a second of many refusals, while others read', async (t) => {
+    const shop = await openShop(t, { engine });
+    const keys = await Promise.all(Array.from({ length: 20 }, () => shop.createKey()));
+    let refused = 0;
+    async function refuse(key: string) {
+      for (let count = 0; count < 30; count += 1) {
+        const { status } = await shop.request('GET', '/v2/cheeses/4711', { as: key });
+        assert.equal(status, 404);
+        refused += 1;
+      }
+    }
+    async function read() {
+      let reads = 0;
+      for (; refused < 600; reads += 1) {
+        assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+      }
+      return reads;
+    }
+    const [reads] = await Promise.all([read(), ...keys.map(refuse)]);
+    assert.ok(reads > 10, `${reads}`);
+    await shop.app.requestLog.work.run();
+    const rows = await rowsOf(shop);
+    const ofSeconds = Map.groupBy(rows, ({ at }) => String(at).slice(0, 19));
+    const most = Math.max(...[...ofSeconds.values()].map(({ length }) => length));
+    assert.ok(most <= 200 && rows.length >= 200, `${most} of ${rows.length}`);
+    const metrics = await shop.request('GET', '/metrics', { as: shop.admin });
+    assert.equal(
+      metrics.text.match(/^curd_requests_unlogged_total (\d+)$/m)?.[1],
+      String(refused - rows.length),
+    );
+  });
+
   test('has short rows, whatever a client sends', async (t) => {
     const shop = await openShop(t, { engine });
     const longId = 'x'.repeat(128);

@@ -11,6 +11,7 @@ import {
   LightningBoltIcon,
   LockClosedIcon,
   PersonIcon,
+  RowsIcon,
   UploadIcon,
 } from '@radix-ui/react-icons';
 import { type ComponentType, createElement, useEffect, useState } from 'react';
@@ -144,6 +145,14 @@ export const screens: readonly Screen[] = [
     key: 'e',
     icon: ActivityLogIcon,
     component: screen(() => import('../screens/events/events.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'requests',
+    title: 'Requests',
+    key: 'r',
+    icon: RowsIcon,
+    component: screen(() => import('../screens/requests/requests.tsx')),
     isForStaff: false,
   },
   {

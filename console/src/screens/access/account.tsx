@@ -149,6 +149,15 @@ function Keys({ account }: { readonly account: Account }) {
               title: 'Actions',
               show: (key) => (
                 <Group gap={4} justify="flex-end" wrap="nowrap">
+                  <Button
+                    size="compact-sm"
+                    variant="subtle"
+                    component={Link}
+                    href={`/requests?credential=key:${key.id}`}
+                    aria-label={`Requests of ${keyName(key)}`}
+                  >
+                    Requests
+                  </Button>
                   {(['rename', 'rotate', 'revoke'] as const).map((kind) => (
                     <Button
                       key={kind}

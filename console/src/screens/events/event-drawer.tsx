@@ -7,6 +7,7 @@ import { Loading, Problem } from '../../parts/page.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Json } from '../../parts/text/json.tsx';
+import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import { deliveryColors } from '../webhooks/health.ts';
@@ -88,6 +89,7 @@ export function EventDrawer({ id, onClose }: { readonly id: string; readonly onC
             <Text size="sm">
               by <Actor actor={event.data.actor} />
             </Text>
+            {event.data.requestId === null ? null : <RequestLink id={event.data.requestId} />}
           </Group>
           <Json value={event.data} label="The event as JSON" />
           <Title order={2} size="h5">

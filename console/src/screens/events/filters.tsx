@@ -2,6 +2,7 @@
 import { Button, Group, MultiSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
+import { TimeField } from '../../parts/fields/time-field.tsx';
 import { kinds, typesMax } from './event-types.ts';
 import type { Filters } from './newest.ts';
 
@@ -31,14 +32,6 @@ export function toSearch({ types, subject, since }: LogView): URLSearchParams {
     search.set('since', since);
   }
   return search;
-}
-
-/** A time for `datetime-local`, which has no zone. */
-function toLocal(since: string | null): string {
-  const at = since === null ? Number.NaN : Date.parse(since);
-  return Number.isNaN(at)
-    ? ''
-    : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 const choices = kinds.map(({ name, all, types }) => ({
@@ -84,15 +77,7 @@ export function LogFilters({ view, onChange }: Props) {
         }}
         style={{ flex: '1 1 9rem' }}
       />
-      <TextInput
-        label="From"
-        type="datetime-local"
-        value={toLocal(view.since)}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...view, since: value === '' ? null : new Date(value).toISOString() })
-        }
-        style={{ flex: '1 1 12rem' }}
-      />
+      <TimeField label="From" time={view.since} onChange={(since) => onChange({ ...view, since })} />
       {view.since === null ? null : (
         <Button variant="default" onClick={() => onChange({ ...view, since: null })}>
           Live

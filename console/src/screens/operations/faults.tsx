@@ -1,6 +1,7 @@
 /** The last requests that failed because of the server. */
 import { Table, Text, Title } from '@mantine/core';
-import { Copyable } from '../../parts/text/copyable.tsx';
+import { shorten } from '../../parts/text/format.ts';
+import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import type { Status } from './status.ts';
 
@@ -34,7 +35,7 @@ export function Faults({ faults }: Pick<Status, 'faults'>) {
                 <Table.Td>{operationId ?? 'a page'}</Table.Td>
                 <Table.Td>{message}</Table.Td>
                 <Table.Td>
-                  <Copyable value={requestId} />
+                  <RequestLink id={requestId}>{shorten(requestId)}</RequestLink>
                 </Table.Td>
               </Table.Tr>
             ))}

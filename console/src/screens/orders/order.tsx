@@ -7,6 +7,7 @@ import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Actor } from '../../parts/text/actor.tsx';
 import { showKilograms, showMoney } from '../../parts/text/format.ts';
+import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import { undoHeld, useHeld } from './held.ts';
 import { useMoves } from './moved-orders.ts';
@@ -138,7 +139,9 @@ export function OrderDetail({ id }: { readonly id: number }) {
   );
 }
 
-function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) {
+type Order = Requested['orders'][number];
+
+function OrderFacts({ order }: { readonly order: Order }) {
   const customer = useApi(
     [`order ${order.id}`, 'customer'],
     async (curd) => (await curd.orders.getCustomer(order.id)) ?? null,
@@ -161,7 +164,7 @@ function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) 
           )}
         </Fact>
         <Fact title="Placed">
-          <Time at={order.createdAt} />
+          <Time at={order.createdAt} /> <PlacingRequest order={order} />
         </Fact>
         <Fact
           title={order.status === 'shipped' || order.status === 'delivered' ? 'Shipped' : 'To be shipped'}
@@ -176,6 +179,18 @@ function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) 
       )}
     </section>
   );
+}
+
+/** A link to the request that placed the order, where one did. */
+function PlacingRequest({ order: { id, createdAt } }: { readonly order: Order }) {
+  const { data } = useApi([`order ${id}`, 'placing request'], async (curd, signal) => {
+    const { items } = await curd.events.list(
+      { subject: `order:${id}`, types: ['order.placed'], since: createdAt, limit: 1 },
+      { signal },
+    );
+    return items[0]?.requestId ?? null;
+  });
+  return data == null ? null : <RequestLink id={data} />;
 }
 
 function Fact({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {

@@ -1,10 +1,10 @@
 /** The deliveries to an endpoint, the newest first. */
-import { Anchor, Badge, Button, Center, Group, SegmentedControl, Text, Title } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Anchor, Badge, Group, SegmentedControl, Text, Title } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { DataTable } from '../../parts/tables/data-table.tsx';
+import { EarlierButton, useNewestFirst } from '../../parts/tables/newest-first.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Subject } from '../../parts/text/subject.tsx';
@@ -13,7 +13,6 @@ import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { type Delivery, deliveryColors } from './health.ts';
 import { Waiting } from './waiting.tsx';
 
-const refreshMs = 3000;
 const statuses = ['waiting', 'sending', 'delivered', 'failed'] as const;
 
 export function Deliveries({ endpointId }: { readonly endpointId: number }) {
@@ -30,16 +29,9 @@ export function Deliveries({ endpointId }: { readonly endpointId: number }) {
       }
       return next;
     });
-  const list = useInfiniteQuery({
-    queryKey: ['webhooks', 'deliveries', endpointId, status],
-    queryFn: async ({ pageParam, signal }) =>
-      await curd.webhookDeliveries.list(endpointId, { status, cursor: pageParam, limit: 50 }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // Only the beginning is kept current: a reader of old pages is not waiting for new deliveries.
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
-  });
-  const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
+  const { list, rows } = useNewestFirst(['webhooks', 'deliveries', endpointId, status], (cursor, signal) =>
+    curd.webhookDeliveries.list(endpointId, { status, cursor, limit: 50 }, { signal }),
+  );
   const columns: Column<Delivery>[] = [
     { title: 'Time', show: ({ createdAt }) => <Time at={createdAt} isExact /> },
     {
@@ -115,17 +107,7 @@ export function Deliveries({ endpointId }: { readonly endpointId: number }) {
           onOpen={({ id }) => change('delivery', String(id))}
         />
       )}
-      {list.hasNextPage ? (
-        <Center p="sm">
-          <Button
-            variant="default"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            Earlier deliveries
-          </Button>
-        </Center>
-      ) : null}
+      <EarlierButton list={list} label="Earlier deliveries" />
       {open !== null && /^\d{1,15}$/.test(open) ? (
         <DeliveryDrawer id={Number(open)} onClose={() => change('delivery', null)} />
       ) : null}

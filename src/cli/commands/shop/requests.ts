@@ -11,9 +11,9 @@ const pageItems = 100;
 const tailMs = 1000;
 
 export function listLoggedRequests(options: OptionsOf<typeof listRequestsOptions>): Promise<void> {
-  const { json, limit, status, method, route, error, from, before } = options;
+  const { json, limit, status, method, route, error, credential, from, before } = options;
   return withShop(options, async ({ requestLog: { service: requests } }) => {
-    const filters = parseFilters({ status, method, route, error, from, before });
+    const filters = parseFilters({ status, method, route, error, credential, from, before });
     let cursor: string | null | undefined;
     for (let left = limit; left > 0 && cursor !== null; ) {
       const position = cursor === undefined ? {} : { cursor };
