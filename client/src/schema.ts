@@ -7230,6 +7230,11 @@ export interface components {
                 kind: "apiKey" | "oauth" | "session";
                 /** @example key:12 */
                 id: string;
+                /**
+                 * @description null for a session
+                 * @example account:3
+                 */
+                account: string | null;
                 scopes: string[];
                 /** @example customer:5 */
                 actsFor: string | null;
@@ -7302,6 +7307,7 @@ export interface components {
          *           "credential": {
          *             "kind": "apiKey",
          *             "id": "key:12",
+         *             "account": "account:3",
          *             "scopes": [],
          *             "actsFor": null
          *           },
@@ -7373,6 +7379,7 @@ export interface components {
          *           "credential": {
          *             "kind": "apiKey",
          *             "id": "key:12",
+         *             "account": "account:3",
          *             "scopes": [],
          *             "actsFor": null
          *           },
@@ -7460,6 +7467,11 @@ export interface components {
                     kind: "apiKey" | "oauth" | "session";
                     /** @example key:12 */
                     id: string;
+                    /**
+                     * @description null for a session
+                     * @example account:3
+                     */
+                    account: string | null;
                     scopes: string[];
                     /** @example customer:5 */
                     actsFor: string | null;
@@ -15054,6 +15066,8 @@ export interface operations {
                 route?: string;
                 /** @description The `type` of the error */
                 error?: string;
+                /** @description The id of the credential, such as `key:12`, `client:ab12/customer:5` or `customer:5` */
+                credential?: string;
                 /** @description At this time or later (RFC 3339) */
                 from?: string;
                 /** @description Before this time (RFC 3339) */
@@ -15096,6 +15110,7 @@ export interface operations {
                      *           "credential": {
                      *             "kind": "apiKey",
                      *             "id": "key:12",
+                     *             "account": "account:3",
                      *             "scopes": [],
                      *             "actsFor": null
                      *           },
@@ -15187,6 +15202,7 @@ export interface operations {
                      *           "credential": {
                      *             "kind": "apiKey",
                      *             "id": "key:12",
+                     *             "account": "account:3",
                      *             "scopes": [],
                      *             "actsFor": null
                      *           },

@@ -1,4 +1,4 @@
-/** A moment in the local zone. */
+/** A field for a moment in the local zone. */
 import { TextInput } from '@mantine/core';
 
 interface Props {
@@ -8,7 +8,7 @@ interface Props {
   readonly onChange: (time: string | null) => void;
 }
 
-/** For `datetime-local`, which has no zone. */
+/** Formats a time for `datetime-local`, which has no zone. */
 function toLocal(time: string | null): string {
   const at = time === null ? Number.NaN : Date.parse(time);
   return Number.isNaN(at)
