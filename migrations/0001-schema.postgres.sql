@@ -95,6 +95,17 @@ create table cheese_tombstone (
 -- Pages of the list of changes, what an index has not read, and the removal of the oldest.
 create index cheese_tombstone_by_change on cheese_tombstone (changed_in, cheese_id);
 
+-- src/cheeses/prices
+
+-- A price of a cheese in US dollars per kilogram, from a time until that of its next row; null for no price. The newest
+-- row has the current price. Rows that follow each other have different prices.
+create table cheese_price (
+  cheese_id bigint not null,
+  since text collate "C" not null,
+  price double precision,
+  primary key (cheese_id, since)
+);
+
 -- src/stock
 
 -- The kilograms of a cheese whose stock is tracked. reserved: for orders that are placed or approved. set_sold: the

@@ -165,6 +165,26 @@ export interface paths {
         patch: operations["patchCheese"];
         trace?: never;
     };
+    "/v2/cheeses/{cheeseId}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the prices of a cheese, the newest first
+         * @description The current price and those before it, with the lowest price of the last 30 days. `reduction` is what a shop in the European Union shows beside a reduced price.
+         */
+        get: operations["listCheesePrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/imports": {
         parameters: {
             query?: never;
@@ -307,6 +327,46 @@ export interface paths {
          * @description The history is in the event log: `GET /v2/events?subject=stock:12`.
          */
         post: operations["adjustCheeseStock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/cheeses/{cheeseId}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read whether a cheese can be ordered
+         * @description Whether the cheese can be ordered now, and how many kilograms. A statement of this moment: an order of another customer may come first.
+         */
+        get: operations["getCheeseAvailability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which cheeses can be ordered
+         * @description For up to 100 cheeses, for example those of a page or of a cart, in the order of the ids. Cheeses that do not exist are left out.
+         */
+        get: operations["listAvailability"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3326,6 +3386,38 @@ export interface components {
             service_documentation?: string;
         };
         /**
+         * Availability
+         * @description Whether a cheese can be ordered now, without its stock level
+         * @example {
+         *       "cheeseId": 12,
+         *       "orderable": true,
+         *       "kilograms": 38
+         *     }
+         */
+        Availability: {
+            /** Format: int64 */
+            cheeseId: number;
+            /** @description Whether an order of 1 kg would be accepted */
+            orderable: boolean;
+            /** @description Kilograms that can be ordered, at most 100; null for a cheese whose stock is not tracked */
+            kilograms: number | null;
+        };
+        /**
+         * AvailabilityList
+         * @example {
+         *       "items": [
+         *         {
+         *           "cheeseId": 12,
+         *           "orderable": true,
+         *           "kilograms": 38
+         *         }
+         *       ]
+         *     }
+         */
+        AvailabilityList: {
+            items: components["schemas"]["Availability"][];
+        };
+        /**
          * BestSeller
          * @example {
          *       "cheeseId": 12,
@@ -3865,6 +3957,75 @@ export interface components {
              * @enum {string}
              */
             status?: "available" | "pending" | "sold";
+        };
+        /**
+         * CheesePrice
+         * @description A price of a cheese, and when it was current
+         * @example {
+         *       "pricePerKg": 28,
+         *       "from": "2026-02-08T09:00:00.000Z",
+         *       "until": null
+         *     }
+         */
+        CheesePrice: {
+            /**
+             * @description US dollars per kilogram; null while the cheese had no price
+             * @example 32.5
+             */
+            pricePerKg: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When the next price began; null for the current price
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            until: string | null;
+        };
+        /**
+         * CheesePriceList
+         * @example {
+         *       "items": [
+         *         {
+         *           "pricePerKg": 28,
+         *           "from": "2026-02-08T09:00:00.000Z",
+         *           "until": null
+         *         },
+         *         {
+         *           "pricePerKg": 40,
+         *           "from": "2026-02-01T09:00:00.000Z",
+         *           "until": "2026-02-08T09:00:00.000Z"
+         *         },
+         *         {
+         *           "pricePerKg": 30,
+         *           "from": "2025-11-03T09:00:00.000Z",
+         *           "until": "2026-02-01T09:00:00.000Z"
+         *         }
+         *       ],
+         *       "lowest30Days": 28,
+         *       "reduction": {
+         *         "since": "2026-02-08T09:00:00.000Z",
+         *         "priorPrice": 30,
+         *         "percent": 6
+         *       },
+         *       "nextCursor": null,
+         *       "hasMore": false
+         *     }
+         */
+        CheesePriceList: {
+            items: components["schemas"]["CheesePrice"][];
+            /**
+             * @description The lowest price at any moment of the last 30 days, the current one included; null without one
+             * @example 32.5
+             */
+            lowest30Days: number | null;
+            reduction: components["schemas"]["PriceReduction"];
+            /** @description Send it as `cursor` to get the next page; null on the last page */
+            nextCursor: string | null;
+            hasMore: boolean;
         };
         /**
          * CheeseReplacement
@@ -8047,6 +8208,30 @@ export interface components {
             plan: string;
         };
         /**
+         * PriceReduction
+         * @description That the current price is below the one before it
+         * @example {
+         *       "since": "2026-02-08T09:00:00.000Z",
+         *       "priorPrice": 30,
+         *       "percent": 6
+         *     }
+         */
+        PriceReduction: {
+            /**
+             * Format: date-time
+             * @description When the current price began
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * @description The lowest price of the 30 days before `since`
+             * @example 32.5
+             */
+            priorPrice: number;
+            /** @description By how many percent the current price is below `priorPrice`, rounded down; null where it is not below it */
+            percent: number | null;
+        } | null;
+        /**
          * RegistrationForm
          * @example {
          *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
@@ -10919,6 +11104,69 @@ export interface operations {
             503: components["responses"]["ServerIsOverloaded"];
         };
     };
+    listCheesePrices: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Prices of a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of prices */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "pricePerKg": 28,
+                     *           "from": "2026-02-08T09:00:00.000Z",
+                     *           "until": null
+                     *         },
+                     *         {
+                     *           "pricePerKg": 40,
+                     *           "from": "2026-02-01T09:00:00.000Z",
+                     *           "until": "2026-02-08T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "pricePerKg": 30,
+                     *           "from": "2025-11-03T09:00:00.000Z",
+                     *           "until": "2026-02-01T09:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "lowest30Days": 28,
+                     *       "reduction": {
+                     *         "since": "2026-02-08T09:00:00.000Z",
+                     *         "priorPrice": 30,
+                     *         "percent": 6
+                     *       },
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheesePriceList"];
+                };
+            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
     importCheeses: {
         parameters: {
             query?: never;
@@ -11484,6 +11732,87 @@ export interface operations {
             413: components["responses"]["BodyIsOver1MiB"];
             415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
             422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCheeseAvailability: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The availability */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cheeseId": 12,
+                     *       "orderable": true,
+                     *       "kilograms": 38
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Availability"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchCheese"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    listAvailability: {
+        parameters: {
+            query: {
+                /**
+                 * @description Ids of cheeses, with commas
+                 * @example [
+                 *       "12",
+                 *       "15"
+                 *     ]
+                 */
+                cheeseIds: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The availability of the cheeses */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 12,
+                     *           "orderable": true,
+                     *           "kilograms": 38
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AvailabilityList"];
+                };
+            };
+            400: components["responses"]["ParameterIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServerIsOverloaded"];
         };

@@ -34,6 +34,7 @@ const exceptions: Readonly<Record<string, string>> = {
   createPasswordReset: 'customers.createPasswordReset',
   getIdempotentResponse: 'idempotency.get',
   getStatus: 'status.get',
+  listAvailability: 'cheeses.listAvailability',
   listBestSellers: 'statistics.listBestSellers',
   listNames: 'events.listNames',
   registerCustomers: 'customers.registerAll',

@@ -10,6 +10,9 @@ import { CheeseLists } from './listing/cheese-lists.ts';
 import { NameLists } from './listing/name-lists.ts';
 import { navigationRoutes } from './listing/navigation-routes.ts';
 import { listingRoutes } from './listing/routes.ts';
+import { checkPrices } from './prices/consistency-check.ts';
+import { createPriceReader } from './prices/price-list.ts';
+import { priceRoutes } from './prices/routes.ts';
 import { cheeseRoutes } from './routes.ts';
 import { CurrentIndex } from './search-index/current-index.ts';
 import { type CheeseDependencies, createCheeseService } from './service.ts';
@@ -37,6 +40,13 @@ export function openCheeses(dependencies: Dependencies) {
     retentionMs: config.tombstoneRetentionMs,
   });
 
+  const prices = createPriceReader({
+    database,
+    clock,
+    cheeses: service,
+    cursors: createCursors(secret, 'cheese prices'),
+  });
+
   /** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
   async function loadIndex(): Promise<void> {
     const startedAt = performance.now();
@@ -59,9 +69,13 @@ export function openCheeses(dependencies: Dependencies) {
       ...navigationRoutes(nameLists),
       ...catalogueChangeRoutes(changes, connections),
       ...cheeseRoutes(service),
+      ...priceRoutes(prices),
     ],
     tasks: [changes.purge],
-    checks: [{ name: 'catalogue', run: checkCatalogue }],
+    checks: [
+      { name: 'catalogue', run: checkCatalogue },
+      { name: 'prices', run: checkPrices },
+    ],
     start: () => void loadIndex(),
     close: () => index.close(),
   } satisfies Area;

@@ -8,6 +8,7 @@ import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
+import { deletePrices, recordFirstPrices, recordPriceChange } from './prices/record.ts';
 import { cheeseQueries, type NewCheeseRow } from './queries.ts';
 import { type Cheese, parseCheese } from './schemas.ts';
 import { TermIds } from './terms.ts';
@@ -55,6 +56,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     );
     const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version));
     await queries.insert(rows);
+    await recordFirstPrices(tx, cheeses);
     const events = cheeses.map((cheese) => cheeseEvents.created.of(`cheese:${cheese.id}`, cheese));
     await recordEvents(tx, context.origin, createdAt, events);
     return rows;
@@ -100,6 +102,9 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     const after = toCheese(draft, ids.of, { id, createdAt, updatedAt: catalogue.last_written_at });
     const changed = toRow(after, row.version + 1, catalogue.version);
     await queries.update(changed);
+    if (after.pricePerKg !== before.pricePerKg) {
+      await recordPriceChange(tx, after, changed.version);
+    }
     if (after.status !== before.status) {
       await onStatusChange(tx, id);
     }
@@ -126,6 +131,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     await beforeDelete(tx, context, before);
     const catalogue = await queries.updateCatalogue(now(), 0, 1);
     await queries.delete(id);
+    await deletePrices(tx, id);
     await queries.insertTombstone(id, catalogue.version, catalogue.last_written_at);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
       cheeseEvents.deleted.of(`cheese:${id}`, before),

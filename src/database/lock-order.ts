@@ -48,6 +48,7 @@ export const lockedWith: Readonly<Record<string, (typeof lockOrder)[number]>> = 
   cheese_term: 'catalogue',
   term_count: 'catalogue',
   cheese_tombstone: 'catalogue',
+  cheese_price: 'catalogue',
   open_order_cheese: 'orders',
   cheese_image: 'catalogue',
   statistic: 'statistic_position',

@@ -1,25 +1,11 @@
 /** Exact sums of money, such as an order total: prices are decimal numbers of US dollars, totals are whole cents. */
+import { decimalOf, digitsAt } from '../decimal.ts';
 
 export interface PricedLine {
   /** Kilograms. */
   readonly quantity: number;
   /** US dollars. */
   readonly pricePerKg: number;
-}
-
-/** An exact decimal: `digits` times ten to the power of minus `scale`. */
-interface Decimal {
-  readonly digits: bigint;
-  readonly scale: number;
-}
-
-/** The shortest decimal number of a double, which is the one that the client sent. */
-function decimalOf(number: number): Decimal {
-  const [mantissa = '', exponent = '0'] = String(number).split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const scale = fraction.length - Number(exponent);
-  const digits = BigInt(whole + fraction);
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
 /** Sums of doubles over 100 lines are off by less than 0.002 cents below this. */
@@ -42,10 +28,7 @@ function exactCents(lines: readonly PricedLine[]): number {
   });
   // Three digits after the point or more, so that half a cent can be added.
   const scale = Math.max(3, ...amounts.map((amount) => amount.scale));
-  const sum = amounts.reduce(
-    (total, amount) => total + amount.digits * 10n ** BigInt(scale - amount.scale),
-    0n,
-  );
+  const sum = amounts.reduce((total, amount) => total + digitsAt(scale, amount), 0n);
   const cent = 10n ** BigInt(scale - 2);
   return Number((sum + cent / 2n) / cent);
 }

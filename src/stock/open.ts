@@ -2,6 +2,8 @@
 import type { CheeseService } from '../cheeses/service.ts';
 import { createCursors } from '../cursor.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
+import { createAvailabilityReader } from './availability.ts';
+import { availabilityRoutes } from './availability-routes.ts';
 import { checkStock } from './consistency-check.ts';
 import { createStockReader } from './reader.ts';
 import { stockRoutes } from './routes.ts';
@@ -17,10 +19,11 @@ export function openStock(dependencies: Dependencies) {
   const { database, config, cheeses, contextOf } = dependencies;
   const service = createStockService(dependencies);
   const reader = createStockReader(database, cheeses, createCursors(config.secret, 'stock levels'));
+  const availability = createAvailabilityReader(database, cheeses, config.requirePrice);
   return {
     service,
     reader,
-    routes: stockRoutes({ stock: service, stockReader: reader }),
+    routes: [...stockRoutes({ stock: service, stockReader: reader }), ...availabilityRoutes(availability)],
     jobs: [createStatusHandler(cheeses, contextOf('system'))],
     checks: [{ name: 'stock', run: checkStock }],
   } satisfies Area;

@@ -106,3 +106,33 @@ export const StockList = {
   },
   examples: [{ items: StockOfCheese.examples, nextCursor: null, hasMore: false, total: 1 }],
 } as const;
+
+/** The largest quantity of a line of an order. More is not told, so that no stock level is public. */
+export const shownKilogramsMax = 100;
+
+export const Availability = {
+  title: 'Availability',
+  description: 'Whether a cheese can be ordered now, without its stock level',
+  type: 'object',
+  required: ['cheeseId', 'orderable', 'kilograms'],
+  properties: {
+    cheeseId: int64,
+    orderable: { type: 'boolean', description: 'Whether an order of 1 kg would be accepted' },
+    kilograms: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: shownKilogramsMax,
+      description: `Kilograms that can be ordered, at most ${shownKilogramsMax}; null for a cheese whose stock is not tracked`,
+    },
+  },
+  examples: [{ cheeseId: 12, orderable: true, kilograms: 38 }],
+} as const;
+export type Availability = XStatic<typeof Availability>;
+
+export const AvailabilityList = {
+  title: 'AvailabilityList',
+  type: 'object',
+  required: ['items'],
+  properties: { items: { type: 'array', items: Availability } },
+  examples: [{ items: Availability.examples }],
+} as const;

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
+import { checkPrices } from '../../src/cheeses/prices/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Finding } from '../../src/database/checks/findings.ts';
 import { checkTransactionIds } from '../../src/database/checks/transaction-ids.ts';
@@ -33,6 +34,7 @@ const checks = [
   'clock',
   'database',
   'catalogue',
+  'prices',
   'orders',
   'stock',
   'customers',
@@ -59,6 +61,17 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
     [sql`delete from term where id = ${cow}`, new RegExp(`cheese ${comte}\\b`), restore],
     [sql`update catalogue set cheeses = cheeses + 1`, /\d+ instead of \d+/, restore],
     [sql`update catalogue set last_cheese_id = 1`, /cheese 5 is beyond the last id, 1/, restore],
+    [
+      sql`update cheese_price set price = price + 1 where cheese_id = ${brie}`,
+      new RegExp(`cheese ${brie}: `),
+      /back/,
+    ],
+    [
+      sql`delete from cheese_price where cheese_id = ${comte}`,
+      new RegExp(`cheese ${comte}: no price`),
+      /back/,
+    ],
+    [sql`insert into cheese_price (cheese_id, since) values (777, '')`, /^cheese 777$/, restore],
     [sql`update orders set total_cents = total_cents + 1 where id = ${placed}`, ofOrder(placed), restore],
     [
       sql`update orders set status = 'shipped' where id = ${placed}`,
@@ -147,6 +160,7 @@ async function findingsAfter(database: Database, filled: FilledShop, fault: Stat
     assert.ok((await tx.run(fault)) > 0, fault.render('sqlite').text);
     found = [
       ...(await checkCatalogue(tx)),
+      ...(await checkPrices(tx)),
       ...(await checkOrders(tx)),
       ...(await checkCredits(tx)),
       ...(await checkEventLog(tx, systemClock.now())),

@@ -106,6 +106,7 @@ async function fill(database: Database): Promise<void> {
     number,
     other,
   ]);
+  await insert('cheese_price', 'cheese_id since price', ({ id, text, number }) => [id, text, number / 3]);
   await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
   await insert(
     'event',

@@ -27,6 +27,25 @@ export class Cheeses extends Area {
     return this.api.get('/v2/cheeses/{cheeseId}', { path: { cheeseId } }, options);
   }
 
+  /** Lists the prices of a cheese, the newest first. A page also has the lowest price of 30 days, and the reduction. */
+  listPrices(
+    cheeseId: number,
+    filters?: Query<'listCheesePrices'>,
+    options?: CallOptions,
+  ): ListOf<'listCheesePrices'> {
+    return this.api.list('/v2/cheeses/{cheeseId}/prices', { path: { cheeseId }, query: filters }, options);
+  }
+
+  /** Returns whether a cheese can be ordered, and how much of it. */
+  getAvailability(cheeseId: number, options?: CallOptions): Promise<Result<'getCheeseAvailability'>> {
+    return this.api.get('/v2/cheeses/{cheeseId}/availability', { path: { cheeseId } }, options);
+  }
+
+  /** Lists which of up to 100 cheeses can be ordered, and how much of them. */
+  listAvailability(filters: Query<'listAvailability'>, options?: CallOptions): ListOf<'listAvailability'> {
+    return this.api.listAll('/v2/availability', { query: filters }, options);
+  }
+
   /** Adds a cheese. */
   create<Options extends WriteOptions>(
     cheese: Body<'createCheese'>,

@@ -1,5 +1,6 @@
 import { composeShop } from '../../../app/compose.ts';
 import { checkCatalogue } from '../../../cheeses/consistency-check.ts';
+import { checkPrices } from '../../../cheeses/prices/consistency-check.ts';
 import { systemClock } from '../../../clock.ts';
 import { type Finding, Findings } from '../../../database/checks/findings.ts';
 import { checkTransactionIds } from '../../../database/checks/transaction-ids.ts';
@@ -71,6 +72,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       { name: 'clock', run: () => checkClock(database) },
       { name: 'database', run: (snapshot) => checkTransactionIds(snapshot) },
       { name: 'catalogue', run: checkCatalogue },
+      { name: 'prices', run: checkPrices },
       { name: 'orders', run: checkOrders },
       { name: 'stock', run: checkStock },
       { name: 'customers', run: checkCredits },

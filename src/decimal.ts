@@ -1,0 +1,21 @@
+/** Exact decimal numbers, for prices: sums and ratios of doubles can be wrong by one where a result is rounded. */
+
+/** `digits` times ten to the power of minus `scale`. */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/** The shortest decimal number of a double, which is the one that the client sent. */
+export function decimalOf(number: number): Decimal {
+  const [mantissa = '', exponent = '0'] = String(number).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const scale = fraction.length - Number(exponent);
+  const digits = BigInt(whole + fraction);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/** The digits of a decimal at a scale that is not below its own. */
+export function digitsAt(scale: number, decimal: Decimal): bigint {
+  return decimal.digits * 10n ** BigInt(scale - decimal.scale);
+}

@@ -1,0 +1,52 @@
+/** What can be ordered of cheeses, for visitors of a shop: no stock level is public. */
+import { parseCheese } from '../cheeses/schemas.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import type { Database } from '../database/database.ts';
+import type { Versioned } from '../versioned.ts';
+import { availableOf } from './levels.ts';
+import { type Levels, stockQueries } from './queries.ts';
+import { type Availability, shownKilogramsMax } from './schemas.ts';
+
+export interface AvailabilityReader {
+  /** @throws AppError notFound */
+  find(cheeseId: number): Promise<Availability>;
+  /** Leaves out cheeses that do not exist, and keeps the order of the ids. */
+  list(cheeseIds: readonly number[]): Promise<Availability[]>;
+}
+
+/** @param requirePrice whether orders of cheeses without a price are refused */
+export function createAvailabilityReader(
+  database: Database,
+  cheeses: Pick<CheeseService, 'find' | 'findIfThere'>,
+  requirePrice: boolean,
+): AvailabilityReader {
+  function toAvailability({ id, body }: Versioned, levels: Levels | undefined): Availability {
+    const { status, pricePerKg } = parseCheese(body);
+    const isOffered = status === 'available' && (pricePerKg !== undefined || !requirePrice);
+    if (levels === undefined) {
+      return { cheeseId: id, orderable: isOffered, kilograms: null };
+    }
+    const kilograms = isOffered ? Math.min(shownKilogramsMax, Math.max(0, availableOf(levels))) : 0;
+    return { cheeseId: id, orderable: kilograms > 0, kilograms };
+  }
+
+  return {
+    async find(cheeseId) {
+      const [cheese, levels] = await Promise.all([
+        cheeses.find(cheeseId),
+        stockQueries(database).find(cheeseId),
+      ]);
+      return toAvailability(cheese, levels);
+    },
+
+    async list(cheeseIds) {
+      const ids = [...new Set(cheeseIds)];
+      const [rows, stock] = await Promise.all([
+        Promise.all(ids.map((id) => cheeses.findIfThere(id))),
+        stockQueries(database).listOf(ids),
+      ]);
+      const levelsOf = new Map(stock.map((levels) => [levels.cheese_id, levels]));
+      return rows.flatMap((row) => (row === undefined ? [] : [toAvailability(row, levelsOf.get(row.id))]));
+    },
+  };
+}
