@@ -349,6 +349,15 @@ create table open_order_cheese (
   primary key (cheese_id, order_id)
 );
 
+-- How an order is shipped, as an operator stated it. Without a row, nothing was stated.
+create table shipment (
+  order_id bigint primary key,
+  carrier text collate "C",
+  tracking_number text collate "C",
+  tracking_url text collate "C",
+  version bigint not null default 1
+);
+
 -- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), and a key or an
 -- application without a customer, by the id of its principal. One row for each day of creation in UTC, and one for all
 -- days (''). Test orders are not counted.

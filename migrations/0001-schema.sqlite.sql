@@ -348,6 +348,15 @@ create table open_order_cheese (
   primary key (cheese_id, order_id)
 ) without rowid;
 
+-- How an order is shipped, as an operator stated it. Without a row, nothing was stated.
+create table shipment (
+  order_id integer primary key,
+  carrier text,
+  tracking_number text,
+  tracking_url text,
+  version integer not null default 1
+);
+
 -- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), and a key or an
 -- application without a customer, by the id of its principal. One row for each day of creation in UTC, and one for all
 -- days (''). Test orders are not counted.

@@ -729,26 +729,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v2/store/order/{orderId}/ship": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Ship an approved order
-         * @description shipDate becomes now.
-         */
-        post: operations["shipOrder"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/store/order/{orderId}/deliver": {
         parameters: {
             query?: never;
@@ -825,6 +805,70 @@ export interface paths {
          * @description Every transition of the order, the oldest first: when, by whom, and why.
          */
         get: operations["getCustomerOrderTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/store/order/{orderId}/ship": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ship an approved order
+         * @description shipDate becomes now. The body can state the carrier and the tracking. PUT /v2/store/order/{orderId}/shipment changes them until the order is delivered.
+         */
+        post: operations["shipOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/store/order/{orderId}/shipment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how an order is shipped
+         * @description Carrier and tracking, as an operator stated them. All members are null where nothing was stated, and before the order has shipped. A key beside a customer's session or token reads those of that customer's orders only.
+         */
+        get: operations["getOrderShipment"];
+        /**
+         * Change how an order is shipped
+         * @description Possible while the order is shipped and not delivered. Members that are left out or null are removed.
+         */
+        put: operations["replaceOrderShipment"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customer/{username}/orders/{orderId}/shipment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how an order of a customer is shipped
+         * @description Carrier and tracking, as an operator stated them. All members are null where nothing was stated, and before the order has shipped.
+         */
+        get: operations["getCustomerOrderShipment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2509,6 +2553,26 @@ export interface webhooks {
          * @description Sent to each endpoint that receives the type `order.cancelled`, signed and at least once.
          */
         post: operations["onOrderCancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.shipment_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The carrier or the tracking of an order that has shipped was changed
+         * @description Sent to each endpoint that receives the type `order.shipment_changed`, signed and at least once.
+         */
+        post: operations["onOrderShipmentChanged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4569,7 +4633,7 @@ export interface components {
          *       }
          *     }
          */
-        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerSessionsEnded"] | components["schemas"]["EventCustomerPasswordResetCreated"] | components["schemas"]["EventCustomerPasswordReset"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"] | components["schemas"]["EventShopEventWithdrawn"];
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventOrderShipmentChanged"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerSessionsEnded"] | components["schemas"]["EventCustomerPasswordResetCreated"] | components["schemas"]["EventCustomerPasswordReset"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"] | components["schemas"]["EventShopEventWithdrawn"];
         /**
          * EventAccountCreated
          * @description An account was created
@@ -6244,6 +6308,58 @@ export interface components {
                 total: number;
                 /** @description Why the server or an operator made the transition; null without */
                 reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOrderShipmentChanged
+         * @description The carrier or the tracking of an order that has shipped was changed
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.shipment_changed",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31
+         *       }
+         *     }
+         */
+        EventOrderShipmentChanged: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.shipment_changed";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
             };
             /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
             previousId?: string | null;
@@ -8365,6 +8481,54 @@ export interface components {
             origin: "default" | "environment" | "flag";
         };
         /**
+         * Shipment
+         * @description How an order is shipped; null where nothing was stated
+         * @example {
+         *       "shippedAt": "2026-01-16T08:00:12.007Z",
+         *       "carrier": "Swiss Post",
+         *       "trackingNumber": "99.00.123456.12345678",
+         *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+         *     }
+         */
+        Shipment: {
+            /**
+             * Format: date-time
+             * @description null while the order has not shipped
+             */
+            shippedAt: string | null;
+            /** @description Who carries the parcel */
+            carrier: string | null;
+            /** @description The number of the parcel at the carrier */
+            trackingNumber: string | null;
+            /** @description The page on which the customer follows the parcel */
+            trackingUrl: string | null;
+        };
+        /**
+         * ShipmentInput
+         * @example {
+         *       "carrier": "Swiss Post",
+         *       "trackingNumber": "99.00.123456.12345678",
+         *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+         *     }
+         */
+        ShipmentInput: {
+            /**
+             * @description Who carries the parcel
+             * @example Swiss Post
+             */
+            carrier?: string | null;
+            /**
+             * @description The number of the parcel at the carrier
+             * @example 99.00.123456.12345678
+             */
+            trackingNumber?: string | null;
+            /**
+             * @description The page on which the customer follows the parcel: https
+             * @example https://carrier.example/track/990012345612345678
+             */
+            trackingUrl?: string | null;
+        };
+        /**
          * ShopStatus
          * @description The state of the shop, and of the instance that responds
          * @example {
@@ -8729,13 +8893,15 @@ export interface components {
          *           "status": "placed",
          *           "at": "2026-01-15T09:30:00.000Z",
          *           "by": "customer:7",
-         *           "reason": null
+         *           "reason": null,
+         *           "shipment": null
          *         },
          *         {
          *           "status": "approved",
          *           "at": "2026-01-15T09:30:05.212Z",
          *           "by": "system",
-         *           "reason": null
+         *           "reason": null,
+         *           "shipment": null
          *         }
          *       ]
          *     }
@@ -8756,6 +8922,15 @@ export interface components {
                 /** @description The credential (key:3, customer:7), cli for a command, system for the server itself */
                 by: string;
                 reason: string | null;
+                /** @description Of `shipped`: carrier and tracking as they are now; null where nothing was stated */
+                shipment: {
+                    /** @description Who carries the parcel */
+                    carrier: string | null;
+                    /** @description The number of the parcel at the carrier */
+                    trackingNumber: string | null;
+                    /** @description The page on which the customer follows the parcel */
+                    trackingUrl: string | null;
+                } | null;
             }[];
         };
         /**
@@ -10031,6 +10206,23 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The shipment */
+        Shipment: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "shippedAt": "2026-01-16T08:00:12.007Z",
+                 *       "carrier": "Swiss Post",
+                 *       "trackingNumber": "99.00.123456.12345678",
+                 *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Shipment"];
+            };
+        };
         /** @description The state of the token */
         StateOfTheToken: {
             headers: {
@@ -10339,13 +10531,15 @@ export interface components {
                  *           "status": "placed",
                  *           "at": "2026-01-15T09:30:00.000Z",
                  *           "by": "customer:7",
-                 *           "reason": null
+                 *           "reason": null,
+                 *           "shipment": null
                  *         },
                  *         {
                  *           "status": "approved",
                  *           "at": "2026-01-15T09:30:05.212Z",
                  *           "by": "system",
-                 *           "reason": null
+                 *           "reason": null,
+                 *           "shipment": null
                  *         }
                  *       ]
                  *     }
@@ -12718,70 +12912,6 @@ export interface operations {
             503: components["responses"]["ServerIsOverloaded"];
         };
     };
-    shipOrder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Change the order only at this ETag */
-                "If-Match"?: string;
-                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
-                "Dry-Run"?: string;
-                /** @description Any text. The same request with the same key runs only once within 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @example 3 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The order as it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": 1042,
-                     *       "items": [
-                     *         {
-                     *           "cheeseId": 42,
-                     *           "cheeseName": "Gruyère",
-                     *           "quantity": 2,
-                     *           "pricePerKg": 32.5
-                     *         }
-                     *       ],
-                     *       "shippingAddress": {
-                     *         "street": "Gerechtigkeitsgasse 1",
-                     *         "city": "Bern",
-                     *         "state": "BE",
-                     *         "zipCode": "3011",
-                     *         "country": "CH"
-                     *       },
-                     *       "status": "shipped",
-                     *       "notes": "Please ring twice",
-                     *       "total": 65,
-                     *       "shipDate": "2026-01-16T08:00:12.007Z",
-                     *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-16T08:00:12.007Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            400: components["responses"]["ParameterOrHeaderIsNotValid"];
-            401: components["responses"]["NoValidCredential"];
-            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
-            404: components["responses"]["ThereIsNoSuchOrder"];
-            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
-            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServerIsOverloaded"];
-        };
-    };
     deliverOrder: {
         parameters: {
             query?: never;
@@ -12946,6 +13076,203 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["TransitionsSoFar"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoCustomerWithThisUsernameOrTheCustomerHasNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    shipOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the order only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 3 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "carrier": "Swiss Post",
+                 *       "trackingNumber": "99.00.123456.12345678",
+                 *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ShipmentInput"];
+            };
+        };
+        responses: {
+            /** @description The order as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1042,
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 42,
+                     *           "cheeseName": "Gruyère",
+                     *           "quantity": 2,
+                     *           "pricePerKg": 32.5
+                     *         }
+                     *       ],
+                     *       "shippingAddress": {
+                     *         "street": "Gerechtigkeitsgasse 1",
+                     *         "city": "Bern",
+                     *         "state": "BE",
+                     *         "zipCode": "3011",
+                     *         "country": "CH"
+                     *       },
+                     *       "status": "shipped",
+                     *       "notes": "Please ring twice",
+                     *       "total": 65,
+                     *       "shipDate": "2026-01-16T08:00:12.007Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-16T08:00:12.007Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            409: components["responses"]["StatusOfTheOrderDoesNotAllowThisTransition"];
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getOrderShipment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Shipment"];
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    replaceOrderShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the shipment only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 5 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "carrier": "Swiss Post",
+                 *       "trackingNumber": "99.00.123456.12345678",
+                 *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ShipmentInput"];
+            };
+        };
+        responses: {
+            /** @description The shipment as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "shippedAt": "2026-01-16T08:00:12.007Z",
+                     *       "carrier": "Swiss Post",
+                     *       "trackingNumber": "99.00.123456.12345678",
+                     *       "trackingUrl": "https://carrier.example/track/990012345612345678"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Shipment"];
+                };
+            };
+            400: components["responses"]["ParameterOrHeaderIsNotValid"];
+            401: components["responses"]["NoValidCredential"];
+            403: components["responses"]["CredentialIsValidButDoesNotPermitThisError"];
+            404: components["responses"]["ThereIsNoSuchOrder"];
+            408: components["responses"]["BodyTookTooLongToArrive"];
+            /** @description The order has not shipped, or is delivered */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The order has not shipped, or is delivered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["ResourceHasChangedSinceTheVersionInIfMatch"];
+            413: components["responses"]["BodyIsOver1MiB"];
+            415: components["responses"]["MediaTypeOfTheBodyIsNotSupported"];
+            422: components["responses"]["RequestFailedValidation"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServerIsOverloaded"];
+        };
+    };
+    getCustomerOrderShipment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ada */
+                username: string;
+                /** @example 11 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Shipment"];
             400: components["responses"]["ParameterOrHeaderIsNotValid"];
             401: components["responses"]["NoValidCredential"];
             403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
@@ -17434,6 +17761,72 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["EventOrderCancelled"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. The body of the response is ignored */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted: the delivery is repeated */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderShipmentChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event. A repeated delivery has the same one
+                 * @example evt_k3Xw_1043
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                 * @example 1795340533
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_k3Xw_1043",
+                 *       "type": "order.shipment_changed",
+                 *       "timestamp": "2026-11-22T09:42:13.123Z",
+                 *       "sequence": 1043,
+                 *       "subject": "order:31",
+                 *       "actor": "key:12",
+                 *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                 *       "data": {
+                 *         "id": 31
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventOrderShipmentChanged"];
             };
         };
         responses: {

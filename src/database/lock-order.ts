@@ -50,6 +50,7 @@ export const lockedWith: Readonly<Record<string, (typeof lockOrder)[number]>> = 
   cheese_tombstone: 'catalogue',
   cheese_price: 'catalogue',
   open_order_cheese: 'orders',
+  shipment: 'orders',
   cheese_image: 'catalogue',
   statistic: 'statistic_position',
   statistic_cheese: 'statistic_position',

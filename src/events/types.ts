@@ -6,7 +6,7 @@ import { customerEvents } from '../customers/event-types.ts';
 import { defineEvent, type EventDefinition } from '../event-log/define.ts';
 import { shopEventWithdrawn } from '../event-log/withdrawn.ts';
 import { imageEvents } from '../images/event-types.ts';
-import { orderEvents } from '../orders/event-types.ts';
+import { orderEvents, shipmentChanged } from '../orders/event-types.ts';
 import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
 
@@ -27,6 +27,7 @@ export const eventDefinitions: readonly EventDefinition[] = [
   ...Object.values(cheeseEvents),
   ...Object.values(imageEvents),
   ...Object.values(orderEvents),
+  shipmentChanged,
   ...Object.values(stockEvents),
   ...Object.values(customerEvents),
   ...Object.values(keyEvents),

@@ -17,10 +17,11 @@ import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
 const tag = 'Customers';
-const path = '/customer/:username/orders';
-const access = anyOf(apiKey, session, oauth('read:orders'));
+export const customerOrders = '/customer/:username/orders';
+/** Who reads orders of a customer. */
+export const customerOrderAccess = anyOf(apiKey, session, oauth('read:orders'));
 const noCustomer = notFoundResponse('There is no customer with this username');
-const noOrder = notFoundResponse(
+export const noCustomerOrder = notFoundResponse(
   'There is no customer with this username, or the customer has no such order',
 );
 /** The first order that is not a test order. */
@@ -32,25 +33,31 @@ interface Dependencies {
   readonly orderReader: OrderReader;
 }
 
-export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dependencies): Route[] {
-  /** The id of the order, if it is one of the customer's and the caller has access. */
-  async function ownOrder(params: Readonly<Record<string, string>>, principal: Principal): Promise<number> {
+/** Returns the id of the order in a path, if it is one of the customer's and the caller has access. */
+export function ownOrderIn({
+  customerFinder,
+  orderReader,
+}: Pick<Dependencies, 'customerFinder' | 'orderReader'>) {
+  return async (params: Readonly<Record<string, string>>, principal: Principal): Promise<number> => {
     const customerId = await customerFinder.idOf(params.username ?? '', principal);
     const id = orderId(params);
     await orderReader.requireOf(customerId, id);
     return id;
-  }
+  };
+}
 
+export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dependencies): Route[] {
+  const ownOrder = ownOrderIn({ customerFinder, orderReader });
   return [
     route({
       method: 'GET',
-      path,
+      path: customerOrders,
       operationId: 'listCustomerOrders',
       tag,
       summary: 'List the orders of a customer, the newest first',
       description:
         "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
-      access,
+      access: customerOrderAccess,
       permitsConfined: true,
       query: orderListQuery,
       responses: {
@@ -67,29 +74,29 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
     }),
     route({
       method: 'GET',
-      path: `${path}/:orderId`,
+      path: `${customerOrders}/:orderId`,
       operationId: 'getCustomerOrder',
       examples,
       tag,
       summary: 'Read an order of a customer',
       description: 'The order by its id. 404 where it belongs to another customer.',
-      access,
+      access: customerOrderAccess,
       permitsConfined: true,
-      responses: { 200: oneOrder('The order'), ...noOrder },
+      responses: { 200: oneOrder('The order'), ...noCustomerOrder },
       handle: async ({ params, principal }) =>
         entityResponse(await orders.find(await ownOrder(params, principal), principal), 200),
     }),
     route({
       method: 'GET',
-      path: `${path}/:orderId/timeline`,
+      path: `${customerOrders}/:orderId/timeline`,
       operationId: 'getCustomerOrderTimeline',
       examples,
       tag,
       summary: 'Read the timeline of an order of a customer',
       description: 'Every transition of the order, the oldest first: when, by whom, and why.',
-      access,
+      access: customerOrderAccess,
       permitsConfined: true,
-      responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
+      responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noCustomerOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
@@ -98,7 +105,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
     }),
     route({
       method: 'DELETE',
-      path: `${path}/:orderId`,
+      path: `${customerOrders}/:orderId`,
       operationId: 'cancelCustomerOrder',
       examples,
       tag,
@@ -109,7 +116,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },
-        ...noOrder,
+        ...noCustomerOrder,
         ...conflictResponse('The order has shipped'),
         ...preconditionFailedResponse,
       },

@@ -23,7 +23,7 @@ const order = {
 const withExample = (reached: OrderStatus) =>
   ({ ...order, examples: [{ id: 31, status: reached, total: 709.5, reason: null }] }) as const;
 
-/** Events of the subject `order:31`, by the status that the order reached. */
+/** Transitions of the subject `order:31`, by the status that the order reached. */
 export const orderEvents = {
   placed: defineEvent('order.placed', 'An order was placed', withExample('placed')),
   approved: defineEvent('order.approved', 'An order was approved', withExample('approved')),
@@ -31,3 +31,15 @@ export const orderEvents = {
   delivered: defineEvent('order.delivered', 'An order was delivered', withExample('delivered')),
   cancelled: defineEvent('order.cancelled', 'An order was cancelled', withExample('cancelled')),
 };
+
+/** Neither carrier nor tracking, which an operator writes: events outlive the customer. */
+export const shipmentChanged = defineEvent(
+  'order.shipment_changed',
+  'The carrier or the tracking of an order that has shipped was changed',
+  {
+    type: 'object',
+    required: ['id'],
+    properties: { id: int64 },
+    examples: [{ id: 31 }],
+  } as const,
+);

@@ -16,6 +16,8 @@ import { createOrderReader } from './lists/order-reader.ts';
 import { firstIdIn } from './order.ts';
 import { storeRoutes } from './routes.ts';
 import { createOrderService } from './service.ts';
+import { shipmentRoutes } from './shipments/routes.ts';
+import { createShipments } from './shipments/shipments.ts';
 import { createOrderOnDelete } from './transitions/on-delete.ts';
 import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
 import { createTransitions } from './transitions/transitions.ts';
@@ -38,11 +40,13 @@ export function openOrders(dependencies: Dependencies) {
   const stock = createStockReservations(clock);
   const transitions = createTransitions({ clock, stock, shippingTimeMs: config.shippingTimeMs, firstId });
   const approvals = createOrderApprovals({ clock, cheeses, stock, transitions });
+  const shipments = createShipments({ database, clock, firstId });
   const service = createOrderService({
     ...dependencies,
     transitions,
     approvals,
     stock,
+    shipments,
     settings: config,
     firstId,
   });
@@ -52,12 +56,14 @@ export function openOrders(dependencies: Dependencies) {
     service,
     reader,
     approvals,
+    shipments,
     counter,
     /** What orders do when a cheese or a customer is deleted. */
     onDelete: createOrderOnDelete(clock, transitions),
     routes: [
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
       ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
+      ...shipmentRoutes({ customerFinder, orders: service, shipments, orderReader: reader }),
     ],
     gauges: [
       gauge(

@@ -46,6 +46,15 @@ export type TestOrderRow = Pick<
 /** An owner of orders: a customer, a credential without a customer, or null for all orders. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
+/** How an order is shipped, where something was stated. */
+export interface ShipmentRow {
+  readonly order_id: number;
+  readonly carrier: string | null;
+  readonly tracking_number: string | null;
+  readonly tracking_url: string | null;
+  readonly version: number;
+}
+
 /** Kilograms of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
 export interface Reservation {
   readonly cheese_id: number;
@@ -205,6 +214,22 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<Pick<OrderRow, 'id' | 'status'>>(sql`
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
       where c.cheese_id = ${cheeseId} and c.order_id > ${after} order by c.order_id limit ${limit}`),
+
+  findShipment: (orderId: number) =>
+    tx.get<ShipmentRow>(sql`
+      select order_id, carrier, tracking_number, tracking_url, version from shipment where order_id = ${orderId}`),
+
+  /** The order is locked. */
+  upsertShipment: (row: ShipmentRow) =>
+    tx.run(sql`
+      insert into shipment (order_id, carrier, tracking_number, tracking_url, version)
+      values (${row.order_id}, ${row.carrier}, ${row.tracking_number}, ${row.tracking_url}, ${row.version})
+      on conflict (order_id) do update set carrier = excluded.carrier, tracking_number = excluded.tracking_number,
+        tracking_url = excluded.tracking_url, version = excluded.version`),
+
+  /** The orders are locked. */
+  deleteShipments: (orderIds: readonly number[]) =>
+    tx.run(sql`delete from shipment where order_id in ${idsIn(orderIds)}`),
 
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),

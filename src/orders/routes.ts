@@ -196,7 +196,6 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       },
     }),
     transitionRoute('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
-    transitionRoute('ship', 'Ship an approved order', 'shipDate becomes now.', orders.ship),
     transitionRoute(
       'deliver',
       'Mark a shipped order as delivered',
@@ -215,14 +214,26 @@ const afterTransition = {
   deliver: { status: 'delivered', updatedAt: '2026-01-17T15:22:48.951Z' },
 };
 
-/** The route of a transition that operators make. */
+/** A transition without a body. */
 function transitionRoute(
-  name: 'approve' | 'ship' | 'deliver',
+  name: 'approve' | 'deliver',
   summary: string,
   description: string,
   verb: OrderService[typeof name],
 ): Route {
   return route({
+    ...transitionOf(name, summary, description),
+    handle: ({ params, headers, withIdempotency }) =>
+      withIdempotency(
+        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
+        (order) => entityResponse(order, 200),
+      ),
+  });
+}
+
+/** What the routes of transitions that operators make have in common. */
+export function transitionOf(name: keyof typeof examples, summary: string, description: string) {
+  return {
     method: 'POST',
     path: `/store/order/:orderId/${name}`,
     operationId: `${name}Order`,
@@ -241,12 +252,7 @@ function transitionRoute(
       ...conflictResponse('The status of the order does not allow this transition'),
       ...preconditionFailedResponse,
     },
-    handle: ({ params, headers, withIdempotency }) =>
-      withIdempotency(
-        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
-        (order) => entityResponse(order, 200),
-      ),
-  });
+  } as const;
 }
 
 export function orderId(params: Readonly<Record<string, string>>): number {

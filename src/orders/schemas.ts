@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -183,7 +184,7 @@ export const Timeline = {
       description: 'The transitions of the order, oldest first',
       items: {
         type: 'object',
-        required: ['status', 'at', 'by', 'reason'],
+        required: ['status', 'at', 'by', 'reason', 'shipment'],
         properties: {
           status: { ...statusText, description: 'The new status' },
           at: timestampSchema,
@@ -193,6 +194,12 @@ export const Timeline = {
               'The credential (key:3, customer:7), cli for a command, system for the server itself',
           },
           reason: { type: ['string', 'null'] },
+          shipment: {
+            type: ['object', 'null'],
+            description: 'Of `shipped`: carrier and tracking as they are now; null where nothing was stated',
+            required: ['carrier', 'trackingNumber', 'trackingUrl'],
+            properties: tracking,
+          },
         },
       },
     },
@@ -200,8 +207,8 @@ export const Timeline = {
   examples: [
     {
       items: [
-        { status: 'placed', at: '2026-01-15T09:30:00.000Z', by: 'customer:7', reason: null },
-        { status: 'approved', at: '2026-01-15T09:30:05.212Z', by: 'system', reason: null },
+        { status: 'placed', at: '2026-01-15T09:30:00.000Z', by: 'customer:7', reason: null, shipment: null },
+        { status: 'approved', at: '2026-01-15T09:30:05.212Z', by: 'system', reason: null, shipment: null },
       ],
     },
   ],

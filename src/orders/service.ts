@@ -16,6 +16,8 @@ import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
 import { lineErrors, priceLines, trackedKilograms } from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
+import type { ShipmentInput } from './shipments/schemas.ts';
+import type { Shipments } from './shipments/shipments.ts';
 import { addOrderApprovalJob } from './transitions/approval-job.ts';
 import type { OrderApprovals } from './transitions/order-approvals.ts';
 import type { Transition, Transitions } from './transitions/transitions.ts';
@@ -40,7 +42,12 @@ export interface OrderService {
   /** Approval by an operator, also of orders without prices. @throws AppError notFound, preconditionFailed, conflict */
   approve(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
-  ship(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
+  ship(
+    context: Context,
+    id: number,
+    precondition?: Precondition,
+    shipment?: ShipmentInput,
+  ): Promise<Versioned>;
   /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
   deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
 }
@@ -53,6 +60,7 @@ interface Dependencies {
   readonly transitions: Transitions;
   readonly approvals: OrderApprovals;
   readonly stock: StockReservations;
+  readonly shipments: Pick<Shipments, 'add'>;
   readonly settings: {
     readonly approvalDelayMs: number;
     readonly requirePrice: boolean;
@@ -63,7 +71,7 @@ interface Dependencies {
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, transitions, approvals, stock, settings, firstId } =
+  const { database, clock, cheeses, customers, transitions, approvals, stock, shipments, settings, firstId } =
     dependencies;
 
   /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
@@ -200,10 +208,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(await move(tx, context, known, transitions.approval(), precondition));
       }),
 
-    ship: (context, id, precondition) =>
+    ship: (context, id, precondition, shipment) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
-        return toOrder(await move(tx, context, known, transitions.shipping(), precondition));
+        const row = await move(tx, context, known, transitions.shipping(), precondition);
+        await shipments.add(tx, id, shipment ?? {});
+        return toOrder(row);
       }),
 
     deliver: (context, id, precondition) =>

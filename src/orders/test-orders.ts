@@ -65,6 +65,7 @@ const testOrders: readonly TestOrder[] = orderStatuses
     return { row, events };
   });
 
+const testIds = testOrders.map(({ row }) => row.id);
 const testSubjects = testOrders.map(({ row }) => `order:${row.id}`);
 
 /**
@@ -81,6 +82,7 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
     if (wrong.length > 0) {
       await queries.restore(wrong.map(({ row }) => row));
     }
+    await queries.deleteShipments(testIds);
     for (const { row, events } of testOrders) {
       const found = storedEvents.get(`order:${row.id}`) ?? [];
       const isIntact = events.every(({ type }, index) => found[index]?.type === type);
@@ -109,5 +111,6 @@ export async function removeTestOrders(tx: Sql): Promise<number> {
     tx,
     history.map(({ id }) => id),
   );
+  await orderQueries(tx).deleteShipments(testIds);
   return orderQueries(tx).deleteTestOrders();
 }

@@ -206,10 +206,10 @@ onBothEngines('An order', (engine) => {
     assert.match(placer, /^key:\d+$/);
     assert.notEqual(placer, by);
     assert.deepEqual(items, [
-      { status: 'placed', at: '2026-06-01T12:00:00.000Z', by: placer, reason: null },
-      { status: 'approved', at: '2026-06-01T12:00:01.000Z', by, reason: null },
-      { status: 'shipped', at: '2026-06-01T12:00:02.000Z', by, reason: null },
-      { status: 'delivered', at: '2026-06-01T12:00:03.000Z', by, reason: null },
+      { status: 'placed', at: '2026-06-01T12:00:00.000Z', by: placer, reason: null, shipment: null },
+      { status: 'approved', at: '2026-06-01T12:00:01.000Z', by, reason: null, shipment: null },
+      { status: 'shipped', at: '2026-06-01T12:00:02.000Z', by, reason: null, shipment: null },
+      { status: 'delivered', at: '2026-06-01T12:00:03.000Z', by, reason: null, shipment: null },
     ]);
   });
 

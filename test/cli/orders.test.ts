@@ -120,6 +120,29 @@ test('On a running server, curd', async (suite) => {
     }
   });
 
+  await suite.test('orders ship and orders track state carrier and tracking, or refuse them', async () => {
+    const id = await place();
+    await curdJson(shop, 'orders', 'approve', String(id));
+    const invalid = await curd(shop, 'orders', 'ship', String(id), '--tracking-url', 'http://a.example');
+    assertRefused(invalid, /--tracking-url is "http:\/\/a\.example"/, /https/);
+    await curdJson(
+      shop,
+      'orders',
+      'ship',
+      String(id),
+      '--carrier',
+      'Swiss Post',
+      '--tracking-number',
+      '99.1',
+    );
+    const { json } = await send('GET', `/store/order/${id}/shipment`);
+    assert.deepEqual([json.carrier, json.trackingNumber, json.trackingUrl], ['Swiss Post', '99.1', null]);
+    const changed = await curdJson(shop, 'orders', 'track', String(id), '--carrier', 'Courier');
+    assert.deepEqual([changed.carrier, changed.trackingNumber], ['Courier', null]);
+    const shown = await curd(shop, 'orders', 'show', String(id));
+    assert.match(shown.stdout, /shipped {2}cli {2}Courier$/m);
+  });
+
   await suite.test('orders cancel --dry-run prints the effects and changes nothing', async () => {
     const id = await place();
     const { effects, ...rest } = await curdJson(shop, 'orders', 'cancel', String(id), '--dry-run');

@@ -347,6 +347,7 @@ test('Events of every type are recorded, and match the closed schema of the type
   const { id: second } = await send('POST', '/v2/store/order', { headers, body: order });
   await orders.approve(contextOf('test'), first);
   await orders.ship(contextOf('test'), first);
+  await send('PUT', `/v2/store/order/${first}/shipment`, { body: { carrier: 'Courier' } });
   await orders.deliver(contextOf('test'), first);
   await orders.cancel(contextOf('test'), second, null);
   await customerAdministration.endSessions(contextOf('test'), ada);

@@ -126,4 +126,14 @@ export class Customers extends Area {
     const path = { username, orderId };
     return this.api.get('/v2/customer/{username}/orders/{orderId}/timeline', { path }, options);
   }
+
+  /** Returns how an order of a customer is shipped: carrier and tracking. */
+  getOrderShipment(
+    username: string,
+    orderId: number,
+    options?: CallOptions,
+  ): Promise<Result<'getCustomerOrderShipment'>> {
+    const path = { username, orderId };
+    return this.api.get('/v2/customer/{username}/orders/{orderId}/shipment', { path }, options);
+  }
 }

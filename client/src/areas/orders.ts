@@ -61,9 +61,27 @@ export class Orders extends Area {
     return this.api.post('/v2/store/order/{orderId}/approve', { path: { orderId } }, options);
   }
 
-  /** Marks an order as shipped. */
-  ship<Options extends WriteOptions>(orderId: number, options?: Options): Promise<Outcome<Options, Order>> {
-    return this.api.post('/v2/store/order/{orderId}/ship', { path: { orderId } }, options);
+  /** Marks an order as shipped. The shipment states carrier and tracking. */
+  ship<Options extends WriteOptions>(
+    orderId: number,
+    shipment: Body<'replaceOrderShipment'> = {},
+    options?: Options,
+  ): Promise<Outcome<Options, Order>> {
+    return this.api.post('/v2/store/order/{orderId}/ship', { path: { orderId }, body: shipment }, options);
+  }
+
+  /** Returns how an order is shipped: carrier and tracking. */
+  getShipment(orderId: number, options?: CallOptions): Promise<Result<'getOrderShipment'>> {
+    return this.api.get('/v2/store/order/{orderId}/shipment', { path: { orderId } }, options);
+  }
+
+  /** Replaces carrier and tracking of an order that has shipped and is not delivered. */
+  replaceShipment<Options extends WriteOptions>(
+    orderId: number,
+    shipment: Body<'replaceOrderShipment'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'replaceOrderShipment'>>> {
+    return this.api.put('/v2/store/order/{orderId}/shipment', { path: { orderId }, body: shipment }, options);
   }
 
   /** Marks an order as delivered. */

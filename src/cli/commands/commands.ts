@@ -16,7 +16,6 @@ import {
   importOptions,
   listCustomersOptions,
   listKeysOptions,
-  listOrdersOptions,
   parseId,
   resetOptions,
   restoreOptions,
@@ -27,13 +26,13 @@ import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';
+import { orderCommands } from './order-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 const secretHelp = `Standard output has the secret only and everything else is on standard error, so KEY=$(${commandName} keys create ...) works.`;
 const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
 const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
-const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
 
 /** Names that come before a subcommand. */
 export const groups: Readonly<Record<string, string>> = {
@@ -184,37 +183,7 @@ export const commands: readonly CommandDefinition[] = [
     options: changeOptions,
     load: async () => (await import('./access/customers.ts')).setRole,
   }),
-  command({
-    name: 'orders list',
-    summary: 'list the newest orders',
-    options: listOrdersOptions,
-    load: async () => (await import('./shop/order-lists.ts')).listOrders,
-  }),
-  command({
-    name: 'orders show',
-    summary: 'show an order with its timeline',
-    arguments: [orderId],
-    load: async () => (await import('./shop/order-lists.ts')).showOrder,
-  }),
-  ...(
-    [
-      ['approve', 'approve an order that was placed, even without prices'],
-      ['ship', 'mark an approved order as shipped'],
-      ['deliver', "mark a shipped order as delivered; it counts for the customer's tier"],
-      ['cancel', 'cancel an order that has not shipped'],
-    ] as const
-  ).map(([verb, summary]) =>
-    command({
-      name: `orders ${verb}`,
-      summary,
-      arguments: [orderId],
-      options: changeOptions,
-      load: async () => {
-        const { changeOrder } = await import('./shop/orders.ts');
-        return (id, options) => changeOrder(verb, id, options);
-      },
-    }),
-  ),
+  ...orderCommands,
   ...stockCommands,
   command({
     name: 'import cheeses',

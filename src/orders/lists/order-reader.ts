@@ -7,8 +7,11 @@ import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { listEvents } from '../../event-log/history.ts';
 import { orderCountQueries } from '../count-queries.ts';
+import { shipmentChanged } from '../event-types.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
+import type { Shipment } from '../shipments/schemas.ts';
+import { toTracking } from '../shipments/shipments.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
 import { type OrderFilters, type OrderPlace, orderListQueries } from './list-queries.ts';
 import { countOrders } from './list-totals.ts';
@@ -27,6 +30,8 @@ export interface TimelineEntry {
   readonly at: string;
   readonly by: string;
   readonly reason: string | null;
+  /** What was stated when the order was shipped, or since then; null for other transitions, and where nothing was. */
+  readonly shipment: Omit<Shipment, 'shippedAt'> | null;
 }
 
 export interface OrderRequest extends OrderFilters {
@@ -150,11 +155,17 @@ export function createOrderReader(
 
     async timeline(id, principal) {
       requireOwner(await findRow(database, id, firstId), principal);
-      const events = await listEvents(database, [`order:${id}`]);
-      return events.map(({ data, actor, created_at }) => {
-        const { status, reason } = JSON.parse(data);
-        return { status, at: created_at, by: actor, reason };
-      });
+      const [events, row] = await Promise.all([
+        listEvents(database, [`order:${id}`]),
+        queries.findShipment(id),
+      ]);
+      return events
+        .filter(({ type }) => type !== shipmentChanged.type)
+        .map(({ data, actor, created_at }) => {
+          const { status, reason } = JSON.parse(data);
+          const shipment = status === 'shipped' ? toTracking(row) : null;
+          return { status, at: created_at, by: actor, reason, shipment };
+        });
     },
   };
   return reader;

@@ -72,6 +72,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
         anonymized += orders.length;
         const anonymous = orders.map(({ id, address }) => [id, anonymizeAddress(address)] as const);
         await queries.updateAnonymous(anonymous, timestamp(clock.now()));
+        await queries.deleteShipments(orders.map(({ id }) => id));
       }
       context.origin.effects?.addCount('orders.anonymized', anonymized);
     },

@@ -11,6 +11,7 @@ const known: Readonly<Record<CurdEvent['type'], true>> = {
   'order.shipped': true,
   'order.delivered': true,
   'order.cancelled': true,
+  'order.shipment_changed': true,
   'stock.adjusted': true,
   'stock.low': true,
   'stock.depleted': true,

@@ -50,8 +50,10 @@ export function showOrder(id: number, options: CommandOptions): Promise<void> {
     const { street, zipCode, city, state, country } = order.shippingAddress;
     const address = [street, [zipCode, city].filter(Boolean).join(' '), state, country].filter(Boolean);
     const notes = order.notes === null ? [] : [`notes: ${order.notes}`];
-    const steps = timeline.map(({ at, status, by, reason }) =>
-      [at, status, by, ...(reason === null ? [] : [reason])].join('  '),
+    const steps = timeline.map(({ at, status, by, reason, shipment }) =>
+      [at, status, by, reason, shipment?.carrier, shipment?.trackingNumber, shipment?.trackingUrl]
+        .filter((part) => part !== null && part !== undefined)
+        .join('  '),
     );
     printResult(
       options,
