@@ -943,12 +943,13 @@ create index request_customer on request (customer_id) where customer_id is not 
 
 -- src/operations
 
--- A server process. It updates its row once a minute, and deletes it when it stops.
+-- A server process. It updates its row once a minute, and deletes it when it stops. images: where it stores images.
 create table instance (
   id text collate "C" primary key,
   version text collate "C" not null,
   started_at text collate "C" not null,
-  seen_at text collate "C" not null
+  seen_at text collate "C" not null,
+  images text collate "C" not null
 );
 
 -- A result of "curd doctor", as JSON. The last 30 are kept.

@@ -637,12 +637,13 @@ create index request_customer on request (customer_id) where customer_id is not 
 
 -- src/operations
 
--- A server process. It updates its row once a minute, and deletes it when it stops.
+-- A server process. It updates its row once a minute, and deletes it when it stops. images: where it stores images.
 create table instance (
   id text primary key,
   version text not null,
   started_at text not null,
-  seen_at text not null
+  seen_at text not null,
+  images text not null
 ) without rowid;
 
 -- A result of "curd doctor", as JSON. The last 30 are kept.

@@ -25,14 +25,14 @@ export async function openImages(dependencies: Dependencies) {
     routes: imageRoutes({ cheeses, images: service, urlOf: fileUrl, isRedirecting }),
     tasks: [service.deleteUnused],
     gauges: [
-      gauge('curd_pictures', 'Images that are being rendered, or wait for it.', () => {
+      gauge('curd_images', 'Images that are being rendered, or wait for it.', () => {
         const { running, waiting } = renderer.stats();
         return { '{state="running"}': running, '{state="waiting"}': waiting };
       }),
     ],
     checks: [
       {
-        name: 'pictures',
+        name: 'images',
         run: async (snapshot) => [
           ...(await checkImages(database, files, clock.now())),
           ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),

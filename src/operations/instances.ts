@@ -1,11 +1,16 @@
 /** The server processes of a shop. Each writes a row once a minute. */
 import { hostname } from 'node:os';
 import { type Clock, timestamp } from '../clock.ts';
+import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Database } from '../database/database.ts';
+import { storageIdentityOf } from '../files/storage-identity.ts';
+import type { Config } from '../settings/config.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import { administrationQueries, type InstanceRow } from './queries.ts';
 
 /** An instance without a sign for this time is not listed. */
 const seenWithinMs = 180_000;
+const remedy = 'Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share.';
 /** More instances than a shop has, in case rows of killed processes were not deleted. */
 const listedMax = 100;
 
@@ -24,17 +29,49 @@ export interface Instances {
   report(): Promise<void>;
   /** All running instances, this one included. */
   list(): Promise<Instance[]>;
+  /**
+   * Called before a server listens.
+   * @throws ConfigError where another instance stores its images elsewhere: neither would find those of the other
+   */
+  requireSharedImages(): Promise<void>;
+  /** For `curd doctor`. */
+  checkImageStorage(): Promise<Finding[]>;
   /** Deletes the row of this process. */
   stop(): Promise<void>;
 }
 
-export function createInstances(database: Database, clock: Clock, version: string): Instances {
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly version: string;
+}
+
+export function createInstances({ database, clock, config, version }: Dependencies): Instances {
   const startedAt = timestamp(clock.now());
   // Host names identify machines for operators; containers can have the same one.
   const id = `${hostname().slice(0, 60)}-${Buffer.from(clock.random(3)).toString('hex')}`;
   const queries = administrationQueries(database);
-  const own = (): InstanceRow => ({ id, version, started_at: startedAt, seen_at: timestamp(clock.now()) });
   let isReported = false;
+
+  async function own(): Promise<InstanceRow> {
+    const images = await storageIdentityOf(config, clock);
+    return { id, version, started_at: startedAt, seen_at: timestamp(clock.now()), images };
+  }
+
+  async function listOthers(): Promise<InstanceRow[]> {
+    const since = timestamp(clock.now() - seenWithinMs);
+    return (await queries.listInstances(since, listedMax)).filter((row) => row.id !== id);
+  }
+
+  /** Instances that run and store images elsewhere. On SQLite there is one server, and the row may be of a killed one. */
+  async function listStoringElsewhere(): Promise<string[]> {
+    if (database.hasOneServer) {
+      return [];
+    }
+    const { images } = await own();
+    return (await listOthers()).filter((other) => other.images !== images).map((other) => other.id);
+  }
 
   return {
     id,
@@ -42,18 +79,34 @@ export function createInstances(database: Database, clock: Clock, version: strin
     startedAt,
     async report() {
       isReported = true;
-      await queries.upsertInstance(own());
+      await queries.upsertInstance(await own());
       await queries.deleteInstancesBefore(timestamp(clock.now() - seenWithinMs));
     },
     async list() {
-      const since = timestamp(clock.now() - seenWithinMs);
-      const others = (await queries.listInstances(since, listedMax)).filter((row) => row.id !== id);
-      return [own(), ...others].map((row) => ({
+      return [await own(), ...(await listOthers())].map((row) => ({
         id: row.id,
         version: row.version,
         startedAt: row.started_at,
         seenAt: row.seen_at,
       }));
+    },
+    async requireSharedImages() {
+      const [other] = await listStoringElsewhere();
+      if (other !== undefined) {
+        throw new ConfigError(
+          `The instance ${other} of this shop stores its images elsewhere, so each would miss those of the other. ${remedy}`,
+        );
+      }
+    },
+    async checkImageStorage() {
+      const elsewhere = new Findings(
+        'instances that do not store images where CURD_IMAGES says here',
+        remedy,
+      );
+      for (const other of await listStoringElsewhere()) {
+        elsewhere.add(other);
+      }
+      return elsewhere.found();
     },
     async stop() {
       if (isReported) {

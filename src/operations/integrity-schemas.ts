@@ -54,7 +54,7 @@ const DoctorRun = {
       faults: 1,
       checks: [
         { check: 'orders', findings: [] },
-        { check: 'pictures', findings: Finding.examples },
+        { check: 'images', findings: Finding.examples },
       ],
     },
   ],

@@ -21,8 +21,8 @@ interface Dependencies
 }
 
 export function openOperations(dependencies: Dependencies) {
-  const { database, clock, config, version, catalogueIndex } = dependencies;
-  const instances = createInstances(database, clock, version);
+  const { database, config, catalogueIndex } = dependencies;
+  const instances = createInstances(dependencies);
   return {
     instances,
     /** The health check of load balancers. @throws AppError unavailable */
@@ -30,6 +30,7 @@ export function openOperations(dependencies: Dependencies) {
     routes: administrationRoutes({ ...dependencies, instances }),
     tasks: [instances.report],
     gauges: createGauges(dependencies),
+    checks: [{ name: 'instances', run: instances.checkImageStorage }],
     start: instances.report,
     close: instances.stop,
   } satisfies Area;

@@ -7,6 +7,8 @@ export interface InstanceRow {
   readonly version: string;
   readonly started_at: string;
   readonly seen_at: string;
+  /** Where it stores images. */
+  readonly images: string;
 }
 
 export interface DoctorRunRow {
@@ -17,10 +19,10 @@ export interface DoctorRunRow {
 }
 
 export const administrationQueries = queriesOn((tx) => ({
-  upsertInstance: ({ id, version, started_at, seen_at }: InstanceRow) =>
+  upsertInstance: ({ id, version, started_at, seen_at, images }: InstanceRow) =>
     tx.run(sql`
-      insert into instance (id, version, started_at, seen_at)
-      values (${id}, ${version}, ${started_at}, ${seen_at})
+      insert into instance (id, version, started_at, seen_at, images)
+      values (${id}, ${version}, ${started_at}, ${seen_at}, ${images})
       on conflict (id) do update set seen_at = excluded.seen_at`),
 
   deleteInstance: (id: string) => tx.run(sql`delete from instance where id = ${id}`),
@@ -31,7 +33,7 @@ export const administrationQueries = queriesOn((tx) => ({
 
   listInstances: (since: string, limit: number) =>
     tx.all<InstanceRow>(sql`
-      select id, version, started_at, seen_at from instance where seen_at >= ${since}
+      select id, version, started_at, seen_at, images from instance where seen_at >= ${since}
       order by started_at, id limit ${limit}`),
 
   insertDoctorRun: ({ at, seconds, result }: DoctorRunRow) =>

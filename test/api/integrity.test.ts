@@ -24,7 +24,7 @@ onBothEngines('GET /integrity', (engine) => {
     const finding = { fault: 'lost files', count: 7, examples: ['a', 'b'], remedy: 'restore', isNote: false };
     const checks: CheckResult[] = [
       { check: 'orders', findings: [] },
-      { check: 'pictures', findings: [finding, { ...finding, isNote: true }, { ...finding, fault: 'x' }] },
+      { check: 'images', findings: [finding, { ...finding, isNote: true }, { ...finding, fault: 'x' }] },
     ];
     const startedAt = clock.now();
     for (let runs = 1; runs <= 33; runs += 1) {

@@ -223,7 +223,7 @@ onBothEngines('Metrics', (engine) => {
     const counts = statuses.map((status) => figure('curd_orders', { status }));
     assert.deepEqual(counts, [3, 1, 1, 2, 3]);
     assert.equal(families.get('curd_orders')?.samples.length, statuses.length);
-    for (const name of ['curd_pictures', 'curd_passwords']) {
+    for (const name of ['curd_images', 'curd_passwords']) {
       assert.deepEqual(
         families.get(name)?.samples.map(({ labels, value }) => [labels.state, value]),
         [

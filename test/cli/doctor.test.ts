@@ -35,13 +35,14 @@ const checks = [
   'database',
   'catalogue',
   'prices',
-  'orders',
+  'images',
   'stock',
+  'orders',
   'customers',
-  'webhooks',
-  'events',
   'statistics',
-  'pictures',
+  'instances',
+  'events',
+  'webhooks',
 ];
 
 /** Statements that make a shop inconsistent, with the expected example and remedy. */
@@ -233,10 +234,10 @@ for (const engine of engines) {
           'm',
         ),
         new RegExp(
-          `^FAULT {3}pictures: images with missing files \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
+          `^FAULT {3}images: images with missing files \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
           'm',
         ),
-        /^note {4}pictures: files that belong to no image \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
+        /^note {4}images: files that belong to no image \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
         /^ok {6}customers$/m,
       ]) {
         assert.match(stdout, words);
@@ -269,9 +270,9 @@ for (const engine of engines) {
         ),
         [
           ['catalogue', 1, `77 instead of ${count}`],
+          ['images', 1, lost],
+          ['images', 1, 'zz-strange.png'],
           ['orders', 1, `order ${orders.placed}`],
-          ['pictures', 1, lost],
-          ['pictures', 1, 'zz-strange.png'],
         ],
       );
       // The server that was running meanwhile finds them again.

@@ -5,14 +5,15 @@ import { buildApp } from '../../src/app/build-app.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { freshShop, serve } from '../cli/run.ts';
-import { cleanUp, createDatabase, secret } from '../context.ts';
+import { curd, curdProcess, freshShop, serve } from '../cli/run.ts';
+import { cleanUp, createDatabase, secret, temporaryFolder } from '../context.ts';
 
 suite('Three servers that start in parallel on an empty database', () => {
   test('all start, with one schema, one catalogue, one first API key and one set of test orders', async (t) => {
     const shared = {
       CURD_DATABASE: await createDatabase(t),
       CURD_SECRET: secret,
+      CURD_IMAGES: `file:${await temporaryFolder(t)}`,
     };
     const servers = await Promise.all(
       Array.from({ length: 3 }, async () => serve(t, await freshShop(t, shared))),
@@ -61,5 +62,28 @@ suite('Three servers that start in parallel on an empty database', () => {
     );
     const rows = await apps[0]?.database.all(sql`select number from migration`);
     assert.equal(rows?.length, listMigrations('postgres').length);
+  });
+});
+
+suite('A server with another folder of images', () => {
+  test('does not start while an instance runs, says what to do, and doctor names the cause', async (t) => {
+    const environment = await freshShop(t, { CURD_DATABASE: await createDatabase(t), CURD_SECRET: secret });
+    const server = await serve(t, environment);
+    const other = await freshShop(t, {
+      CURD_DATABASE: environment.CURD_DATABASE ?? '',
+      CURD_SECRET: secret,
+    });
+    const refused = await curdProcess(other, 'serve', '--port', '0');
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /The instance \S+ of this shop stores its images elsewhere.+Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share\.\n$/,
+    );
+    const doctor = await curd(other, 'doctor');
+    assert.match(doctor.stdout, /^FAULT {3}instances: instances that do not store images where CURD_IMAGES/m);
+    assert.match((await curd(environment, 'doctor')).stdout, /^ok {6}instances$/m);
+    await server.stop();
+    // The instance that stopped has deleted its row.
+    await (await serve(t, other)).stop();
   });
 });

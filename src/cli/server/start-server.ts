@@ -74,6 +74,7 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
   }
   const steps = [
     ...(isSeeding ? [() => seed(app)] : []),
+    app.operations.instances.requireSharedImages,
     () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),
     // Comes after listen, because the URLs of images contain the port.
     ...(isSeeding ? [() => seedImages(app)] : []),

@@ -1,6 +1,4 @@
 import { composeShop } from '../../../app/compose.ts';
-import { checkCatalogue } from '../../../cheeses/consistency-check.ts';
-import { checkPrices } from '../../../cheeses/prices/consistency-check.ts';
 import { systemClock } from '../../../clock.ts';
 import { type Finding, Findings } from '../../../database/checks/findings.ts';
 import { checkTransactionIds } from '../../../database/checks/transaction-ids.ts';
@@ -8,22 +6,14 @@ import type { Database, Sql } from '../../../database/database.ts';
 import { requireOwnSchema } from '../../../database/migrate.ts';
 import { isTlsForgotten } from '../../../database/postgres/tls.ts';
 import { sql } from '../../../database/sql.ts';
-import { checkEventLog } from '../../../event-log/consistency-check.ts';
 import { fillGaps } from '../../../event-log/repair.ts';
-import { openFiles } from '../../../files/open.ts';
-import { checkImages } from '../../../images/consistency-check.ts';
-import { inspectImageUrls } from '../../../images/image-urls.ts';
+import type { ConsistencyCheck } from '../../../http/area.ts';
 import { type CheckResult, storeDoctorRun } from '../../../operations/integrity.ts';
-import { checkCredits, checkOrders } from '../../../orders/consistency-check.ts';
 import { recountOrders } from '../../../orders/lists/order-counter.ts';
 import type { Config } from '../../../settings/config.ts';
-import { publicImageUrl } from '../../../settings/urls.ts';
-import { checkStatistics } from '../../../statistics/consistency-check.ts';
 import { beginCounting, countAll } from '../../../statistics/counting.ts';
-import { checkStock, recountStock } from '../../../stock/consistency-check.ts';
+import { recountStock } from '../../../stock/consistency-check.ts';
 import { reasonOf } from '../../../system-errors.ts';
-import { checkWebhooks } from '../../../webhooks/consistency-check.ts';
-import { createEndpointSecrets } from '../../../webhooks/secrets.ts';
 import type { doctorOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
@@ -33,11 +23,6 @@ import { colored } from '../../framework/style.ts';
 
 const failedExitCode = 2;
 const clockToleranceMs = 1000;
-
-interface Check {
-  readonly name: string;
-  readonly run: (snapshot: Sql, onProgress: (done: number, total: number) => void) => Promise<Finding[]>;
-}
 
 /** Checks a shop and prints what to do about each finding. A server may run meanwhile. */
 export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promise<void> {
@@ -66,30 +51,11 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       await database.transaction(beginCounting);
       await countAll(database);
     }
-    const files = await openFiles(config, systemClock);
-    const checks: Check[] = [
+    const checks: readonly ConsistencyCheck[] = [
       { name: 'settings', run: async () => checkSettings(config) },
       { name: 'clock', run: () => checkClock(database) },
       { name: 'database', run: (snapshot) => checkTransactionIds(snapshot) },
-      { name: 'catalogue', run: checkCatalogue },
-      { name: 'prices', run: checkPrices },
-      { name: 'orders', run: checkOrders },
-      { name: 'stock', run: checkStock },
-      { name: 'customers', run: checkCredits },
-      {
-        name: 'webhooks',
-        run: (snapshot) =>
-          checkWebhooks(snapshot, createEndpointSecrets(systemClock, config.secret), systemClock.now()),
-      },
-      { name: 'events', run: (snapshot) => checkEventLog(snapshot, systemClock.now()) },
-      { name: 'statistics', run: checkStatistics },
-      {
-        name: 'pictures',
-        run: async (snapshot) => [
-          ...(await checkImages(database, files, systemClock.now())),
-          ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
-        ],
-      },
+      ...shop.areas.flatMap(({ checks = [] }) => checks),
     ];
     const checkAll = async (snapshot: Sql) => {
       const found: CheckResult[] = [];
