@@ -4480,7 +4480,7 @@ export interface components {
          *           "findings": []
          *         },
          *         {
-         *           "check": "pictures",
+         *           "check": "images",
          *           "findings": [
          *             {
          *               "fault": "images with missing files",
@@ -4527,7 +4527,7 @@ export interface components {
          *               "findings": []
          *             },
          *             {
-         *               "check": "pictures",
+         *               "check": "images",
          *               "findings": [
          *                 {
          *                   "fault": "images with missing files",
@@ -14546,7 +14546,7 @@ export interface operations {
                      *               "findings": []
                      *             },
                      *             {
-                     *               "check": "pictures",
+                     *               "check": "images",
                      *               "findings": [
                      *                 {
                      *                   "fault": "images with missing files",

@@ -34,7 +34,7 @@ export interface Instances {
    * @throws ConfigError where another instance stores its images elsewhere: neither would find those of the other
    */
   requireSharedImages(): Promise<void>;
-  /** For `curd doctor`. */
+  /** Finds instances that store images elsewhere. */
   checkImageStorage(): Promise<Finding[]>;
   /** Deletes the row of this process. */
   stop(): Promise<void>;
