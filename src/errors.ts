@@ -53,6 +53,8 @@ export const errorCatalogue = {
     type: 'internal_error',
     message: 'The server failed. Find the details in its log by the X-Request-Id of this response.',
   },
+  badGateway: { type: 'bad_gateway', message: 'Simulated: Curd does not return this by itself.' },
+  gatewayTimeout: { type: 'gateway_timeout', message: 'Simulated: Curd does not return this by itself.' },
   unavailable: {
     type: 'unavailable',
     message: 'The server cannot process the request right now. Try again shortly.',

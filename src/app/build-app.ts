@@ -62,6 +62,7 @@ export async function buildApp(
     idempotency: idempotency.store,
     reportDeprecated: deprecations.report,
     requestLog: shop.requestLog.recorder,
+    simulate: shop.sandbox.simulate,
   });
   const writeRefusals = createRefusalLog(log, metrics);
   const maintenance = startMaintenance(

@@ -45,6 +45,14 @@ export interface RequestRecorder {
   describe(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): object;
 }
 
+/** A fault that a request asks for, to test its client (sandbox/faults/). */
+export interface Simulation {
+  /** The error with which the request ends; null where it is processed. */
+  readonly error: AppError | null;
+  /** Closes the connection; null where a response is sent. */
+  readonly replaceResponse: (() => void) | null;
+}
+
 /** Reports an error that occurs when a part of the response was sent. */
 export type ReportFailure = (error: unknown, request: FastifyRequest) => void;
 
@@ -62,6 +70,8 @@ export interface PipelineDependencies {
   readonly recordResponse: (request: FastifyRequest, status: number) => void;
   readonly reportFailure: ReportFailure;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
+  /** Begins what the header Sandbox-Simulate asks for; null where the header is ignored. */
+  readonly simulate: ((exchange: Exchange, header: string) => MaybePromise<void>) | null;
 }
 
 /** Its fields are fixed, and none is a getter: getters on an object of each request once took a fifth of all CPU time. */
@@ -81,10 +91,12 @@ export class Exchange {
   charge: RequestCharge | null = null;
   /** How the request was counted, where it has none. */
   clientIpCount: ClientIpCount | null = null;
-  /** The body had not arrived in the turn of the event loop in which the credentials were checked. */
-  isBodyLate = false;
+  /** The body arrived, or a simulated delay ended, in a later turn of the event loop than the check of the credentials. */
+  isCredentialOld = false;
   /** null for a real request. */
   dryRun: DryRun | null = null;
+  /** null unless the request asks for one. */
+  simulation: Simulation | null = null;
   response: RouteResponse | null = null;
   /** When parts of the request ended, by performance.now(); 0 before that. */
   credentialAt = 0;

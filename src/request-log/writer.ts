@@ -124,7 +124,8 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
   return {
     describe,
     record(request, status, milliseconds, error) {
-      if (isOn && (status >= 400 || milliseconds > slowMs || isChange(request) || hasOwnId(request))) {
+      const isKept = status >= 400 || milliseconds > slowMs || isChange(request) || hasOwnId(request);
+      if (isOn && (isKept || exchangeOf(request)?.simulation)) {
         keep(request, status, milliseconds, error);
       }
     },

@@ -234,6 +234,14 @@ export const settings = {
     default: 'on',
     parse: parseEnum(['on', 'off']),
   },
+  simulate: {
+    variable: 'CURD_SIMULATE',
+    flag: 'simulate',
+    placeholder: 'on|off',
+    help: 'whether the header Sandbox-Simulate causes faults; production ignores the header always',
+    default: 'on',
+    parse: parseEnum(['on', 'off']),
+  },
   requestLog: {
     variable: 'CURD_REQUEST_LOG',
     flag: 'request-log',

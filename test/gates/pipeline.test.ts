@@ -16,6 +16,7 @@ test('The steps of the pipeline are these, in this order', () => {
         'authenticate',
         'rateLimit',
         'authorize',
+        'simulate',
         'checkDryRun',
         'requireMediaType',
         'requireOpenConnection',

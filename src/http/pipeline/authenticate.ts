@@ -85,7 +85,7 @@ export function authorize(exchange: Exchange): void {
  * @throws AppError unauthorized, forbidden
  */
 export function recheckCredential(exchange: Exchange): MaybePromise<void> {
-  if (exchange.isBodyLate) {
+  if (exchange.isCredentialOld) {
     return checkCredential(exchange);
   }
 }
@@ -96,7 +96,7 @@ export function checkCredential(exchange: Exchange): MaybePromise<void> {
 }
 
 function noteLateBody(exchange: Exchange): void {
-  exchange.isBodyLate = !exchange.request.raw.complete;
+  exchange.isCredentialOld = !exchange.request.raw.complete;
 }
 
 /** Requests with an invalid credential are counted by client IP. */

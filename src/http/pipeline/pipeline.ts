@@ -41,6 +41,7 @@ export const pipeline = {
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
     { name: 'authorize', appliesTo: isLimited, run: authorize },
+    { name: 'simulate', appliesTo: isLimited, run: simulate },
     { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
     {
       name: 'requireMediaType',
@@ -189,6 +190,12 @@ class RequestOrigin implements Origin {
   }
 }
 
+/** @throws AppError badRequest, or the simulated error */
+function simulate(exchange: Exchange): MaybePromise<void> {
+  const header = exchange.request.headers['sandbox-simulate'] as string | undefined;
+  return header === undefined ? undefined : exchange.dependencies.simulate?.(exchange, header);
+}
+
 function checkDryRun(exchange: Exchange): void {
   const { request, route, principals, dependencies } = exchange;
   if (request.headers['dry-run'] !== undefined) {
@@ -227,8 +234,13 @@ function limitBodyTime({ request, reply, hasBody, dependencies }: Exchange): voi
 }
 
 function send(exchange: Exchange): MaybePromise<void> {
-  const { request, reply, response, dependencies } = exchange;
-  const sent = sendResponse(exchange, response as RouteResponse);
+  const { request, reply, dependencies, simulation } = exchange;
+  const response = exchange.response as RouteResponse;
+  if (simulation !== null && simulation.replaceResponse !== null) {
+    dependencies.recordResponse(request, response.status);
+    return simulation.replaceResponse();
+  }
+  const sent = sendResponse(exchange, response);
   dependencies.recordResponse(request, reply.statusCode);
   return sent;
 }

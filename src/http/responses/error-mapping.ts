@@ -24,7 +24,9 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   rateLimited: 429,
   headerFieldsTooLarge: 431,
   internal: 500,
+  badGateway: 502,
   unavailable: 503,
+  gatewayTimeout: 504,
 };
 
 const codes = new Map(Object.entries(statuses).map(([code, status]) => [status, code as ErrorCode]));

@@ -13,6 +13,11 @@ import { closeIfStopping } from './send-response.ts';
 export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>) {
   const page = notFoundPage(config);
   return (error: AppError, request: FastifyRequest, reply: FastifyReply): void => {
+    const replaceResponse = request.exchange?.simulation?.replaceResponse ?? null;
+    if (replaceResponse !== null) {
+      replaceResponse();
+      return;
+    }
     closeIfStopping(reply);
     reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
     if (statusOf(error) === 404 && isByPerson(request)) {
