@@ -404,6 +404,25 @@ create trigger order_deleted after delete on orders when old.id >= 11 begin
   values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status);
 end;
 
+-- src/notes
+
+-- A note of an operator, about an order or else about a customer. customer_id: that customer, or the one of the order,
+-- with whom the note is deleted.
+create table staff_note (
+  id integer primary key autoincrement,
+  order_id integer,
+  customer_id integer,
+  author text not null,
+  body text not null,
+  created_at text not null
+);
+-- Lists the notes about an order.
+create index staff_note_of_order on staff_note (order_id, id) where order_id is not null;
+-- Lists the notes about a customer.
+create index staff_note_of_customer on staff_note (customer_id, id) where order_id is null;
+-- Deletes the notes of a customer.
+create index staff_note_by_customer on staff_note (customer_id) where customer_id is not null;
+
 -- src/jobs
 
 -- A background job. lane and leased_until are for kinds whose work leaves the database. early_attempts: of the attempts,

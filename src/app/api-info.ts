@@ -66,6 +66,11 @@ export const apiInfo: ApiInfo = {
       description: 'Registration, login, logout and profiles of customers.',
     },
     {
+      name: 'Notes',
+      description:
+        'What operators noted about orders and customers. Needs the scope `admin`: customers never see notes.',
+    },
+    {
       name: 'About',
       description: 'What the credential in use may do, and every limit of this server.',
     },
@@ -113,6 +118,7 @@ export const apiInfo: ApiInfo = {
     cheeseId: 1,
     orderId: 1,
     keyId: 1,
+    noteId: 1,
     endpointId: 1,
     deliveryId: 1,
     accountId: 1,

@@ -31,6 +31,7 @@ const areas: Readonly<Record<string, string>> = {
 
 /** Verbs that are not the rest of the operationId. */
 const exceptions: Readonly<Record<string, string>> = {
+  deleteNote: 'orders.deleteNote',
   createPasswordReset: 'customers.createPasswordReset',
   getIdempotentResponse: 'idempotency.get',
   getStatus: 'status.get',

@@ -11,6 +11,7 @@ import { openHttp } from '../http/open.ts';
 import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
 import { createLog } from '../log.ts';
+import { openNotes } from '../notes/open.ts';
 import { runAll } from '../operations/maintenance.ts';
 import { openOperations } from '../operations/open.ts';
 import { openOrders } from '../orders/open.ts';
@@ -60,12 +61,16 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ...auth,
     beforeDelete: async (tx, context, customerId): Promise<void> => {
       await orders.onDelete.onCustomerDelete(tx, context, customerId);
+      await notes.service.onCustomerDelete(tx, customerId);
       await requestLog.service.onCustomerDelete(tx, customerId);
     },
     afterDelete: (customerId): void => requestLog.service.forgetCustomer(customerId),
   });
   const { login: directory, registration, finder: customerFinder } = customers;
   const orders = openOrders({ ...catalogue, customers: customers.service, customerFinder });
+  const notes = openNotes({
+    ...{ ...shop, customerFinder, customers: customers.service, orderReader: orders.reader },
+  });
   const bounds = publishedLimits(config);
   const oauth = openOauth({ ...shared, keys, directory, registration, bounds });
   const { clients, consoleLinks } = oauth;
@@ -81,7 +86,19 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
-    ...[cheeses, catalogueImport, images, stock, customers, orders, auth, oauth, statistics, operations],
+    ...[
+      cheeses,
+      catalogueImport,
+      images,
+      stock,
+      customers,
+      orders,
+      notes,
+      auth,
+      oauth,
+      statistics,
+      operations,
+    ],
     ...[events, webhooks, requestLog, idempotency, sandbox, pages, http],
   ];
   let stopped: Promise<unknown> | null = null;
@@ -94,7 +111,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ statistics, webhooks, operations, requestLog, sandbox, areas },
+    ...{ notes, statistics, webhooks, operations, requestLog, sandbox, areas },
     stop,
     async close() {
       await stop();

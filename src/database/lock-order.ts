@@ -25,6 +25,8 @@ export const lockOrder = [
   'stock',
   'background_job stock.status',
   'stock_count',
+  'advisory notes of',
+  'staff_note',
   'request',
   'image_file',
   'oauth_client',

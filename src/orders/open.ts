@@ -63,7 +63,7 @@ export function openOrders(dependencies: Dependencies) {
     routes: [
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
       ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
-      ...shipmentRoutes({ customerFinder, orders: service, shipments, orderReader: reader }),
+      ...shipmentRoutes({ customerFinder, shipments, orderReader: reader }),
     ],
     gauges: [
       gauge(

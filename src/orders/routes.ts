@@ -29,6 +29,7 @@ import type { OrderReader } from './lists/order-reader.ts';
 import { waitForOrder } from './order-wait.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
+import { ShipmentInput } from './shipments/schemas.ts';
 
 const tag = 'Store';
 export const noOrder = notFoundResponse('There is no such order');
@@ -196,6 +197,17 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       },
     }),
     transitionRoute('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
+    route({
+      ...shipping,
+      body: ShipmentInput,
+      bodyIsOptional: true,
+      responses: { ...shipping.responses, ...unprocessableResponse },
+      handle: ({ params, headers, body, withIdempotency }) =>
+        withIdempotency(
+          (context) => orders.ship(context, orderId(params), preconditionOf(headers['if-match']), body),
+          (order) => entityResponse(order, 200),
+        ),
+    }),
     transitionRoute(
       'deliver',
       'Mark a shipped order as delivered',
@@ -214,25 +226,8 @@ const afterTransition = {
   deliver: { status: 'delivered', updatedAt: '2026-01-17T15:22:48.951Z' },
 };
 
-/** A transition without a body. */
-function transitionRoute(
-  name: 'approve' | 'deliver',
-  summary: string,
-  description: string,
-  verb: OrderService[typeof name],
-): Route {
-  return route({
-    ...transitionOf(name, summary, description),
-    handle: ({ params, headers, withIdempotency }) =>
-      withIdempotency(
-        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
-        (order) => entityResponse(order, 200),
-      ),
-  });
-}
-
 /** What the routes of transitions that operators make have in common. */
-export function transitionOf(name: keyof typeof examples, summary: string, description: string) {
+function transitionOf(name: keyof typeof examples, summary: string, description: string) {
   return {
     method: 'POST',
     path: `/store/order/:orderId/${name}`,
@@ -253,6 +248,29 @@ export function transitionOf(name: keyof typeof examples, summary: string, descr
       ...preconditionFailedResponse,
     },
   } as const;
+}
+
+const shipping = transitionOf(
+  'ship',
+  'Ship an approved order',
+  'shipDate becomes now. The body can state the carrier and the tracking. PUT /v2/store/order/{orderId}/shipment changes them until the order is delivered.',
+);
+
+/** A transition without a body. */
+function transitionRoute(
+  name: 'approve' | 'deliver',
+  summary: string,
+  description: string,
+  verb: OrderService[typeof name],
+): Route {
+  return route({
+    ...transitionOf(name, summary, description),
+    handle: ({ params, headers, withIdempotency }) =>
+      withIdempotency(
+        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
+        (order) => entityResponse(order, 200),
+      ),
+  });
 }
 
 export function orderId(params: Readonly<Record<string, string>>): number {

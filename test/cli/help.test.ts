@@ -28,6 +28,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orders approve': ['<orderId>'],
   'orders ship': ['<orderId>', '--carrier', '--tracking-number', '--tracking-url'],
   'orders track': ['<orderId>', '--carrier'],
+  'orders note': ['<orderId>', '<text>'],
+  'customers note': ['<username>', '<text>'],
   'orders deliver': ['<orderId>'],
   'orders cancel': ['<orderId>'],
   'stock list': ['--low'],

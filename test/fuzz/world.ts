@@ -17,6 +17,14 @@ export function createWorld(shop: Shop) {
       const headers = { authorization: `Bearer ${await get('session')}` };
       return idOf('POST', '/v2/store/order', { items, shippingAddress: bern }, headers);
     },
+    shippedOrderId: async () => {
+      made += 1;
+      const items = [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }];
+      const id = await idOf('POST', '/v2/store/order', { items, shippingAddress: bern });
+      await idOf('POST', `/v2/store/order/${id}/approve`, {});
+      return idOf('POST', `/v2/store/order/${id}/ship`, {});
+    },
+    noteId: async () => idOf('POST', `/v2/store/order/${await get('orderId')}/notes`, { text: 'A note' }),
     account: async () => {
       const {
         auth: { keys },
@@ -149,6 +157,8 @@ export async function knownTo({ operationId }: Operation, world: World): Promise
       return { id: Number(await world.get('cheeseId')) };
     case 'placeOrder':
       return { cheeseId: Number(await world.get('cheeseId')) };
+    case 'listAvailability':
+      return { cheeseIds: [Number(await world.get('cheeseId'))] };
     case 'loginCustomer':
       return { username: await world.get('username'), password: 'correct horse' };
     case 'createApiKey':

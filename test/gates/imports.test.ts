@@ -20,6 +20,7 @@ const layers: readonly (readonly string[])[] = [
     'src/images',
     'src/stock',
     'src/customers',
+    'src/notes',
     'src/cheeses',
     'src/webhooks',
     'src/events',
@@ -33,7 +34,8 @@ const layers: readonly (readonly string[])[] = [
   // The client is also used without the server.
   ['client'],
 ];
-const areas = /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|webhooks|sandbox)\//;
+const areas =
+  /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|notes|webhooks|sandbox)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {

@@ -90,6 +90,24 @@ export class Customers extends Area {
     return this.api.post('/v2/customers/{customerId}/password-reset', { path: { customerId } }, options);
   }
 
+  /** Lists the notes of operators about a customer, the newest first. */
+  listNotes(
+    customerId: number,
+    page?: Query<'listCustomerNotes'>,
+    options?: CallOptions,
+  ): ListOf<'listCustomerNotes'> {
+    return this.api.list('/v2/customers/{customerId}/notes', { path: { customerId }, query: page }, options);
+  }
+
+  /** Adds a note about a customer, who never sees it. */
+  createNote<Options extends WriteOptions>(
+    customerId: number,
+    note: Body<'createCustomerNote'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'createCustomerNote'>>> {
+    return this.api.post('/v2/customers/{customerId}/notes', { path: { customerId }, body: note }, options);
+  }
+
   /** Lists the orders of a customer, the newest first. */
   listOrders(
     username: string,

@@ -53,6 +53,32 @@ export class Orders extends Area {
     return this.api.get('/v2/store/order/{orderId}/customer', { path: { orderId } }, options);
   }
 
+  /** Lists the notes of operators about an order, the newest first. */
+  listNotes(
+    orderId: number,
+    page?: Query<'listOrderNotes'>,
+    options?: CallOptions,
+  ): ListOf<'listOrderNotes'> {
+    return this.api.list('/v2/store/order/{orderId}/notes', { path: { orderId }, query: page }, options);
+  }
+
+  /** Adds a note about an order, which customers never see. */
+  createNote<Options extends WriteOptions>(
+    orderId: number,
+    note: Body<'createOrderNote'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'createOrderNote'>>> {
+    return this.api.post('/v2/store/order/{orderId}/notes', { path: { orderId }, body: note }, options);
+  }
+
+  /** Deletes a note about an order or a customer. */
+  deleteNote<Options extends WriteOptions>(
+    noteId: number,
+    options?: Options,
+  ): Promise<Outcome<Options, void>> {
+    return this.api.delete('/v2/notes/{noteId}', { path: { noteId } }, options);
+  }
+
   /** Approves an order. */
   approve<Options extends WriteOptions>(
     orderId: number,

@@ -26,6 +26,7 @@ import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';
+import { noteCommands } from './note-commands.ts';
 import { orderCommands } from './order-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
@@ -184,6 +185,7 @@ export const commands: readonly CommandDefinition[] = [
     load: async () => (await import('./access/customers.ts')).setRole,
   }),
   ...orderCommands,
+  ...noteCommands,
   ...stockCommands,
   command({
     name: 'import cheeses',

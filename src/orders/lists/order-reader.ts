@@ -54,7 +54,7 @@ export interface OrderReader {
   /** @throws AppError notFound when the order is not one of the customer's */
   requireOf(customerId: number, id: number): Promise<void>;
   /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
-  customerOf(id: number, principal: Principal): Promise<number | null>;
+  customerOf(id: number, principal: Principal | null): Promise<number | null>;
   /** Those of these orders that exist. */
   listIds(ids: readonly number[]): Promise<number[]>;
   /** @throws AppError notFound, forbidden */

@@ -1,4 +1,4 @@
-/** Routes of shipments: to ship an order, and how it is shipped. */
+/** Routes of shipments. */
 import { anyOf, apiKey, oauth } from '../../access/access.ts';
 import type { CustomerFinder } from '../../customers/customer-finder.ts';
 import {
@@ -10,8 +10,7 @@ import { entityResponse, ifMatchFor, preconditionOf } from '../../http/responses
 import { type Route, route } from '../../http/route.ts';
 import { customerOrderAccess, customerOrders, noCustomerOrder, ownOrderIn } from '../customer-routes.ts';
 import type { OrderReader } from '../lists/order-reader.ts';
-import { noOrder, orderId, transitionOf } from '../routes.ts';
-import type { OrderService } from '../service.ts';
+import { noOrder, orderId } from '../routes.ts';
 import { Shipment, ShipmentInput } from './schemas.ts';
 import type { Shipments } from './shipments.ts';
 
@@ -21,30 +20,13 @@ const reading =
 
 interface Dependencies {
   readonly customerFinder: CustomerFinder;
-  readonly orders: OrderService;
   readonly orderReader: OrderReader;
   readonly shipments: Shipments;
 }
 
-export function shipmentRoutes({ customerFinder, orders, orderReader, shipments }: Dependencies): Route[] {
-  const shipping = transitionOf(
-    'ship',
-    'Ship an approved order',
-    'shipDate becomes now. The body can state the carrier and the tracking. PUT /v2/store/order/{orderId}/shipment changes them until the order is delivered.',
-  );
+export function shipmentRoutes({ customerFinder, orderReader, shipments }: Dependencies): Route[] {
   const ownOrder = ownOrderIn({ customerFinder, orderReader });
   return [
-    route({
-      ...shipping,
-      body: ShipmentInput,
-      bodyIsOptional: true,
-      responses: { ...shipping.responses, ...unprocessableResponse },
-      handle: ({ params, headers, body, withIdempotency }) =>
-        withIdempotency(
-          (context) => orders.ship(context, orderId(params), preconditionOf(headers['if-match']), body),
-          (order) => entityResponse(order, 200),
-        ),
-    }),
     route({
       method: 'GET',
       path: '/store/order/:orderId/shipment',
