@@ -1,7 +1,8 @@
-/** Stock in the console. */
+/** Stock and prices of a cheese in the console. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { bern, until } from '../context.ts';
+import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
@@ -166,4 +167,41 @@ inConsole('begins and ends tracking on the page of a cheese', async (opened) => 
   await dialog.getByRole('button', { name: 'End tracking' }).click();
   await page.getByRole('row', { name: 'Castelmagno' }).waitFor({ state: 'detached' });
   assert.equal((await shop.request('GET', `/v2/cheeses/${id}/stock`, { as: shop.admin })).status, 404);
+});
+
+inConsole('shows the price of a cheese by day, once it has changed', async (opened) => {
+  const { page, shop, goTo } = opened;
+  const id = await createCheese(opened, 'Tomme');
+  await goTo(`/cheeses/${id}`);
+  await page.getByRole('region', { name: 'History' }).waitFor();
+  const prices = page.getByRole('region', { name: 'Prices' });
+  assert.equal(await prices.count(), 0);
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  await shop.app.database.insert(
+    'cheese_price',
+    ['cheese_id', 'since', 'price'],
+    [
+      [id, daysAgo(60), 20],
+      [id, daysAgo(20), 40],
+      [id, daysAgo(10), null],
+      [id, daysAgo(5), 25],
+    ],
+  );
+  const body = { pricePerKg: 18 };
+  assert.equal((await shop.request('PATCH', `/v2/cheeses/${id}`, { as: shop.admin, body })).status, 200);
+  await prices.getByText('$18.00').waitFor();
+  assert.match(
+    (await prices.innerText()).replaceAll('\n', ' '),
+    /Lowest of 30 days: \$18\.00\. 10% below \$20\.00/,
+  );
+  await prices.locator('canvas').waitFor();
+  await screenshot(page, 'console-cheese-prices');
+  await prices.getByRole('button', { name: 'Table' }).click();
+  const cells = await prices.getByRole('row').allInnerTexts();
+  assert.equal(cells.length, 1 + 61);
+  assert.match(cells.at(-1) ?? '', /\$18\.00/);
+  assert.match(cells.at(-4) ?? '', /\$25\.00/);
+  assert.match(cells.at(-8) ?? '', /none/);
+  assert.match(cells[1] ?? '', /\$20\.00/);
+  assert.deepEqual(await findAccessibilityProblems(page), []);
 });

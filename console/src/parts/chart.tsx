@@ -11,7 +11,10 @@ import { showDay, showMonthDay } from './text/format.ts';
 interface Series {
   /** What is measured, with its unit: "Value in US dollars". */
   readonly label: string;
-  readonly values: readonly number[];
+  /** null where nothing was measured. */
+  readonly values: readonly (number | null)[];
+  /** A line of steps instead of bars: for values that stay until the next one. */
+  readonly isLine?: boolean;
   readonly show: (value: number) => string;
   /** Returns a text as short as an axis needs. */
   readonly showTick: (value: number) => string;
@@ -49,7 +52,7 @@ interface Panel extends Series {
 }
 
 function optionsOf(panel: Panel, width: number): UPlot.Options {
-  const { times, seconds, index, hasDates, axisWidth, scheme, onHover, showTick } = panel;
+  const { times, seconds, index, hasDates, axisWidth, scheme, onHover, showTick, isLine = false } = panel;
   const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
   const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
   const color = colors[scheme][index] ?? text;
@@ -94,12 +97,24 @@ function optionsOf(panel: Panel, width: number): UPlot.Options {
       {},
       {
         stroke: color,
-        fill: color,
         points: { show: false },
-        ...(UPlot.paths.bars === undefined ? {} : { paths: UPlot.paths.bars({ size: [0.6, 32] }) }),
+        ...(isLine ? { width: 2 } : { fill: color }),
+        ...pathsOf(isLine),
       },
     ],
   };
+}
+
+function pathsOf(isLine: boolean): Pick<UPlot.Series, 'paths'> {
+  const { stepped, bars } = UPlot.paths;
+  const paths = isLine ? stepped?.({ align: 1 }) : bars?.({ size: [0.6, 32] });
+  return paths === undefined ? {} : { paths };
+}
+
+/** The value of a step as text. */
+function showAt({ values, show }: Series, step: number): string {
+  const value = values[step] ?? null;
+  return value === null ? 'none' : show(value);
 }
 
 function PanelPlot(panel: Panel) {
@@ -154,7 +169,7 @@ export function Chart({ caption, times, series }: Props) {
   if (seconds?.of !== times) {
     setSeconds({ of: times, all: times.map((time) => Date.parse(time) / 1000) });
   }
-  const widths = series.map(({ values, showTick }) => showTick(Math.max(0, ...values)).length);
+  const widths = series.map(({ values, showTick }) => showTick(Math.max(0, ...values.map(Number))).length);
   const axisWidth = Math.max(3, ...widths) * digitWidth + 24;
   const hovered = step === null ? undefined : times[step];
 
@@ -164,9 +179,14 @@ export function Chart({ caption, times, series }: Props) {
         <Text component="figcaption" size="sm" className="figure">
           {hovered === undefined
             ? caption
-            : `${showDay(hovered)}: ${series.map(({ values, show }) => show(values[step ?? 0] ?? 0)).join(', ')}`}
+            : `${showDay(hovered)}: ${series.map((one) => showAt(one, step ?? 0)).join(', ')}`}
         </Text>
-        <Button size="compact-xs" variant="subtle" onClick={() => setTable(!isTable)}>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          style={{ flexShrink: 0 }}
+          onClick={() => setTable(!isTable)}
+        >
           {isTable ? 'Chart' : 'Table'}
         </Button>
       </Group>
@@ -209,9 +229,9 @@ function Numbers({ times, series }: Pick<Props, 'times' | 'series'>) {
           {times.map((time, row) => (
             <Table.Tr key={time}>
               <Table.Td>{showDay(time)}</Table.Td>
-              {series.map(({ label, values, show }) => (
-                <Table.Td key={label} ta="right" className="figure">
-                  {show(values[row] ?? 0)}
+              {series.map((one) => (
+                <Table.Td key={one.label} ta="right" className="figure">
+                  {showAt(one, row)}
                 </Table.Td>
               ))}
             </Table.Tr>

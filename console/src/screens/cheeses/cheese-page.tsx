@@ -18,6 +18,7 @@ import { Preview } from './form/preview.tsx';
 import { sentencesOf, useCheeseForm } from './form/use-cheese-form.ts';
 import { useSaveKey, useUnsavedWarning } from './form/use-save-key.ts';
 import { History, useHistory } from './history.tsx';
+import { Prices } from './prices.tsx';
 import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
 
 export function CheesePage({ id }: { readonly id: number }) {
@@ -127,6 +128,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
             }
           />
           <Images server={server} images={images} isReadOnly={!person.mayWriteCheeses} />
+          <Prices cheeseId={cheese.id} />
           <History {...history} />
         </Stack>
       </SimpleGrid>
