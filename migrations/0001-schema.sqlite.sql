@@ -672,3 +672,28 @@ create table doctor_run (
   seconds integer not null,
   result text not null
 );
+
+-- src/sandbox
+
+-- One row: how far the clock of the shop was moved ahead of the clocks of the machines. resets: how often it was set back
+-- to them. advanced_by: the process that moves it now, until advancing_until, which is a time of the machines in
+-- milliseconds since the epoch; it renews that.
+create table shop_clock (
+  id integer primary key check (id = 1),
+  resets integer not null default 0,
+  advanced_ms integer not null default 0,
+  advanced_by text,
+  advancing_until integer not null default 0
+);
+insert into shop_clock (id) values (1);
+
+-- The time to which a request with an Idempotency-Key moves the clock, stored before it begins: the same request
+-- continues after a crash. id: a digest of principal and key. target: milliseconds since the epoch.
+create table clock_target (
+  id text primary key,
+  advance text not null,
+  target integer not null,
+  expires_at text not null
+) without rowid;
+-- Deletes expired targets.
+create index clock_target_expiry on clock_target (expires_at);

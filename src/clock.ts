@@ -1,10 +1,17 @@
 /** Time and randomness behind one interface, so that tests need not wait for an expiry. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { MaybePromise } from './maybe-promise.ts';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Whether it is the clock of the machine. Several machines then use the clock of their database, where they must agree. */
+  /** How far the clock was moved ahead of that of the machine; 0 for clocks that cannot be moved. */
+  advancedMs(): number;
+  /** Learns how far another process has moved it. Called before each request, and before jobs are looked for. */
+  refresh(): MaybePromise<void>;
+  /** Whether it is being moved at this moment. Who does so runs the jobs that become due, in their order. */
+  isAdvancing(): boolean;
+  /** Whether it follows the clock of the machine. Several machines then use the clock of their database, where they must agree. */
   readonly isSystem: boolean;
   /** `length` unpredictable bytes. */
   random(length: number): Uint8Array;
@@ -15,10 +22,18 @@ export interface Clock {
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: Date.now,
+  advancedMs: () => 0,
+  refresh: () => undefined,
+  isAdvancing: () => false,
   isSystem: true,
   random: randomBytes,
   uuid: randomUUID,
 };
+
+/** The time of the machine: for what is compared with times of other programs. */
+export function machineTime(clock: Pick<Clock, 'now' | 'advancedMs'>): number {
+  return clock.now() - clock.advancedMs();
+}
 
 /** Times that parameters accept: RFC 3339, with up to nine digits of a second. */
 export const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;

@@ -103,6 +103,11 @@ export const apiInfo: ApiInfo = {
         'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',
     },
     {
+      name: 'Sandbox',
+      description:
+        'To test an integration: the time of the shop and what depends on it. None of these paths exists in production.',
+    },
+    {
       name: 'Console',
       description: "The operator's web page, and the sign-in to it.",
     },

@@ -10,7 +10,6 @@ import { describeApi } from '../http/openapi/openapi.ts';
 import { describeRaw } from '../http/raw-routes.ts';
 import type { Route } from '../http/route.ts';
 import { createServer } from '../http/server.ts';
-import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
 import { type Maintenance, startMaintenance } from '../operations/maintenance.ts';
 import type { Config } from '../settings/config.ts';
@@ -22,8 +21,6 @@ export interface App extends ComposedShop {
   readonly server: FastifyInstance;
   readonly routes: readonly Route[];
   readonly metrics: Metrics;
-  /** Runs the background jobs of all areas. */
-  readonly worker: JobWorker;
   readonly maintenance: Pick<Maintenance, 'run'>;
   /** Starts the background work. The caller does so when the server listens. @param isOnlyServer no other server has this database open */
   start(isOnlyServer: boolean): Promise<void>;
@@ -41,13 +38,9 @@ export async function buildApp(
   const log = createLog(config.logLevel);
   const listeningPort = () => (server.server.address() as AddressInfo | null)?.port;
   const shop = await composeShop(config, { ...options, log, listeningPort });
-  const { database, clock, areas, http, idempotency, auth, operations, events } = shop;
+  const { database, clock, areas, http, idempotency, auth, operations, events, worker } = shop;
   const { metrics, rateLimits, overload, uploads, failures, deprecations } = http;
   metrics.add(areas.flatMap(({ gauges = [] }) => gauges));
-  const worker = createJobWorker({
-    ...{ database, clock, log },
-    handlers: areas.flatMap(({ jobs = [] }) => jobs),
-  });
 
   const { requireReady } = operations;
   const routes = [
@@ -59,6 +52,7 @@ export async function buildApp(
     ...{ config, clock, log, metrics, rateLimits, uploads, overload, failures, rawRoutes },
     guard: auth.guard,
     transaction: database.transaction,
+    hasOneServer: database.hasOneServer,
     idempotency: idempotency.store,
     reportDeprecated: deprecations.report,
     requestLog: shop.requestLog.recorder,
@@ -97,7 +91,7 @@ export async function buildApp(
   let closed: Promise<void> | null = null;
 
   return {
-    ...{ ...shop, server, routes, metrics, worker, maintenance, start, describe },
+    ...{ ...shop, server, routes, metrics, maintenance, start, describe },
     close() {
       closed ??= close();
       return closed;

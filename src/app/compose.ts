@@ -10,6 +10,7 @@ import type { Area } from '../http/area.ts';
 import { openHttp } from '../http/open.ts';
 import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
+import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
 import { openNotes } from '../notes/open.ts';
 import { runAll } from '../operations/maintenance.ts';
@@ -32,8 +33,8 @@ export type ComposedShop = Awaited<ReturnType<typeof composeShop>>;
 
 /** Close it when done. @throws ConfigError, AppError unavailable */
 export async function composeShop(config: Config, options: ShopOptions = {}) {
-  const { clock = systemClock, log = createLog('silent') } = options;
-  const shop = await openFoundation(config, clock, log, options);
+  const { clock: machineClock = systemClock, log = createLog('silent') } = options;
+  const shop = await openFoundation(config, machineClock, log, options);
   const http = openHttp(shop);
   const { countClientIp } = http.rateLimits;
   const idempotency = openIdempotency(shop);
@@ -82,7 +83,13 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   });
   const requestLog = openRequestLog({ ...shop, instance: operations.instances.id });
   const pages = openPages({ ...shop, consoleLinks });
-  const sandbox = openSandbox(shared);
+  const sandbox = openSandbox({
+    ...shared,
+    jobs: () => worker,
+    orderJobsBy: orders.jobsBy,
+    webhooks: webhooks.worker,
+    numbering: events.numbering,
+  });
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
@@ -101,6 +108,11 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ],
     ...[events, webhooks, requestLog, idempotency, sandbox, pages, http],
   ];
+  const { database, clock } = shop;
+  const worker: JobWorker = createJobWorker({
+    ...{ database, clock, log },
+    handlers: areas.flatMap(({ jobs = [] }) => jobs),
+  });
   let stopped: Promise<unknown> | null = null;
   /** Ends waits of requests and background work. */
   function stop(): Promise<unknown> {
@@ -111,7 +123,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ notes, statistics, webhooks, operations, requestLog, sandbox, areas },
+    ...{ notes, statistics, webhooks, operations, requestLog, sandbox, areas, worker },
     stop,
     async close() {
       await stop();

@@ -11,6 +11,7 @@ import type { StreamTimes } from '../events/stream.ts';
 import type { AreaDependencies } from '../http/area.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import type { Log } from '../log.ts';
+import { openClock } from '../sandbox/clock/movable-clock.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
 import { apiInfo } from './api-info.ts';
@@ -30,6 +31,7 @@ export function createChildPools(clock: Clock, childrenMax?: number): ChildPools
 }
 
 export interface ShopOptions {
+  /** The clock of the machine: that of the shop can be ahead. */
   readonly clock?: Clock | undefined;
   /** Commands have none. */
   readonly log?: Log | undefined;
@@ -52,18 +54,19 @@ interface Foundation extends AreaDependencies, ChildPools {
 /** @throws ConfigError where the shop is of another environment than the settings; AppError unavailable */
 export async function openFoundation(
   config: Config,
-  clock: Clock,
+  machineClock: Clock,
   log: Log,
   { workers, isOfAnyEnvironment = false, listeningPort = () => undefined }: ShopOptions,
 ): Promise<Foundation> {
   const database = await openDatabase(config);
-  const newerSchema = await prepare(database, config, clock, isOfAnyEnvironment).catch(async (error) => {
+  const opening = prepare(database, config, machineClock, isOfAnyEnvironment);
+  const { newerSchema, clock } = await opening.catch(async (error) => {
     await database.close();
     throw error instanceof Error && 'severity' in error
       ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
       : error;
   });
-  const pools = workers ?? createChildPools(clock);
+  const pools = workers ?? createChildPools(machineClock);
   return {
     ...pools,
     config,
@@ -91,14 +94,15 @@ export async function openFoundation(
 async function prepare(
   database: Database,
   config: Config,
-  clock: Clock,
+  machineClock: Clock,
   isOfAnyEnvironment: boolean,
-): Promise<SchemaVersions | null> {
+): Promise<{ readonly newerSchema: SchemaVersions | null; readonly clock: Clock }> {
   await migrate(database);
   const newerSchema = await findNewerSchema(database);
   if (!isOfAnyEnvironment) {
     await requireEnvironment(database, config.environment);
   }
+  const clock = await openClock(database, machineClock, config);
   await beginFirstEpoch(database, clock);
-  return newerSchema;
+  return { newerSchema, clock };
 }

@@ -19,8 +19,10 @@ export const lockOrder = [
   'advisory orders of',
   'session',
   'password_reset',
-  // Jobs that approve orders. Those that change the status of a cheese come after its stock.
+  // Jobs that change orders. Those that change the status of a cheese come after its stock.
   'background_job order.approval',
+  'background_job order.shipping',
+  'background_job order.delivery',
   'orders',
   'stock',
   'background_job stock.status',

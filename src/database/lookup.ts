@@ -8,10 +8,25 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import { batchCalls } from './batch-calls.ts';
 import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
-import type { Statement } from './sql.ts';
+import { type Statement, sql } from './sql.ts';
 
 /** Memory for the rows of one lookup: tens of thousands of most kinds. */
 const cachedBytesMax = 16 * 1024 * 1024;
+
+/** One row that every look-up on PostgreSQL reads along, in its own statement, so that it costs no round trip. */
+export interface Companion {
+  /** Returns exactly one row, whose columns have names that no table has. */
+  readonly statement: Statement;
+  /** Called with that row before the look-up returns. */
+  readonly note: (row: never) => void;
+}
+
+const companions = new WeakMap<Database, Companion>();
+
+/** Lets all look-ups read the row from now on. On SQLite they do not: there, a look-up of its own costs nothing. */
+export function readAlong(database: Database, companion: Companion): void {
+  companions.set(database, companion);
+}
 
 interface LookupStatements<Row> {
   readonly one: (key: string) => Statement;
@@ -59,7 +74,15 @@ function together<Row>(
   keyOf: (row: Row) => string,
 ): (key: string) => Promise<Row | undefined> {
   return batchCalls(async (keys: readonly string[]) => {
-    const found = await database.all<Row>(many([...new Set(keys)]));
+    const statement = many([...new Set(keys)]);
+    const companion = companions.get(database);
+    const found = await database.all<Row>(
+      companion === undefined
+        ? statement
+        : sql`select * from (${companion.statement}) as companion left join (${statement}) as found on true`,
+    );
+    companion?.note(found[0] as never);
+    // Without a match, the only row has nothing but the columns of the companion.
     const rows = new Map(found.map((row) => [keyOf(row), row]));
     return keys.map((key) => rows.get(key));
   });

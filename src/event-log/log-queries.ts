@@ -185,6 +185,12 @@ export const eventLogQueries = queriesOn((tx) => ({
 
   findLastId: () => tx.get<{ id: number | null }>(sql`select max(id) as id from event`),
 
+  /** Stored events after an id by type, of one actor, also those that have no number. */
+  countOfActor: (afterId: number, actor: string, types: readonly string[]) =>
+    tx.all<{ type: string; events: number }>(sql`
+      select type, count(*) as events from event
+      where id > ${afterId} and actor = ${actor} and type in (${valueList(types)}) group by type`),
+
   /** Times of the events from a number on, up to one before another. */
   listTimes: (from: number, end: number) =>
     tx.all<{ created_at: string }>(sql`

@@ -66,6 +66,8 @@ export interface PipelineDependencies {
   /** How long a body may take to arrive. */
   readonly requestTimeoutMs: number;
   readonly clock: Clock;
+  /** See `Database`. */
+  readonly hasOneServer: boolean;
   /** Called once for every response, for the metrics and the log. */
   readonly recordResponse: (request: FastifyRequest, status: number) => void;
   readonly reportFailure: ReportFailure;

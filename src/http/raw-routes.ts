@@ -2,11 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/principal.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { Guard } from './exchange.ts';
 import { noDryRun, requireDryRunMode } from './pipeline/dry-run.ts';
+import { setClockHeader } from './responses/clock-header.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {
@@ -49,7 +51,7 @@ export interface RawRoute extends RawDescription {
 export function registerRawRoutes(
   app: FastifyInstance,
   routes: readonly RawRoute[],
-  guard: Pick<Guard, 'authenticate'>,
+  { guard, clock }: { readonly guard: Pick<Guard, 'authenticate'>; readonly clock: Clock },
   recordResponse: (request: FastifyRequest, status: number) => void,
   reportFailure: (failure: AppError, request: FastifyRequest) => void,
 ): void {
@@ -64,6 +66,8 @@ export function registerRawRoutes(
           if (requireDryRunMode(request.headers['dry-run']) !== null) {
             throw noDryRun();
           }
+          await clock.refresh();
+          setClockHeader(reply, clock);
           const { raw: response } = reply;
           for (const [name, value] of Object.entries(reply.getHeaders())) {
             if (value !== undefined) {

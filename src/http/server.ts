@@ -16,6 +16,7 @@ import { dryRunEcho } from './pipeline/dry-run.ts';
 import { registerRoute } from './pipeline/pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
 import { repeatedHeader } from './repeated-headers.ts';
+import { setClockHeader } from './responses/clock-header.ts';
 import { errorBody, toAppError } from './responses/error-body.ts';
 import { statusOf } from './responses/error-mapping.ts';
 import { createErrorSender } from './responses/send-error.ts';
@@ -88,7 +89,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('startedAt', 0);
 
   const fixedHeaders = fixedHeadersOf(config);
-  const writeError = createErrorSender(config);
+  const writeError = createErrorSender(config, clock);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
   const logError = createErrorLog(logOptions, dependencies.failures, (error, request) =>
     dependencies.requestLog.describe(request, statusOf(error), performance.now() - request.startedAt, error),
@@ -97,6 +98,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('x-request-id', request.id).headers(fixedHeaders);
     setCorsHeaders(request, reply);
+    setClockHeader(reply, clock);
     if (request.headers['dry-run'] !== undefined) {
       reply.headers(dryRunEcho(request.headers));
     }
@@ -166,7 +168,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   for (const route of routes) {
     registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
   }
-  registerRawRoutes(app, rawRoutes, dependencies.guard, recordResponse, logError);
+  registerRawRoutes(app, rawRoutes, dependencies, recordResponse, logError);
   for (const { method, path } of routeTable.shadowed()) {
     app.route({
       method,

@@ -52,8 +52,11 @@ export interface LeaseWorker {
   wake(lane: string): void;
   /** Claims no more jobs, and waits for those that run. */
   stop(): Promise<void>;
-  /** Runs all jobs that are due now and may run. */
-  run(): Promise<void>;
+  /**
+   * Runs all jobs that are due now and may run, also while the clock is being moved.
+   * @param mayContinue asked before jobs are claimed
+   */
+  run(mayContinue?: () => boolean): Promise<void>;
 }
 
 interface Dependencies<Work extends LeasedWork, Result> {
@@ -89,6 +92,8 @@ export function createLeaseWorker<Work extends LeasedWork, Result>({
   let looking: Promise<void> | null = null;
   let isLookDue = false;
   let isStopped = false;
+  /** Whether jobs may be claimed while the clock is being moved. */
+  let mayClaim = () => false;
   let poll: NodeJS.Timeout | undefined;
   let renewals = 0;
   let tending: Promise<void> | null = null;
@@ -199,6 +204,10 @@ export function createLeaseWorker<Work extends LeasedWork, Result>({
     if (isInterrupted) {
       await recover();
     }
+    await clock.refresh();
+    if (clock.isAdvancing() && !mayClaim()) {
+      return;
+    }
     const now = performance.now();
     for (const [lane, until] of delays) {
       if (until <= now) {
@@ -266,10 +275,12 @@ export function createLeaseWorker<Work extends LeasedWork, Result>({
       clearInterval(tendTimer);
       await tending;
     },
-    async run() {
+    async run(mayContinue = () => true) {
       delays.clear();
+      mayClaim = mayContinue;
       wake();
       await finish();
+      mayClaim = () => false;
     },
   };
 }

@@ -154,6 +154,16 @@ export function listJobTimes(tx: Sql, kind: string, keys: readonly string[]): Pr
   return jobQueries(tx).listTimes(kind, keys);
 }
 
+/** When the first job of each lane after a time is due. */
+export function listNextDue(
+  tx: Sql,
+  kind: string,
+  lanes: readonly string[],
+  after: number,
+): Promise<{ readonly lane: string; readonly due_at: string | null }[]> {
+  return jobQueries(tx).listNextDue(kind, lanes, timestamp(after));
+}
+
 /** What waits in lanes, and what runs. */
 export function listLaneStates(tx: Sql, kind: string, lanes: readonly string[]): Promise<LaneState[]> {
   return jobQueries(tx).listLaneStates(kind, lanes);

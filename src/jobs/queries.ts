@@ -99,6 +99,21 @@ export const jobQueries = queriesOn((tx) => ({
     tx.get<{ due: number; first: string | null }>(sql`
       select count(*) as due, min(due_at) as first from background_job where due_at <= ${now} and parked_at is null`),
 
+  /** When the first job after a time is due. */
+  findNextDue: (kind: string, after: string) =>
+    tx.get<{ due_at: string | null }>(sql`
+      select min(due_at) as due_at from background_job
+      where kind = ${kind} and lane = '' and due_at > ${after} and parked_at is null`),
+
+  /** Works like `findNextDue`, for each of these lanes, without jobs that run. */
+  listNextDue: (kind: string, lanes: readonly string[], after: string) =>
+    tx.all<{ lane: string; due_at: string | null }>(sql`
+      select value->>0 as lane, (
+        select min(due_at) from background_job
+        where kind = ${kind} and lane = value->>0 and due_at > ${after} and leased_until is null
+      ) as due_at
+      from ${rowsFromJson(lanes.map((lane) => [lane]))}`),
+
   delete: (kind: string, key: string) =>
     tx.send(sql`delete from background_job where kind = ${kind} and key = ${key}`),
 

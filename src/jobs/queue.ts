@@ -2,7 +2,7 @@
 import { forEachBlock } from '../blocks.ts';
 import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
-import { jobQueries } from './queries.ts';
+import { type DueJob, firstDue, jobQueries } from './queries.ts';
 
 /** A block's statement takes up to 5 ms on SQLite. */
 const blockSize = 500;
@@ -40,6 +40,12 @@ export function deleteJobs(tx: Sql, kind: string, keys: readonly string[]): Prom
  */
 export async function claimJob(tx: Sql, kind: string, key: string, now: string): Promise<boolean> {
   return (await jobQueries(tx).claim(kind, key, now)) === 1;
+}
+
+/** The first job of a kind that is due at a time. */
+export async function findFirstDue(tx: Sql, kind: string, now: string): Promise<DueJob | undefined> {
+  const [first] = await jobQueries(tx).listDue(kind, now, firstDue, 1);
+  return first;
 }
 
 /** How many jobs of all kinds are due, and how long the oldest of them has been. */

@@ -6,6 +6,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
+import { firstTimeOf } from './first-time.ts';
 import { type DueJob, type DuePosition, firstDue, type Job, jobQueries } from './queries.ts';
 
 const pollMs = 250;
@@ -35,8 +36,15 @@ export interface JobWorker {
   start(): void;
   /** Looks for no more jobs, and waits for those that run. */
   stop(): Promise<void>;
-  /** Runs all jobs that are due now. */
-  run(): Promise<void>;
+  /**
+   * Runs all jobs that are due now, also while the clock is being moved.
+   * @param mayContinue asked before each transaction
+   */
+  run(mayContinue?: () => boolean): Promise<void>;
+  /** When the first job after a time is due; null without one. */
+  nextDueAt(after: number): Promise<number | null>;
+  /** How many due jobs this process has seen since its start. */
+  done(): number;
 }
 
 interface Dependencies {
@@ -48,8 +56,10 @@ interface Dependencies {
 
 export function createJobWorker({ database, clock, log, handlers }: Dependencies): JobWorker {
   let running: Promise<unknown> = Promise.resolve();
+  let polling: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  let done = 0;
 
   async function runAlone(handler: JobHandler, job: Job): Promise<void> {
     try {
@@ -108,27 +118,40 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
     }
   }
 
-  async function runKind(handler: JobHandler): Promise<void> {
+  async function runKind(handler: JobHandler, mayContinue: () => boolean): Promise<void> {
     const { kind } = handler;
     // Most of the times nothing is due: then no transaction is needed.
     const [first] = await jobQueries(database).listDue(kind, timestamp(clock.now()), firstDue, 1);
     let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
-    while (last !== undefined && !isStopped) {
+    while (last !== undefined && !isStopped && mayContinue()) {
       const { due, alone } = await runTogether(handler, last);
       // They run in parallel: on SQLite the transactions share a commit.
       await Promise.all(alone.map((job) => runAlone(handler, job)));
+      done += due.length;
       // Jobs that were left do not come again in this run, however many they are.
       last = due.length === batchMax ? due.at(-1) : undefined;
     }
   }
 
-  async function run(): Promise<void> {
-    await Promise.all(handlers.map(runKind));
+  /** A run begins when the one before has ended. */
+  function run(mayContinue = () => true): Promise<void> {
+    const next = running.then(async () => {
+      await Promise.all(handlers.map((handler) => runKind(handler, mayContinue)));
+    });
+    running = next.catch(() => {});
+    return next;
+  }
+
+  async function poll(): Promise<void> {
+    await clock.refresh();
+    if (!clock.isAdvancing()) {
+      await run();
+    }
   }
 
   function schedule(): void {
     timer = setTimeout(() => {
-      running = run()
+      polling = poll()
         .catch((error) => log.error({ err: error }, 'due jobs could not be read; it is tried again'))
         .finally(() => {
           if (!isStopped) {
@@ -143,8 +166,16 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
     async stop() {
       isStopped = true;
       clearTimeout(timer);
+      await polling;
       await running;
     },
     run,
+    async nextDueAt(after) {
+      const rows = await Promise.all(
+        handlers.map(({ kind }) => jobQueries(database).findNextDue(kind, timestamp(after))),
+      );
+      return firstTimeOf(rows.map((row) => row?.due_at ?? null));
+    },
+    done: () => done,
   };
 }

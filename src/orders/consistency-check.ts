@@ -9,6 +9,7 @@ import { cheesesOf } from './order.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 import { orderApprovalKind } from './transitions/approval-job.ts';
+import { orderDeliveryKind, orderShippingKind } from './transitions/automatic-steps.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 interface StoredOrder {
@@ -54,8 +55,8 @@ export async function checkOrders(
     'approve or cancel them: "curd orders approve <id>"',
   );
   const parked = new Findings(
-    'orders whose approval failed too often and is not tried again',
-    'remove the cause, then approve or cancel them: "curd orders approve <id>", "curd orders cancel <id>"',
+    'orders whose approval, shipping or delivery by itself failed too often and is not tried again',
+    'remove the cause, then make the transition: "curd orders approve <id>", "curd orders ship <id>", "curd orders cancel <id>"',
   );
   const unneededJobs = new Findings(
     'approval jobs of orders that are not placed',
@@ -119,7 +120,8 @@ export async function checkOrders(
   }
   for (const { key, last_error } of await database.all<{ key: string; last_error: string }>(sql`
     select key, last_error from background_job
-    where kind = ${orderApprovalKind} and parked_at is not null limit 1000`)) {
+    where kind in (${orderApprovalKind}, ${orderShippingKind}, ${orderDeliveryKind}) and parked_at is not null
+    limit 1000`)) {
     parked.add(`order ${key}: ${last_error}`);
   }
   for (const { owner, day } of await orderCountQueries(database).listDifferences(1000)) {

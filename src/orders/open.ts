@@ -1,9 +1,11 @@
 /** Opens the orders. */
 import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CheeseService } from '../cheeses/service.ts';
+import type { Clock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import type { CustomerService } from '../customers/service.ts';
+import type { Context } from '../database/context.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
@@ -18,6 +20,7 @@ import { storeRoutes } from './routes.ts';
 import { createOrderService } from './service.ts';
 import { shipmentRoutes } from './shipments/routes.ts';
 import { createShipments } from './shipments/shipments.ts';
+import { createAutomaticHandlers, createAutomaticSteps } from './transitions/automatic-steps.ts';
 import { createOrderOnDelete } from './transitions/on-delete.ts';
 import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
 import { createTransitions } from './transitions/transitions.ts';
@@ -35,11 +38,25 @@ interface Dependencies extends AreaDependencies {
 }
 
 export function openOrders(dependencies: Dependencies) {
-  const { database, clock, log, config, cheeses, customerFinder, contextOf } = dependencies;
+  const { database, clock, log, config, cheeses, customers, customerFinder, contextOf } = dependencies;
   const firstId = firstIdIn(config.environment);
-  const stock = createStockReservations(clock);
-  const transitions = createTransitions({ clock, stock, shippingTimeMs: config.shippingTimeMs, firstId });
-  const approvals = createOrderApprovals({ clock, cheeses, stock, transitions });
+  const transitionsBy = (clock: Clock) => {
+    const stock = createStockReservations(clock);
+    const automaticSteps = createAutomaticSteps(clock, config);
+    const { shippingTimeMs } = config;
+    const transitions = createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId });
+    return { stock, transitions, approvals: createOrderApprovals({ clock, cheeses, stock, transitions }) };
+  };
+  const jobsOf = (
+    clock: Clock,
+    { approvals, transitions }: ReturnType<typeof transitionsBy>,
+    context: Context,
+  ) => [
+    createOrderApprovalHandler(approvals, context),
+    ...createAutomaticHandlers({ clock, transitions, customers }, context),
+  ];
+  const byShopTime = transitionsBy(clock);
+  const { stock, transitions, approvals } = byShopTime;
   const shipments = createShipments({ database, clock, firstId });
   const service = createOrderService({
     ...dependencies,
@@ -72,7 +89,9 @@ export function openOrders(dependencies: Dependencies) {
         cachedFor(clock, countsFreshMs, async () => byLabel('status', await reader.countByStatus())),
       ),
     ],
-    jobs: [createOrderApprovalHandler(approvals, contextOf('system'))],
+    jobs: jobsOf(clock, byShopTime, contextOf('system')),
+    /** Handlers that see another time, for a dry run of what will happen. */
+    jobsBy: (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context),
     checks: [
       { name: 'orders', run: checkOrders },
       { name: 'customers', run: checkCredits },

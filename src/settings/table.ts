@@ -24,6 +24,7 @@ import {
 } from './parsers.ts';
 import { parseProcesses } from './processes.ts';
 import { parseEventRetention } from './retention.ts';
+import { outsideProduction, parseClockMode } from './sandbox.ts';
 import { parseLocalKey, parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
 
@@ -192,6 +193,32 @@ export const settings = {
     help: 'true refuses orders of cheeses without a price; otherwise an operator must approve such orders',
     default: 'false',
     parse: parseBoolean,
+  },
+  clock: {
+    variable: 'CURD_CLOCK',
+    flag: 'clock',
+    placeholder: 'mode',
+    help: 'movable lets operators move the time of the shop forward, to test what happens later; not in production',
+    default: { local: 'movable', elsewhere: 'system' },
+    parse: parseClockMode,
+  },
+  autoShip: {
+    variable: 'CURD_AUTO_SHIP',
+    flag: 'auto-ship',
+    placeholder: 'bool',
+    help: 'true ships approved orders by themselves at their shipDate; not in production',
+    default: 'false',
+    parse: outsideProduction('false', parseBoolean),
+  },
+  autoDeliverMs: {
+    variable: 'CURD_AUTO_DELIVER',
+    flag: 'auto-deliver',
+    placeholder: 'duration',
+    help: 'how long after shipping an order is delivered by itself, or off; not in production',
+    default: 'off',
+    parse: outsideProduction('off', (text, name): number | null =>
+      text === 'off' ? null : parseDurationSetting(text, name),
+    ),
   },
   localKey: {
     variable: 'CURD_LOCAL_KEY',

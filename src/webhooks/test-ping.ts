@@ -3,7 +3,7 @@
  * accepted, the deliveries that wait are due.
  */
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Clock, timestamp } from '../clock.ts';
+import { type Clock, machineTime, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
@@ -77,10 +77,10 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
       previousId: null,
     });
     const { createWebhookSender } = await import('./requests/sender.ts');
-    const sender = createWebhookSender(targets, clock.now);
+    const sender = createWebhookSender(targets, () => machineTime(clock));
     try {
       const result = await sender.send(
-        toRequest({ url: row.url, id, body, at: now, keys, version: packageJson.version }),
+        toRequest({ url: row.url, id, body, at: machineTime(clock), keys, version: packageJson.version }),
       );
       const { status, durationMs, response } = result;
       const error = attemptError(result);

@@ -45,9 +45,25 @@ export async function readHistory(
   types: readonly string[],
 ): Promise<HistoryPage> {
   const queries = eventLogQueries(tx);
-  const last = (await queries.findLastId())?.id ?? 0;
+  const last = await findLastEventId(tx);
   const until = Math.min(after + examined, last);
   return { events: await queries.listHistory(after, until, sequence, types), until, last };
+}
+
+/** The id of the newest stored event; 0 without one. */
+export async function findLastEventId(tx: Sql): Promise<number> {
+  return (await eventLogQueries(tx).findLastId())?.id ?? 0;
+}
+
+/** How many events of each type an actor has caused since the event with an id, whether they have numbers or not. */
+export async function countEventsOf(
+  tx: Sql,
+  afterId: number,
+  actor: string,
+  types: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await eventLogQueries(tx).countOfActor(afterId, actor, types);
+  return new Map(rows.map(({ type, events }) => [type, events]));
 }
 
 /** Events that wait for their number. */

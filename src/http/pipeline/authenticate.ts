@@ -9,6 +9,15 @@ import type { Exchange } from '../exchange.ts';
 import { planHeaders } from '../responses/rate-limit-headers.ts';
 import type { Route } from '../route.ts';
 
+/** Learns the time of the shop, unless the look-up of a credential reads it along (database/lookup.ts). */
+export function readClock({ request, dependencies }: Exchange): MaybePromise<void> {
+  const { clock, hasOneServer } = dependencies;
+  const { 'x-api-key': key, authorization } = request.headers;
+  if (hasOneServer || (key === undefined && authorization === undefined)) {
+    return clock.refresh();
+  }
+}
+
 /** @throws AppError unauthorized; rateLimited where the client IP sent too many invalid credentials */
 export function authenticate(exchange: Exchange): MaybePromise<void> {
   if (exchange.hasBody) {

@@ -8,6 +8,7 @@ import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
 import { Exchange, type PipelineDependencies } from '../exchange.ts';
 import { withUnreadBodies } from '../raw-routes.ts';
+import { setClockHeader } from '../responses/clock-header.ts';
 import type { RouteResponse } from '../responses/response.ts';
 import { sendResponse } from '../responses/send-response.ts';
 import { fullPath, isChange, type OpenConnection, type Route } from '../route.ts';
@@ -18,6 +19,7 @@ import {
   checkCredential,
   clientIpOf,
   rateLimit,
+  readClock,
   recheckCredential,
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
@@ -38,6 +40,7 @@ export const pipeline = {
     },
     // The parser of Node can still refuse how a body is sent, until the current callback has returned.
     { name: 'waitForParser', run: ({ hasBody }) => (hasBody ? Promise.resolve() : undefined) },
+    { name: 'readClock', run: readClock },
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
     { name: 'authorize', appliesTo: isLimited, run: authorize },
@@ -235,6 +238,7 @@ function limitBodyTime({ request, reply, hasBody, dependencies }: Exchange): voi
 
 function send(exchange: Exchange): MaybePromise<void> {
   const { request, reply, dependencies, simulation } = exchange;
+  setClockHeader(reply, dependencies.clock);
   const response = exchange.response as RouteResponse;
   if (simulation !== null && simulation.replaceResponse !== null) {
     dependencies.recordResponse(request, response.status);

@@ -1,16 +1,18 @@
 /** Sends error responses: JSON, or a page where a person opened a URL at which there is nothing. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
 import type { Config } from '../../settings/config.ts';
 import { notFoundPage } from '../pages/not-found-page.ts';
 import { plainPageHeaders } from '../pages/plain-page.ts';
+import { setClockHeader } from './clock-header.ts';
 import { errorBody } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
 import { qualityOf } from './quality-values.ts';
 import { closeIfStopping } from './send-response.ts';
 
 /** Returns a function that sends an error. */
-export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>) {
+export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, clock: Clock) {
   const page = notFoundPage(config);
   return (error: AppError, request: FastifyRequest, reply: FastifyReply): void => {
     const replaceResponse = request.exchange?.simulation?.replaceResponse ?? null;
@@ -19,6 +21,7 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>) 
       return;
     }
     closeIfStopping(reply);
+    setClockHeader(reply, clock);
     reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
     if (statusOf(error) === 404 && isByPerson(request)) {
       reply.headers(plainPageHeaders).send(page);

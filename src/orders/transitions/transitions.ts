@@ -17,6 +17,7 @@ import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
 import { deleteOrderApprovalJob, deleteOrderApprovalJobs } from './approval-job.ts';
+import type { AutomaticSteps } from './automatic-steps.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 
 /** The slowest statement of a block of orders with 100 lines each takes 5 to 15 ms on SQLite. */
@@ -52,13 +53,20 @@ export interface Transitions {
 interface Dependencies {
   readonly clock: Clock;
   readonly stock: StockReservations;
+  readonly automaticSteps: AutomaticSteps;
   /** Time from the approval to the estimated shipDate. */
   readonly shippingTimeMs: number;
   /** See `firstIdIn`. */
   readonly firstId: number;
 }
 
-export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dependencies): Transitions {
+export function createTransitions({
+  clock,
+  stock,
+  automaticSteps,
+  shippingTimeMs,
+  firstId,
+}: Dependencies): Transitions {
   /**
    * Returns the orders whose status has changed, by their ids.
    * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
@@ -150,24 +158,29 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
     async changeStatus(tx, context, id, transition) {
       const released = new Map<number, number>();
       const [row] = await changeStatuses(tx, context, [id], transition, released);
-      if (row?.status === 'shipped') {
+      if (row?.status === 'approved') {
+        await automaticSteps.onApproval(tx, [id], row.ship_date ?? row.updated_at);
+      } else if (row?.status === 'shipped') {
         await consumeStock(tx, row);
+        await automaticSteps.onShipping(tx, id);
       }
       await stock.release(tx, context, released);
       return row;
     },
 
     async approveLocked(tx, context, orders) {
-      const now = timestamp(clock.now());
+      const now = clock.now();
+      const shipDate = timestamp(now + shippingTimeMs);
       const ids = orders.map(({ id }) => id);
       await deleteOrderApprovalJobs(tx, ids);
-      await orderQueries(tx).approveLocked(ids, timestamp(clock.now() + shippingTimeMs), now);
+      await orderQueries(tx).approveLocked(ids, shipDate, timestamp(now));
+      await automaticSteps.onApproval(tx, ids, shipDate);
       const approved = orders.map(({ id, total_cents }) => ({
         id,
         status: 'approved' as const,
         total_cents,
       }));
-      await record(tx, context, now, approved, null);
+      await record(tx, context, timestamp(now), approved, null);
     },
 
     async transition(tx, context, id, transition) {

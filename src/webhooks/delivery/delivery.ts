@@ -3,7 +3,7 @@
  * outside of any, and a second transaction stores each result. A server that dies in between has sent the request or
  * not; when its leases have ended, the deliveries are sent again with the same ids.
  */
-import { type Clock, timestamp } from '../../clock.ts';
+import { type Clock, machineTime, timestamp } from '../../clock.ts';
 import { batchCalls } from '../../database/batch-calls.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
@@ -32,6 +32,8 @@ import { attemptsMax } from './retry-schedule.ts';
 
 /** A server that has not renewed its leases for so long is dead. */
 const leaseMs = 10_000;
+/** A request that moves the clock waits for the deliveries on the way. */
+const advancingTimeoutMs = 1000;
 const orphansOfABlock = 500;
 const stopped = 'the server stopped before the result was known';
 const expired = 'the event has expired';
@@ -182,14 +184,15 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     return storer;
   }
 
-  function requestOf({ endpoint, delivery, event, keys, at }: DeliveryAttempt) {
+  function requestOf({ endpoint, delivery, event, keys }: DeliveryAttempt) {
     const { event_id: id, previous_id, kind } = delivery;
     const parentId = Buffer.from(clock.random(8)).toString('hex');
     return toRequest({
       url: endpoint.url,
       id,
       body: `${toEvent(event, id).slice(0, -1)},"previousId":${JSON.stringify(previous_id)}}`,
-      at,
+      // Receivers compare it with their own clock.
+      at: machineTime(clock),
       keys,
       version,
       headers: {
@@ -208,7 +211,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     laneMax: requestsMax,
     leaseMs,
     claim,
-    run: (attempt) => sender.send(requestOf(attempt)),
+    run: (attempt) => sender.send(requestOf(attempt), clock.isAdvancing() ? advancingTimeoutMs : undefined),
     store,
   };
 }

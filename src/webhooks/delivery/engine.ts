@@ -1,6 +1,6 @@
 /** Sends webhooks: a loop that queues deliveries of new events, and a worker that sends them. Loaded when needed. */
 import { forEachBlock } from '../../blocks.ts';
-import type { Clock } from '../../clock.ts';
+import { type Clock, machineTime } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import type { EventHub } from '../../event-log/reading/hub.ts';
@@ -46,8 +46,8 @@ export interface WebhookEngine {
   start(): void;
   /** An endpoint was registered or enabled, or has deliveries to be repeated. */
   wake(endpointId: number): void;
-  /** Queues and sends all that is due now. */
-  run(): Promise<void>;
+  /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
+  run(mayContinue?: () => boolean): Promise<void>;
   addMissingJobs(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createWebhookEngine(
   { database, clock, log, hub, config, version, origin }: WebhookDependencies,
   onOutcome: (outcome: Outcome) => void,
 ): WebhookEngine {
-  const sender = createWebhookSender(config.webhookTargets, clock.now);
+  const sender = createWebhookSender(config.webhookTargets, () => machineTime(clock));
   const secrets = createEndpointSecrets(clock, config.secret);
   const handler = createDeliveryHandler({
     database,
@@ -141,10 +141,10 @@ export function createWebhookEngine(
       waiting.abort();
       worker.wake(laneOf(endpointId).lane);
     },
-    async run() {
+    async run(mayContinue) {
       delays.clear();
       while ((await round()).waitMs === 0) {}
-      await worker.run();
+      await worker.run(mayContinue);
     },
     async addMissingJobs() {
       const endpoints = await webhookQueries(database).listEnabled();

@@ -9,6 +9,7 @@ import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import { webhookQueries } from '../queries.ts';
 import { deliveryKind } from './delivery-order.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
+import { findNextAttempt } from './next-attempt.ts';
 
 /** A block takes some milliseconds on SQLite. */
 const purgedOfABlock = 500;
@@ -27,8 +28,12 @@ export interface WebhookWorker {
   maintain(): Promise<void>;
   /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
   purge(): Promise<boolean>;
-  /** Queues and sends all that is due now: for tests. */
-  run(): Promise<void>;
+  /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
+  run(mayContinue?: () => boolean): Promise<void>;
+  /** When the first attempt after a time is due; null without one. */
+  nextDueAt(after: number): Promise<number | null>;
+  /** Whether an endpoint is enabled, so that events are sent. */
+  hasEndpoints(): Promise<boolean>;
   stop(): Promise<void>;
   readonly stats: WebhookStats;
 }
@@ -109,7 +114,11 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
         (await deleteListed(queries.listOrphans, limit));
       return purgeInSlices(database, deleteSome, purgedOfABlock);
     },
-    run: async () => (await load()).run(),
+    run: async (mayContinue) => (await load()).run(mayContinue),
+    async nextDueAt(after) {
+      return (await queries.listEnabled()).length === 0 ? null : findNextAttempt(database, after);
+    },
+    hasEndpoints: async () => (await queries.listEnabled()).length > 0,
     async stop() {
       isStopped = true;
       await rechecks.stop();

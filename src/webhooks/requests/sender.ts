@@ -12,7 +12,7 @@ import { findAddresses } from './host-lookup.ts';
 /** `public`: https to public unicast addresses alone. `any`: everything, for local development. */
 export type WebhookTargets = 'public' | 'any';
 
-const timeoutMs = 15_000;
+const usualTimeoutMs = 15_000;
 /** A longer response is cut and judged by its status. */
 const responseBytesMax = 64 * 1024;
 const headerBytesMax = 16 * 1024;
@@ -24,7 +24,6 @@ const errorLengthMax = 200;
 /** Azure's metadata service, an ordinary unicast address to libraries. */
 const azureMetadata = '168.63.129.16';
 const notPublic = 'the IP address is not public';
-const late = `no complete response within ${timeoutMs / 1000} s`;
 
 export interface WebhookRequest {
   readonly url: string;
@@ -100,7 +99,7 @@ export function hostOf({ hostname }: URL): string {
 
 export interface WebhookSender {
   /** Never rejects: what goes wrong is the result. */
-  send(request: WebhookRequest): Promise<SendResult>;
+  send(request: WebhookRequest, timeoutMs?: number): Promise<SendResult>;
   /** Closes connections. */
   close(): void;
 }
@@ -150,7 +149,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
   }
 
   return {
-    async send(request) {
+    async send(request, timeoutMs = usualTimeoutMs) {
       const startedAt = performance.now();
       const wrong = targetError(request.url, targets);
       const failed = (error: string) => ({ status: null, error, response: '', retryAfterMs: 0 });
@@ -159,7 +158,11 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
       const result =
         wrong === null
           ? await exchange(request, timeout.signal).catch((error) =>
-              failed(timeout.signal.aborted ? late : errorText(error)),
+              failed(
+                timeout.signal.aborted
+                  ? `no complete response within ${timeoutMs / 1000} s`
+                  : errorText(error),
+              ),
             )
           : failed(`the URL ${wrong}`);
       clearTimeout(timer);

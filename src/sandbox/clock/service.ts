@@ -1,0 +1,122 @@
+/** The clock of the shop, as the API and the command line show and move it. */
+import { hash } from 'node:crypto';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
+import type { Database } from '../../database/database.ts';
+import { purgeInSlices } from '../../database/purge.ts';
+import { isoDuration } from '../../duration.ts';
+import { AppError, validationError } from '../../errors.ts';
+import { idempotencyHours } from '../../stored-responses/store.ts';
+import { type AdvanceDependencies, type Advanced, advanceTo } from './advance.ts';
+import { withAdvanceLease } from './advance-lease.ts';
+import { forecast, type JobsBy } from './forecast.ts';
+import { isMovable } from './movable-clock.ts';
+import { clockQueries } from './queries.ts';
+import { type AdvanceRequest, targetOf } from './target.ts';
+
+const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
+
+export interface ClockState {
+  readonly now: string;
+  readonly system: string;
+  readonly advancedBy: string;
+  readonly movable: boolean;
+}
+
+export interface ClockService {
+  read(): ClockState;
+  /**
+   * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
+   * @param name of the request, where it has an Idempotency-Key: after a crash, the same request continues to the same time
+   * @throws AppError validation, conflict, unavailable
+   */
+  advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced>;
+  /** Deletes the targets of requests whose stored responses have expired. Returns whether some are left. */
+  purge(): Promise<boolean>;
+  /** Ends an advance at the time that it has reached. */
+  stop(): void;
+}
+
+interface Dependencies extends Omit<AdvanceDependencies, 'clock' | 'isStopped'> {
+  readonly clock: Clock;
+  readonly jobsBy: JobsBy;
+}
+
+export function createClockService(dependencies: Dependencies): ClockService {
+  const { database, clock, jobsBy } = dependencies;
+  let isStopped = false;
+
+  return {
+    read: () => stateOf(clock),
+
+    async advance(context, request, name) {
+      if (!isMovable(clock)) {
+        throw new AppError(
+          'conflict',
+          'The clock of this server is that of the machine. Start the server with CURD_CLOCK=movable to move it.',
+        );
+      }
+      const target = targetOf(request, clock);
+      if (context.origin.effects !== null) {
+        return context.transaction(async (tx) => {
+          await forecast(tx, context, clock, jobsBy, target);
+          return { now: clock.now(), did: nothing, more: false };
+        });
+      }
+      const stopped = () => isStopped;
+      return withAdvanceLease(database, clock, stopped, async (lease) => {
+        const stored = await storedTarget(database, clock, request, name);
+        const advanced = await advanceTo({ ...dependencies, clock, isStopped: stopped }, lease, stored);
+        // Stores the response, dated with the time that was reached.
+        return context.transaction(async () => advanced);
+      });
+    },
+
+    purge: () =>
+      purgeInSlices(database, (limit) =>
+        clockQueries(database).deleteExpiredTargets(timestamp(clock.now()), limit),
+      ),
+
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+const nothing = { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 } as const;
+
+function stateOf(clock: Clock): ClockState {
+  const now = clock.now();
+  return {
+    now: timestamp(now),
+    system: timestamp(now - clock.advancedMs()),
+    advancedBy: isoDuration(clock.advancedMs()),
+    movable: isMovable(clock),
+  };
+}
+
+/** The target of a request, which is stored with its key before anything is done. @throws AppError validation */
+async function storedTarget(
+  database: Database,
+  clock: Clock,
+  request: AdvanceRequest,
+  name: string | null,
+): Promise<number> {
+  if (name === null) {
+    return targetOf(request, clock);
+  }
+  const id = hash('sha256', name);
+  const text = JSON.stringify([request.advance ?? null, request.to ?? null]);
+  const known = await clockQueries(database).findTarget(id, timestamp(clock.now()));
+  if (known !== undefined) {
+    if (known.advance !== text) {
+      throw validationError([
+        { field: '', message: 'this Idempotency-Key was used for another request: send a new one' },
+      ]);
+    }
+    return known.target;
+  }
+  const target = targetOf(request, clock);
+  await clockQueries(database).upsertTarget(id, text, target, timestamp(target + lifetimeMs));
+  return target;
+}

@@ -1,0 +1,116 @@
+/** The clock of the shop: what it shows, how it moves, and what it refuses. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { assertError, assertFields, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+
+const dayMs = 24 * 60 * 60_000;
+const clockPath = '/v2/sandbox/clock';
+
+const read = async (shop: Shop) => (await shop.request('GET', clockPath, { as: shop.reader })).json;
+
+const advance = (shop: Shop, body: object, headers: Record<string, string> = {}) =>
+  shop.request('POST', clockPath, { as: shop.admin, body, headers });
+
+async function place(shop: Shop): Promise<{ id: number; createdAt: string }> {
+  const cheese = await shop.request('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name: `Brie ${Math.random()}`, pricePerKg: 20 },
+  });
+  const body = { items: [{ cheeseId: cheese.json.id, quantity: 1 }], shippingAddress: bern };
+  const placed = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
+  assert.equal(placed.status, 201, placed.text);
+  return placed.json;
+}
+
+const order = async (shop: Shop, id: number) =>
+  (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.admin })).json;
+
+onBothEngines('POST /sandbox/clock', (engine) => {
+  const opened = shared((t) => openShop(t, { engine }));
+
+  test('moves the time of the shop, and every response has it', async () => {
+    const shop = opened();
+    const before = await read(shop);
+    assert.equal(before.movable, true);
+    const response = await advance(shop, { advance: '2h' });
+    assert.equal(response.status, 200, response.text);
+    assert.deepEqual({ ...response.json, now: '' }, {
+      now: '',
+      did: { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 },
+      more: false,
+    });
+    const after = await read(shop);
+    const moved = Date.parse(after.now) - Date.parse(before.now);
+    assert.ok(moved >= 2 * 60 * 60_000 && moved < 2 * 60 * 60_000 + 60_000, String(moved));
+    for (const url of ['/healthz', '/nothing', '/v2/cheeses', clockPath]) {
+      const { headers } = await shop.request('GET', url, { as: shop.reader });
+      assert.ok(Math.abs(Date.parse(headers['x-clock'] ?? '') - Date.parse(after.now)) < 60_000, url);
+    }
+  });
+
+  test('approves an order at the time at which it is due', async () => {
+    const shop = opened();
+    const { id, createdAt } = await place(shop);
+    const response = await advance(shop, { advance: '3d' });
+    assert.equal(response.json.did.approved, 1);
+    const { status, updatedAt, shipDate } = await order(shop, id);
+    assert.equal(status, 'approved');
+    const delay = Date.parse(updatedAt) - Date.parse(createdAt);
+    assert.ok(delay >= 5000 && delay < 65_000, String(delay));
+    assert.ok(Math.abs(Date.parse(shipDate) - Date.parse(updatedAt) - 2 * dayMs) < 1000);
+  });
+
+  test('is 422 for a time in the past, too far, both members or none', async () => {
+    const shop = opened();
+    const { now } = await read(shop);
+    const to = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
+    assertFields(await advance(shop, { to: to(-3_600_000) }), ['to']);
+    assertFields(await advance(shop, { to: to(367 * dayMs) }), ['to']);
+    assertFields(await advance(shop, { advance: '400d' }), ['advance']);
+    assertFields(await advance(shop, { advance: 'soon' }), ['advance']);
+    assertFields(await advance(shop, { advance: '1d', to: to(dayMs) }), ['']);
+    assertFields(await advance(shop, {}), ['']);
+    assertError(await shop.request('POST', clockPath, { as: shop.writer, body: { advance: '1d' } }), 403, 'forbidden');
+    assertError(await shop.request('POST', clockPath, { body: { advance: '1d' } }), 401, 'unauthorized');
+    assert.ok(Date.parse((await read(shop)).now) - Date.parse(now) < 60_000);
+  });
+
+  test('reaches a time exactly', async () => {
+    const shop = opened();
+    const { now } = await read(shop);
+    const to = new Date(Date.parse(now) + 5 * dayMs).toISOString();
+    const { json } = await advance(shop, { to });
+    const late = Date.parse(json.now) - Date.parse(to);
+    assert.ok(late >= 0 && late < 5000, String(late));
+  });
+
+  test('lists the transitions of orders in a dry run, and moves nothing', async () => {
+    const shop = opened();
+    const { id } = await place(shop);
+    const before = await read(shop);
+    const response = await advance(shop, { advance: '1d' }, { 'Dry-Run': 'effects' });
+    assert.equal(response.status, 200, response.text);
+    const effects = JSON.parse(response.text).effects;
+    assert.deepEqual(
+      effects.map(({ type, subject }: { type: string; subject: string }) => `${type} ${subject}`),
+      [`order.approved order:${id}`],
+    );
+    assert.equal((await order(shop, id)).status, 'placed');
+    assert.ok(Date.parse((await read(shop)).now) - Date.parse(before.now) < 60_000);
+  });
+
+  test('returns the stored response to the same key, and moves once', async () => {
+    const shop = opened();
+    const headers = { 'Idempotency-Key': `advance-${engine}` };
+    const first = await advance(shop, { advance: '3d' }, headers);
+    const second = await advance(shop, { advance: '3d' }, headers);
+    assert.equal(second.headers['idempotency-replayed'], 'true');
+    assert.deepEqual(second.json, first.json);
+    assert.ok(Date.parse((await read(shop)).now) - Date.parse(first.json.now) < 60_000);
+    assertFields(await advance(shop, { advance: '4d' }, headers), ['']);
+    await advance(shop, { advance: '25h' });
+    const third = await advance(shop, { advance: '3d' }, headers);
+    assert.equal(third.headers['idempotency-replayed'], undefined);
+    assert.ok(Date.parse(third.json.now) - Date.parse(first.json.now) > 4 * dayMs);
+  });
+});
