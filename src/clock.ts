@@ -1,5 +1,6 @@
 /** Time and randomness behind one interface, so that tests need not wait for an expiry. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { isoDuration } from './duration.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 
 export interface Clock {
@@ -33,6 +34,11 @@ export const systemClock: Clock = {
 /** The time of the machine: for what is compared with times of other programs. */
 export function machineTime(clock: Pick<Clock, 'now' | 'advancedMs'>): number {
   return clock.now() - clock.advancedMs();
+}
+
+/** The time of the shop, and how far it was moved, as the API shows both. */
+export function clockState(clock: Pick<Clock, 'now' | 'advancedMs'>) {
+  return { now: timestamp(clock.now()), advancedBy: isoDuration(clock.advancedMs()) };
 }
 
 /** Times that parameters accept: RFC 3339, with up to nine digits of a second. */

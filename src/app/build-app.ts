@@ -45,7 +45,7 @@ export async function buildApp(
   const { requireReady } = operations;
   const routes = [
     ...areas.flatMap((area) => area.routes ?? []),
-    ...operationalRoutes({ requireReady, describe, metrics }),
+    ...operationalRoutes({ requireReady, clock, describe, metrics }),
   ];
   const rawRoutes = areas.flatMap((area) => area.rawRoutes ?? []);
   const server = createServer(routes, {

@@ -22,6 +22,7 @@ const areas: Readonly<Record<string, string>> = {
   OauthClient: 'oauthClients',
   Order: 'orders',
   Request: 'requests',
+  Sandbox: 'sandbox',
   Statistics: 'statistics',
   Stock: 'stock',
   Tag: 'tags',

@@ -82,7 +82,7 @@ function together<Row>(
         : sql`select * from (${companion.statement}) as companion left join (${statement}) as found on true`,
     );
     companion?.note(found[0] as never);
-    // Without a match, the only row has nothing but the columns of the companion.
+    // The only row of a look-up without a match has the columns of the companion.
     const rows = new Map(found.map((row) => [keyOf(row), row]));
     return keys.map((key) => rows.get(key));
   });

@@ -1,6 +1,6 @@
 /** The server processes of a shop. Each writes a row once a minute. */
 import { hostname } from 'node:os';
-import { type Clock, timestamp } from '../clock.ts';
+import { type Clock, machineTime, timestamp } from '../clock.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Database } from '../database/database.ts';
 import { storageIdentityOf } from '../files/storage-identity.ts';
@@ -48,7 +48,7 @@ interface Dependencies {
 }
 
 export function createInstances({ database, clock, config, version }: Dependencies): Instances {
-  const startedAt = timestamp(clock.now());
+  const startedAt = timestamp(machineTime(clock));
   // Host names identify machines for operators; containers can have the same one.
   const id = `${hostname().slice(0, 60)}-${Buffer.from(clock.random(3)).toString('hex')}`;
   const queries = administrationQueries(database);
@@ -56,11 +56,11 @@ export function createInstances({ database, clock, config, version }: Dependenci
 
   async function own(): Promise<InstanceRow> {
     const images = await storageIdentityOf(config, clock);
-    return { id, version, started_at: startedAt, seen_at: timestamp(clock.now()), images };
+    return { id, version, started_at: startedAt, seen_at: timestamp(machineTime(clock)), images };
   }
 
   async function listOthers(): Promise<InstanceRow[]> {
-    const since = timestamp(clock.now() - seenWithinMs);
+    const since = timestamp(machineTime(clock) - seenWithinMs);
     return (await queries.listInstances(since, listedMax)).filter((row) => row.id !== id);
   }
 
@@ -80,7 +80,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
     async report() {
       isReported = true;
       await queries.upsertInstance(await own());
-      await queries.deleteInstancesBefore(timestamp(clock.now() - seenWithinMs));
+      await queries.deleteInstancesBefore(timestamp(machineTime(clock) - seenWithinMs));
     },
     async list() {
       return [await own(), ...(await listOthers())].map((row) => ({

@@ -1,6 +1,6 @@
 /** Schemas of the state of the server. */
 
-import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import { clockSchema, int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
 import { environments } from '../settings/parsers.ts';
 import { settingOrigins } from '../settings/setting-origins.ts';
@@ -87,6 +87,7 @@ export const ShopStatus = {
     'instances',
     'database',
     'log',
+    'clock',
     'jobs',
     'deliveries',
     'streams',
@@ -123,6 +124,7 @@ export const ShopStatus = {
         epoch: { type: ['string', 'null'] },
       },
     },
+    clock: { ...clockSchema, description: 'The time of the shop, which is moved forward in test shops only' },
     jobs: {
       type: 'object',
       required: ['due', 'oldestSeconds'],
@@ -169,6 +171,7 @@ export const ShopStatus = {
       instances: Instance.examples,
       database: { latencyMs: 0.61, waiting: 0 },
       log: { last: 1043, first: 1, waiting: 0, epoch: 'k3Xw' },
+      clock: { now: '2026-01-15T12:41:00.000Z', advancedBy: 'PT0S' },
       jobs: { due: 0, oldestSeconds: 0 },
       deliveries: { waiting: 3, failing: 0 },
       streams: 4,

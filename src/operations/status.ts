@@ -1,5 +1,5 @@
 /** What an operator sees of the running server: figures of /metrics, instances, settings, and what failed recently. */
-import type { Clock } from '../clock.ts';
+import { type Clock, clockState, machineTime } from '../clock.ts';
 import { findBackupTime } from '../database/checks/backup-time.ts';
 import { ping } from '../database/checks/ping.ts';
 import type { Database } from '../database/database.ts';
@@ -42,11 +42,12 @@ export function createStatusReader(dependencies: StatusDependencies) {
       shopName: config.shopName,
       engine: database.engine,
       startedAt: instances.startedAt,
-      uptimeSeconds: Math.max(0, Math.floor((clock.now() - Date.parse(instances.startedAt)) / 1000)),
+      uptimeSeconds: Math.max(0, Math.floor((machineTime(clock) - Date.parse(instances.startedAt)) / 1000)),
       instance: instances.id,
       instances: await instances.list(),
       database: { latencyMs: latency, waiting: database.stats().waiting },
       log: { last, first, waiting: await countUnnumbered(database), epoch: epochs.at(-1)?.name ?? null },
+      clock: clockState(clock),
       jobs: await countDueJobs(database, clock.now()),
       deliveries: { waiting: await webhooks.waiting(), failing: await webhooks.failing() },
       streams: connections.count('stream'),

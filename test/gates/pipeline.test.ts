@@ -13,6 +13,7 @@ test('The steps of the pipeline are these, in this order', () => {
       [
         'refuseOverload',
         'waitForParser',
+        'readClock',
         'authenticate',
         'rateLimit',
         'authorize',

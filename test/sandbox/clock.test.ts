@@ -1,6 +1,6 @@
 /** The clock of the shop: what it shows, how it moves, and what it refuses. */
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { test } from 'node:test';
 import { assertError, assertFields, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -34,11 +34,14 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.equal(before.movable, true);
     const response = await advance(shop, { advance: '2h' });
     assert.equal(response.status, 200, response.text);
-    assert.deepEqual({ ...response.json, now: '' }, {
-      now: '',
-      did: { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 },
-      more: false,
-    });
+    assert.deepEqual(
+      { ...response.json, now: '' },
+      {
+        now: '',
+        did: { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 },
+        more: false,
+      },
+    );
     const after = await read(shop);
     const moved = Date.parse(after.now) - Date.parse(before.now);
     assert.ok(moved >= 2 * 60 * 60_000 && moved < 2 * 60 * 60_000 + 60_000, String(moved));
@@ -70,7 +73,11 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assertFields(await advance(shop, { advance: 'soon' }), ['advance']);
     assertFields(await advance(shop, { advance: '1d', to: to(dayMs) }), ['']);
     assertFields(await advance(shop, {}), ['']);
-    assertError(await shop.request('POST', clockPath, { as: shop.writer, body: { advance: '1d' } }), 403, 'forbidden');
+    assertError(
+      await shop.request('POST', clockPath, { as: shop.writer, body: { advance: '1d' } }),
+      403,
+      'forbidden',
+    );
     assertError(await shop.request('POST', clockPath, { body: { advance: '1d' } }), 401, 'unauthorized');
     assert.ok(Date.parse((await read(shop)).now) - Date.parse(now) < 60_000);
   });

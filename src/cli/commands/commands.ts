@@ -28,6 +28,7 @@ import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';
 import { noteCommands } from './note-commands.ts';
 import { orderCommands } from './order-commands.ts';
+import { sandboxCommands } from './sandbox-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -50,6 +51,7 @@ export const groups: Readonly<Record<string, string>> = {
   webhooks: 'URLs that get events of the shop',
   events: 'the event log',
   environment: 'the environment of a shop, which its first start stores',
+  clock: 'the time of a shop for tests',
 };
 
 export const commands: readonly CommandDefinition[] = [
@@ -187,6 +189,7 @@ export const commands: readonly CommandDefinition[] = [
   ...orderCommands,
   ...noteCommands,
   ...stockCommands,
+  ...sandboxCommands,
   command({
     name: 'import cheeses',
     summary:

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { Clock } from '../../clock.ts';
+import { type Clock, machineTime } from '../../clock.ts';
 import { AppError, unavailable } from '../../errors.ts';
 import { restrict } from '../../permissions.ts';
 import { cannotStore, drain, type ReceivedForm, receiveMultipart } from './multipart.ts';
@@ -100,7 +100,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
       for (const name of await readdir(folder).catch(() => [])) {
         const path = join(folder, name);
         const found = await stat(path).catch(() => null);
-        if (found?.isFile() && found.mtimeMs < clock.now() - forgottenMs) {
+        if (found?.isFile() && found.mtimeMs < machineTime(clock) - forgottenMs) {
           await rm(path, { force: true });
         }
       }

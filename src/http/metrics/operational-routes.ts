@@ -1,5 +1,7 @@
 /** Routes for operators and developers: health checks (`/healthz` and `/readyz`), metrics, the OpenAPI document and the reference. */
 
+import { type Clock, clockState } from '../../clock.ts';
+import { clockSchema } from '../../schema/parts.ts';
 import { referenceRoutes } from '../reference/routes.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText, unavailableResponse as notReady } from '../responses/error-responses.ts';
@@ -18,6 +20,18 @@ const Status = {
   examples: [{ status: 'ok' }],
 } as const;
 
+const Readiness = {
+  ...Status,
+  title: 'Readiness',
+  properties: {
+    ...Status.properties,
+    clock: {
+      ...clockSchema,
+      description: 'Only where the clock was moved forward, to test what happens later',
+    },
+  },
+} as const;
+
 const OpenapiDocument = {
   title: 'OpenapiDocument',
   type: 'object',
@@ -28,12 +42,13 @@ const OpenapiDocument = {
 interface Dependencies {
   /** @throws AppError unavailable when the server cannot process requests */
   readonly requireReady: () => Promise<void>;
+  readonly clock: Clock;
   /** Returns the OpenAPI document. */
   readonly describe: () => unknown;
   readonly metrics: Pick<Metrics, 'renderAll'>;
 }
 
-export function operationalRoutes({ requireReady, describe, metrics }: Dependencies): Route[] {
+export function operationalRoutes({ requireReady, clock, describe, metrics }: Dependencies): Route[] {
   let description: RouteResponse | undefined;
   const described = (): RouteResponse => {
     description ??= revalidated(new Asset(JSON.stringify(describe())));
@@ -72,12 +87,14 @@ export function operationalRoutes({ requireReady, describe, metrics }: Dependenc
       access: 'operational',
       rateLimitGroup: 'health',
       responses: {
-        200: { description: 'Ready', schema: Status },
+        200: { description: 'Ready', schema: Readiness },
         ...notReady('The database does not respond, or the disk is full'),
       },
       handle: async () => {
         await requireReady();
-        return { status: 200, body: { status: 'ok' } };
+        await clock.refresh();
+        const ahead = clock.advancedMs() > 0 ? { clock: clockState(clock) } : {};
+        return { status: 200, body: { status: 'ok', ...ahead } };
       },
     }),
     route({

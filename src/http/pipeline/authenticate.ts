@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts';
 import { planHeaders } from '../responses/rate-limit-headers.ts';
 import type { Route } from '../route.ts';
 
-/** Learns the time of the shop, unless the look-up of a credential reads it along (database/lookup.ts). */
+/** Learns how far the clock was moved, unless the look-up of a credential reads it along (database/lookup.ts). */
 export function readClock({ request, dependencies }: Exchange): MaybePromise<void> {
   const { clock, hasOneServer } = dependencies;
   const { 'x-api-key': key, authorization } = request.headers;

@@ -40,7 +40,7 @@ export const pipeline = {
     },
     // The parser of Node can still refuse how a body is sent, until the current callback has returned.
     { name: 'waitForParser', run: ({ hasBody }) => (hasBody ? Promise.resolve() : undefined) },
-    { name: 'readClock', run: readClock },
+    { name: 'readClock', appliesTo: isLimited, run: readClock },
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
     { name: 'authorize', appliesTo: isLimited, run: authorize },

@@ -1,4 +1,4 @@
-/** The header X-Clock, which says that the clock of the shop was moved. */
+/** The header X-Clock, which says that the clock was moved. */
 import type { FastifyReply } from 'fastify';
 import { type Clock, timestamp } from '../../clock.ts';
 

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import { deleteJob, findFirstDue } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 
-/** As many as a dry run lists. */
+/** The number of effects that a dry run lists. */
 const jobsMax = 1000;
 /** Jobs take some tenths of a millisecond each on SQLite, where a transaction gives no turn to others. */
 const jobsOfATurn = 20;

@@ -1,5 +1,5 @@
 /** Schemas of the clock of the shop. */
-import { timestampSchema } from '../../schema/parts.ts';
+import { clockSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, timestampRule } from '../../schema/text-rules.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -9,13 +9,8 @@ export const SandboxClock = {
   type: 'object',
   required: ['now', 'system', 'advancedBy', 'movable'],
   properties: {
-    now: { ...timestampSchema, description: 'The time of the shop' },
+    ...clockSchema.properties,
     system: { ...timestampSchema, description: 'The time of the machine' },
-    advancedBy: {
-      type: 'string',
-      description: 'The difference, a duration by ISO 8601; days have 24 hours',
-      examples: ['P3D'],
-    },
     movable: { type: 'boolean', description: 'Whether it can be moved: `CURD_CLOCK=movable`' },
   },
   examples: [

@@ -1,16 +1,15 @@
 /** The clock of the shop, as the API and the command line show and move it. */
 import { hash } from 'node:crypto';
-import { type Clock, timestamp } from '../../clock.ts';
+import { type Clock, clockState, machineTime, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
-import { isoDuration } from '../../duration.ts';
 import { AppError, validationError } from '../../errors.ts';
 import { idempotencyHours } from '../../stored-responses/store.ts';
 import { type AdvanceDependencies, type Advanced, advanceTo } from './advance.ts';
 import { withAdvanceLease } from './advance-lease.ts';
 import { forecast, type JobsBy } from './forecast.ts';
-import { isMovable } from './movable-clock.ts';
+import { isMovable, type MovableClock } from './movable-clock.ts';
 import { clockQueries } from './queries.ts';
 import { type AdvanceRequest, targetOf } from './target.ts';
 
@@ -25,6 +24,9 @@ export interface ClockState {
 
 export interface ClockService {
   read(): ClockState;
+  /** The time of the shop, and that to which a request would move it. @throws AppError validation, conflict */
+  now(): number;
+  targetOf(request: AdvanceRequest): number;
   /**
    * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
    * @param name of the request, where it has an Idempotency-Key: after a crash, the same request continues to the same time
@@ -48,15 +50,12 @@ export function createClockService(dependencies: Dependencies): ClockService {
 
   return {
     read: () => stateOf(clock),
+    now: clock.now,
+    targetOf: (request) => targetOf(request, requireMovable(clock)),
 
     async advance(context, request, name) {
-      if (!isMovable(clock)) {
-        throw new AppError(
-          'conflict',
-          'The clock of this server is that of the machine. Start the server with CURD_CLOCK=movable to move it.',
-        );
-      }
-      const target = targetOf(request, clock);
+      const movable = requireMovable(clock);
+      const target = targetOf(request, movable);
       if (context.origin.effects !== null) {
         return context.transaction(async (tx) => {
           await forecast(tx, context, clock, jobsBy, target);
@@ -64,9 +63,13 @@ export function createClockService(dependencies: Dependencies): ClockService {
         });
       }
       const stopped = () => isStopped;
-      return withAdvanceLease(database, clock, stopped, async (lease) => {
+      return withAdvanceLease(database, movable, stopped, async (lease) => {
         const stored = await storedTarget(database, clock, request, name);
-        const advanced = await advanceTo({ ...dependencies, clock, isStopped: stopped }, lease, stored);
+        const advanced = await advanceTo(
+          { ...dependencies, clock: movable, isStopped: stopped },
+          lease,
+          stored,
+        );
         // Stores the response, dated with the time that was reached.
         return context.transaction(async () => advanced);
       });
@@ -83,16 +86,21 @@ export function createClockService(dependencies: Dependencies): ClockService {
   };
 }
 
+/** @throws AppError conflict */
+function requireMovable(clock: Clock): MovableClock {
+  if (!isMovable(clock)) {
+    throw new AppError(
+      'conflict',
+      'The clock of this shop is that of the machine. Start the server with CURD_CLOCK=movable to move it, which production does not permit.',
+    );
+  }
+  return clock;
+}
+
 const nothing = { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 } as const;
 
 function stateOf(clock: Clock): ClockState {
-  const now = clock.now();
-  return {
-    now: timestamp(now),
-    system: timestamp(now - clock.advancedMs()),
-    advancedBy: isoDuration(clock.advancedMs()),
-    movable: isMovable(clock),
-  };
+  return { ...clockState(clock), system: timestamp(machineTime(clock)), movable: isMovable(clock) };
 }
 
 /** The target of a request, which is stored with its key before anything is done. @throws AppError validation */

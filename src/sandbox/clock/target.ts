@@ -4,9 +4,9 @@ import { parseDuration } from '../../duration.ts';
 import { validationError } from '../../errors.ts';
 
 const dayMs = 24 * 60 * 60_000;
-/** Of one request. */
+/** Limit of one request. */
 const daysMax = 366;
-/** Of all requests together. */
+/** Limit of all requests together. */
 const totalDaysMax = 3650;
 
 /** Exactly one of both. */

@@ -9,6 +9,7 @@ import { recordEvents } from '../../../event-log/record.ts';
 import { shopReset } from '../../../events/types.ts';
 import { recountOrders } from '../../../orders/lists/order-counter.ts';
 import { restoreTestOrders } from '../../../orders/test-orders.ts';
+import { resetClock } from '../../../sandbox/clock/movable-clock.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { publicImageUrl } from '../../../settings/urls.ts';
 import { recountStock } from '../../../stock/consistency-check.ts';
@@ -30,7 +31,7 @@ const kept = [
   'instance',
 ];
 /** Tables whose rows an empty shop needs as well. */
-const changed = ['catalogue', 'term', 'image_file', 'event_log', 'stock_count'];
+const changed = ['catalogue', 'term', 'image_file', 'event_log', 'stock_count', 'shop_clock'];
 
 interface CatalogueState {
   readonly version: number;
@@ -56,6 +57,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
     async ({
       config,
       database,
+      clock,
       auth: { keys },
       cheeses: { service: cheeses },
       images: { service: images },
@@ -90,6 +92,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
             await tx.run(sql`delete from ${rawSql(name)}`);
           }
         }
+        await resetClock(tx);
         await recountStock(tx);
         await recountOrders(tx);
         // The maintenance of a server deletes their files.
@@ -100,6 +103,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
         await recordEvents(tx, origin, now, [shopReset.of('shop', {})]);
         return catalogue as CatalogueState;
       });
+      await clock.refresh();
       await fillDemoCatalogue(cheeses, contextOf('cli'));
       await database.exclusiveTransaction((tx) => continueAfter(tx, before));
       await seedDemoImages({ images, database }, contextOf('cli'), (name) => publicImageUrl(config, name));

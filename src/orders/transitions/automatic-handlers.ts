@@ -1,0 +1,50 @@
+/** Ships and delivers orders whose jobs are due. An operator may be first: a job that finds another status does nothing. */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { CustomerService } from '../../customers/service.ts';
+import type { Context } from '../../database/context.ts';
+import { claimJob } from '../../jobs/queue.ts';
+import type { JobHandler } from '../../jobs/worker.ts';
+import { findRow } from '../order.ts';
+import { firstRealId } from '../queries.ts';
+import { orderDeliveryKind, orderShippingKind } from './automatic-steps.ts';
+import type { Transitions } from './transitions.ts';
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly transitions: Transitions;
+  readonly customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>;
+}
+
+/** Handlers of both kinds. The last of 20 attempts is about 15 minutes after the first. */
+export function createAutomaticHandlers(
+  { clock, transitions, customers }: Dependencies,
+  context: Context,
+): JobHandler[] {
+  const now = () => timestamp(clock.now());
+  return [
+    {
+      kind: orderShippingKind,
+      attemptsMax: 20,
+      async run(tx, { key }) {
+        if (await claimJob(tx, orderShippingKind, key, now())) {
+          await transitions.changeStatus(tx, context, Number(key), transitions.shipping());
+        }
+      },
+    },
+    {
+      kind: orderDeliveryKind,
+      attemptsMax: 20,
+      async run(tx, { key }) {
+        // The customer before the job, by the lock order.
+        const { customer_id } = await findRow(tx, Number(key), firstRealId);
+        const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
+        if (await claimJob(tx, orderDeliveryKind, key, now())) {
+          const row = await transitions.changeStatus(tx, context, Number(key), transitions.delivery());
+          if (row !== undefined && isTheirs) {
+            await customers.credit(tx, context, customer_id, row.total_cents);
+          }
+        }
+      },
+    },
+  ];
+}
