@@ -139,7 +139,7 @@ export interface RouteDefinition<
    * The route says that its responses contain neither a secret nor personal data: under an Idempotency-Key they are
    * stored unencrypted. Responses to a person's own credential are always encrypted.
    */
-  readonly storesPlainResponse?: true;
+  readonly storesPlainResponse?: true | ((query: ParameterValues<Q>) => boolean);
   /**
    * `none` where a route that changes something refuses the header Dry-Run, because it returns a secret or writes
    * outside of one transaction. All other changes must be in one transaction of `context`.
@@ -161,7 +161,12 @@ export interface RouteDefinition<
 }
 
 /** A route without the types of its values, for lists of routes. */
-export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
+export type Route = Omit<
+  RouteDefinition<Parameters, Schema, Parameters>,
+  'handle' | 'storesPlainResponse'
+> & {
+  // biome-ignore lint/suspicious/noExplicitAny: as for the handler.
+  readonly storesPlainResponse?: true | ((query: any) => boolean);
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
   readonly handle: (request: RouteRequest<any, any, any, any>) => MaybePromise<RouteResponse>;
 };

@@ -23,6 +23,7 @@ import {
   preconditionOf,
 } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
+import { int64 } from '../schema/parts.ts';
 import type { Versioned } from '../versioned.ts';
 import { requestOf, shownPage, storeListQuery } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
@@ -87,15 +88,28 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       tag,
       summary: 'Place an order',
       description:
-        "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's.",
+        "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's. An operator places an order for a customer with `customerId`.",
       access: anyOf(oauth('write:orders')),
       permitsConfined: true,
+      query: {
+        customerId: {
+          ...int64,
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'The customer who ordered, for example by telephone. Needs the scope `admin`',
+        },
+      },
+      queryFailsAs: 'validation',
       body: OrderInput,
-      storesPlainResponse: true,
-      responses: { 201: oneOrder('The order, placed'), ...unprocessableResponse },
-      handle: ({ body, principal, withIdempotency }) =>
+      storesPlainResponse: ({ customerId }) => customerId === undefined,
+      responses: {
+        201: oneOrder('The order, placed'),
+        ...notFoundResponse('There is no customer with the id `customerId`'),
+        ...unprocessableResponse,
+      },
+      handle: ({ query, body, principal, withIdempotency }) =>
         withIdempotency(
-          (context) => orders.place(context, principal, body),
+          (context) => orders.place(context, principal, body, query.customerId),
           (order) => ({
             ...entityResponse(order, 201),
             headers: { ...etagHeader(order), Location: `/v2/store/order/${order.id}` },

@@ -25,8 +25,11 @@ import type { Transition, Transitions } from './transitions/transitions.ts';
 const hourMs = 60 * 60_000;
 
 export interface OrderService {
-  /** @throws AppError validation when a cheese cannot be ordered, rateLimited */
-  place(context: Context, principal: Principal, input: OrderInput): Promise<Versioned>;
+  /**
+   * @param customerId the customer for whom an operator places the order; otherwise it is that of the principal
+   * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound
+   */
+  place(context: Context, principal: Principal, input: OrderInput, customerId?: number): Promise<Versioned>;
   /** @throws AppError notFound, forbidden */
   find(id: number, principal: Principal | null): Promise<Versioned>;
   /**
@@ -121,9 +124,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   }
 
   return {
-    place: (context, principal, input) =>
+    place: (context, principal, input, ordering) =>
       context.transaction(async (tx) => {
-        const { customerId } = principal;
+        if (ordering !== undefined) {
+          requireOperator(principal);
+        }
+        const customerId = ordering ?? principal.customerId;
         // Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time),
         // the placer (with a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without
         // a round trip between them.
@@ -134,7 +140,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           orderQueries(tx).reserveId(),
         ]);
         if (!hasCustomer) {
-          throw invalidCredential('The customer of this session is gone.');
+          throw ordering === undefined
+            ? invalidCredential('The customer of this session is gone.')
+            : new AppError('notFound', `There is no customer with the id ${ordering}.`);
         }
         requireVelocity(recent);
         const lines = priceLines(input.items, rows, settings.requirePrice);
@@ -228,6 +236,17 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(row);
       }),
   };
+}
+
+/** @throws AppError forbidden where the principal may not place orders for customers */
+function requireOperator({ scopes, confinedTo }: Principal): void {
+  if (!scopes.has('admin') || confinedTo !== null) {
+    throw new AppError(
+      'forbidden',
+      'customerId is for operators: it needs the scope admin, and no credential of a customer beside the key.',
+      { details: { scopes: ['admin'] } },
+    );
+  }
 }
 
 function toShippingAddress({

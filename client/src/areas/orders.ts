@@ -29,13 +29,14 @@ export class Orders extends Area {
   place<Options extends WriteOptions>(
     order: Body<'placeOrder'>,
     options?: Options,
+    query?: Query<'placeOrder'>,
   ): Promise<Outcome<Options, Order>> {
-    return this.api.post('/v2/store/order', { body: order }, options);
+    return this.api.post('/v2/store/order', { body: order, query }, options);
   }
 
   /** Returns the order that would be placed, with current names, prices and total. Nothing is placed or reserved. */
-  quote(order: Body<'placeOrder'>, options?: CallOptions): Promise<Order> {
-    return this.place(order, { ...options, dryRun: true });
+  quote(order: Body<'placeOrder'>, options?: CallOptions, query?: Query<'placeOrder'>): Promise<Order> {
+    return this.place(order, { ...options, dryRun: true }, query);
   }
 
   /** Cancels an order. */

@@ -187,8 +187,11 @@ async function runWithIdempotency<T>(
     return respond(await verb(context));
   }
   const { principal } = input;
+  const { storesPlainResponse: plain = false } = route;
   const isPlain =
-    route.storesPlainResponse === true && principal !== null && actingCustomerOf(principal) === null;
+    (plain === true || (plain !== false && plain(execution.query))) &&
+    principal !== null &&
+    actingCustomerOf(principal) === null;
   const attempt = {
     scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal),
     method: route.method,
