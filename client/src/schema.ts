@@ -636,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's.
+         * @description Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's. An operator places an order for a customer with `customerId`.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -13009,7 +13009,10 @@ export interface operations {
     };
     placeOrder: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The customer who ordered, for example by telephone. Needs the scope `admin` */
+                customerId?: number;
+            };
             header?: {
                 /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
                 "Dry-Run"?: string;
@@ -13080,6 +13083,22 @@ export interface operations {
             400: components["responses"]["ParameterOrHeaderIsNotValid"];
             401: components["responses"]["NoValidCredential"];
             403: components["responses"]["CredentialIsValidButDoesNotPermitThis"];
+            /** @description There is no customer with the id `customerId` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no customer with the id `customerId`."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             408: components["responses"]["BodyTookTooLongToArrive"];
             409: components["responses"]["FirstRequestWithThisIdempotencyKeyIsStillRunning"];
             413: components["responses"]["BodyIsOver1MiB"];
