@@ -282,6 +282,8 @@ create table oauth_object (
   customer_id bigint,
   client_id text collate "C",
   scope text collate "C",
+  -- The URL of the resource for which a token was requested. Null: the API.
+  audience text collate "C",
   consumed_at text collate "C",
   expires_at text collate "C" not null,
   primary key (model, id)

@@ -280,6 +280,8 @@ create table oauth_object (
   customer_id integer,
   client_id text,
   scope text,
+  -- The URL of the resource for which a token was requested. Null: the API.
+  audience text,
   consumed_at text,
   expires_at text not null,
   primary key (model, id)

@@ -89,7 +89,9 @@ export interface DetailsByCode {
   conflict:
     | { readonly retryAfterMs: number }
     /** The fields whose values are taken. */
-    | { readonly fields: readonly FieldError[] };
+    | { readonly fields: readonly FieldError[] }
+    /** The total of an order in US dollars, above the maximum of the request. */
+    | { readonly total: number };
   /** The URL of what is left. */
   eventsExpired: { readonly firstUrl: string };
   /** The rest of the body was not read. */

@@ -1,4 +1,8 @@
 /** The authenticated caller of a request, for every kind of credential. */
+
+/** The protected resources of this server. `api`: every route that checks credentials, except the MCP endpoint. */
+export type Audience = 'api' | 'mcp';
+
 export interface Principal {
   readonly kind: 'apiKey' | 'oauth' | 'session';
   /** The actor in events and logs, for example `key:12`. */
@@ -7,6 +11,8 @@ export interface Principal {
   readonly accountId: number | null;
   readonly plan: string;
   readonly scopes: ReadonlySet<string>;
+  /** Where the credential is accepted. */
+  readonly audience: Audience | 'any';
   /** The customer for whom the request acts. */
   readonly customerId: number | null;
   /** Set when a customer's credential accompanies an API key: the request reaches only data of this customer. */

@@ -108,6 +108,10 @@ export const apiInfo: ApiInfo = {
         'To test an integration: the time of the shop and what depends on it. None of these paths exists in production.',
     },
     {
+      name: 'MCP',
+      description: 'The Model Context Protocol, with which AI assistants use the shop. Needs `CURD_MCP=on`.',
+    },
+    {
       name: 'Console',
       description: "The operator's web page, and the sign-in to it.",
     },

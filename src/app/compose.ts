@@ -12,6 +12,7 @@ import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
 import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
+import { openMcp } from '../mcp/open.ts';
 import { openNotes } from '../notes/open.ts';
 import { runAll } from '../operations/maintenance.ts';
 import { openOperations } from '../operations/open.ts';
@@ -90,6 +91,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     webhooks: webhooks.worker,
     numbering: events.numbering,
   });
+  const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });
 
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
@@ -106,7 +108,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
       statistics,
       operations,
     ],
-    ...[events, webhooks, requestLog, idempotency, sandbox, pages, http],
+    ...[events, webhooks, requestLog, idempotency, sandbox, pages, mcp, http],
   ];
   const { database, clock } = shop;
   const worker: JobWorker = createJobWorker({

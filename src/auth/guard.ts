@@ -5,7 +5,7 @@
 
 import type { Requirement } from '../access/access.ts';
 import { permits } from '../access/access.ts';
-import type { Principal } from '../access/principal.ts';
+import type { Audience, Principal } from '../access/principal.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
@@ -45,13 +45,33 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
     });
   }
 
-  function resolveAll([credential, ...others]: readonly Credential[]): MaybePromise<Principal[]> {
+  function resolveAll(
+    [credential, ...others]: readonly Credential[],
+    audience: Audience,
+  ): MaybePromise<Principal[]> {
     return credential === undefined
       ? []
-      : chain(resolve(credential), (first) => chain(resolveAll(others), (rest) => [first, ...rest]));
+      : chain(resolve(credential), (first) => {
+          requireAudience(first, audience);
+          return chain(resolveAll(others, audience), (rest) => [first, ...rest]);
+        });
   }
 
-  return { authenticate: (request) => resolveAll(credentialsOf(request)), authorize };
+  return { authenticate: (request, audience) => resolveAll(credentialsOf(request), audience), authorize };
+}
+
+/** A token is accepted only by the resource for which it was requested (RFC 8707). @throws AppError unauthorized */
+function requireAudience(principal: Principal, audience: Audience): void {
+  if (principal.audience === audience || principal.audience === 'any') {
+    return;
+  }
+  throw rejectedPublicly(
+    audience === 'api'
+      ? 'This token is for the MCP endpoint alone. Request a token without resource for the API.'
+      : principal.kind === 'oauth'
+        ? 'This token is for the API. Request one with resource, as the metadata of the MCP endpoint names it.'
+        : 'The MCP endpoint accepts API keys and access tokens, and not this kind of credential.',
+  );
 }
 
 /** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
-import type { Principal } from '../access/principal.ts';
+import type { Audience, Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
@@ -14,7 +14,7 @@ import type { IdempotencyStore } from '../stored-responses/store.ts';
 import type { Uploads } from './bodies/uploads.ts';
 import type { DryRun } from './pipeline/dry-run.ts';
 import type { RouteResponse } from './responses/response.ts';
-import type { Route } from './route.ts';
+import type { Route, ToolUse } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,8 +26,14 @@ declare module 'fastify' {
 }
 
 export interface Guard {
-  /** The principals of all credentials that were sent, each of which must be valid. @throws AppError unauthorized */
-  authenticate(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): MaybePromise<readonly Principal[]>;
+  /**
+   * The principals of all credentials that were sent, each of which must be valid, and accepted by the protected resource.
+   * @throws AppError unauthorized
+   */
+  authenticate(
+    request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+    audience: Audience,
+  ): MaybePromise<readonly Principal[]>;
   /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
   authorize(
     principals: readonly Principal[],
@@ -95,6 +101,8 @@ export class Exchange {
   clientIpCount: ClientIpCount | null = null;
   /** The body arrived, or a simulated delay ended, in a later turn of the event loop than the check of the credentials. */
   isCredentialOld = false;
+  /** The tool that the request runs. */
+  tool: ToolUse | null = null;
   /** null for a real request. */
   dryRun: DryRun | null = null;
   /** null unless the request asks for one. */

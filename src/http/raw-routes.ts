@@ -105,7 +105,7 @@ async function principalsOf(
   guard: Pick<Guard, 'authenticate'>,
 ): Promise<readonly Principal[]> {
   try {
-    return await guard.authenticate(request);
+    return await guard.authenticate(request, 'api');
   } catch (error) {
     if (error instanceof AppError && error.code === 'unauthorized') {
       return [];

@@ -5,8 +5,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
 import type { Access } from '../access/access.ts';
-import type { Principal } from '../access/principal.ts';
+import type { Audience, Principal } from '../access/principal.ts';
 import type { Context } from '../database/context.ts';
+import type { AppError } from '../errors.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import type { RateLimitGroup } from '../limits/client-ip-limits.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
@@ -44,6 +45,24 @@ export interface OpenConnection {
   readonly destroy: () => void;
 }
 
+/** The request of a route that another one runs. */
+export interface InnerRequest {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: URLSearchParams;
+  /** Names are in lower case. */
+  readonly headers?: IncomingHttpHeaders;
+  readonly body?: unknown;
+  readonly isDryRun?: boolean;
+}
+
+/** A tool that a request runs. The response has the status 200 also where the tool fails. */
+export interface ToolUse {
+  readonly name: string;
+  /** The route that declares the names of its fields. */
+  readonly route: Route;
+  readonly error: AppError | null;
+}
+
 /** What a handler receives: validated values, the principal, and the context for services. */
 export interface RouteRequest<Q, B, F, P> {
   readonly params: Readonly<Record<string, string>>;
@@ -61,6 +80,12 @@ export interface RouteRequest<Q, B, F, P> {
   /** Where the response stays open: a long poll or a stream. */
   readonly openConnection: () => OpenConnection;
   readonly context: Context;
+  /** Checks whether the credential of this request permits another route. @throws AppError forbidden */
+  readonly authorizeFor: (route: Route) => void;
+  /** Runs another route with the credential of this request. @throws AppError forbidden, and those of the route */
+  readonly runRoute: (route: Route, request: InnerRequest) => Promise<RouteResponse>;
+  /** Names the tool in the request log. */
+  readonly noteTool: (tool: ToolUse) => void;
   /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: () => Promise<ReceivedUpload<F>>;
   /**
@@ -122,6 +147,10 @@ export interface RouteDefinition<
   };
   /** The media types of a JSON body, if not every JSON type is accepted. */
   readonly bodyTypes?: readonly string[];
+  /** Invalid bodies are 422 by default. */
+  readonly bodyFailsAs?: 'badRequest';
+  /** The largest body, if it is not that of every route. */
+  readonly bodyBytesMax?: number;
   /** The body may be a form or JSON. */
   readonly takesForms?: boolean;
   /** The body is this form. The handler calls `receive` to read it. */
@@ -131,6 +160,14 @@ export interface RouteDefinition<
   readonly rateLimitGroup?: RateLimitGroup;
   /** Reads the header Curd-Client-IP, if the request has an API key: limits then count the client IP that it states. */
   readonly acceptsClientIp?: true;
+  /** The route is a protected resource of its own: it accepts only tokens that were requested for it. */
+  readonly resource?: {
+    readonly audience: Audience;
+    /** The URL of its metadata (RFC 9728), which its challenges name. */
+    readonly metadataUrl: () => string;
+  };
+  /** The values of Origin that are not refused, if a page of another site must not send requests. */
+  readonly origins?: () => readonly string[];
   /** Whether scripts of the origins in CURD_CORS_ORIGINS may read the responses: `public` by default. */
   readonly cors?: CorsPolicy;
   /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */

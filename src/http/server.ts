@@ -130,7 +130,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   }
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const error = toAppError(thrown);
+    const error = toAppError(thrown, request.routeOptions?.bodyLimit);
     const status = statusOf(error);
     if (isFailure(error.code) && error !== request.exchange?.simulation?.error) {
       logError(error, request);

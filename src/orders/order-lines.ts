@@ -1,8 +1,9 @@
 /** The lines of a new order: their current names and prices, and what they need of tracked stock. */
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import { type AppError, type FieldError, validationError } from '../errors.ts';
+import { AppError, type FieldError, validationError } from '../errors.ts';
 import type { Kilograms } from '../stock/reservations.ts';
+import { dollars, totalCents } from './money.ts';
 import { kilogramsByCheese } from './order.ts';
 import type { OrderInput, OrderItem } from './schemas.ts';
 
@@ -43,6 +44,26 @@ export function priceLines(
   });
   return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
 }
+
+/** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */
+export function requireMaximum({ items, isPriced }: PricedLines, maxCents: number): void {
+  const cents = totalCents(items);
+  if (!isPriced) {
+    throw new AppError(
+      'conflict',
+      'A cheese of the order has no price yet, so the order has no total that could be compared with the maximum. Nothing was ordered. Leave this cheese out.',
+    );
+  }
+  if (cents > maxCents) {
+    throw new AppError(
+      'conflict',
+      `The order would cost ${shownDollars(cents)}, which is more than the maximum of ${shownDollars(maxCents)}. Nothing was ordered. Order less, or permit this total.`,
+      { details: { total: dollars(cents) } },
+    );
+  }
+}
+
+const shownDollars = (cents: number) => `$${dollars(cents).toFixed(2)}`;
 
 /** What lines without an error need of the cheeses whose stock is tracked. */
 export function trackedKilograms({ items, errors }: PricedLines, rows: LockedCheeses): Kilograms {

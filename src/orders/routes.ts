@@ -23,12 +23,20 @@ import {
   preconditionOf,
 } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
-import { int64 } from '../schema/parts.ts';
 import type { Versioned } from '../versioned.ts';
 import { requestOf, shownPage, storeListQuery } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
 import { waitForOrder } from './order-wait.ts';
-import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
+import {
+  Inventory,
+  maxCentsOf,
+  maxTotalHeader,
+  Order,
+  OrderInput,
+  OrderList,
+  orderPlacementQuery,
+  Timeline,
+} from './schemas.ts';
 import type { OrderService } from './service.ts';
 import { ShipmentInput } from './shipments/schemas.ts';
 
@@ -91,25 +99,22 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's. An operator places an order for a customer with `customerId`.",
       access: anyOf(oauth('write:orders')),
       permitsConfined: true,
-      query: {
-        customerId: {
-          ...int64,
-          minimum: 1,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'The customer who ordered, for example by telephone. Needs the scope `admin`',
-        },
-      },
+      query: orderPlacementQuery,
       queryFailsAs: 'validation',
+      headers: maxTotalHeader,
       body: OrderInput,
       storesPlainResponse: ({ customerId }) => customerId === undefined,
       responses: {
         201: oneOrder('The order, placed'),
         ...notFoundResponse('There is no customer with the id `customerId`'),
+        ...conflictResponse(
+          'The total is above Curd-Max-Total, or the first request with this Idempotency-Key is still running',
+        ),
         ...unprocessableResponse,
       },
-      handle: ({ query, body, principal, withIdempotency }) =>
+      handle: ({ query, body, headers, principal, withIdempotency }) =>
         withIdempotency(
-          (context) => orders.place(context, principal, body, query.customerId),
+          (context) => orders.place(context, principal, body, { ...query, maxCents: maxCentsOf(headers) }),
           (order) => ({
             ...entityResponse(order, 201),
             headers: { ...etagHeader(order), Location: `/v2/store/order/${order.id}` },

@@ -1,9 +1,12 @@
 /** Schemas of the store. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
 import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import type { Parameters } from '../schema/schema.ts';
 import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { wholeCents } from './money.ts';
 import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
 
@@ -213,3 +216,30 @@ export const Timeline = {
     },
   ],
 } as const;
+
+export const orderPlacementQuery = {
+  customerId: {
+    ...int64,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'The customer who ordered, for example by telephone. Needs the scope `admin`',
+  },
+} as const satisfies Parameters;
+
+/** The name of `maxTotalHeader` in the headers of a request. */
+export const maxTotalField = 'curd-max-total';
+/** A header, because an idempotency key is bound to the body, and a replay must not depend on the maximum. */
+export const maxTotalHeader = {
+  'Curd-Max-Total': {
+    type: 'number',
+    minimum: 0,
+    maximum: 1_000_000_000_000,
+    description:
+      'US dollars. If the total is above it at the moment of the order, or a cheese has no price, nothing is ordered: 409',
+  },
+} as const satisfies Parameters;
+
+/** Cents of the header, which is valid; undefined without it. */
+export function maxCentsOf({ [maxTotalField]: maxTotal }: IncomingHttpHeaders): number | undefined {
+  return maxTotal === undefined ? undefined : wholeCents(Number(maxTotal));
+}

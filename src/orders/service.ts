@@ -13,7 +13,7 @@ import type { StockReservations } from '../stock/reservations.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
-import { lineErrors, priceLines, trackedKilograms } from './order-lines.ts';
+import { lineErrors, priceLines, requireMaximum, trackedKilograms } from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
 import type { ShipmentInput } from './shipments/schemas.ts';
@@ -24,12 +24,24 @@ import type { Transition, Transitions } from './transitions/transitions.ts';
 
 const hourMs = 60 * 60_000;
 
+export interface PlaceOptions {
+  /** The customer for whom an operator places the order; otherwise it is that of the principal. */
+  readonly customerId?: number | undefined;
+  /** The highest total. */
+  readonly maxCents?: number | undefined;
+}
+
 export interface OrderService {
   /**
-   * @param customerId the customer for whom an operator places the order; otherwise it is that of the principal
-   * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound
+   * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
+   * maximum
    */
-  place(context: Context, principal: Principal, input: OrderInput, customerId?: number): Promise<Versioned>;
+  place(
+    context: Context,
+    principal: Principal,
+    input: OrderInput,
+    options?: PlaceOptions,
+  ): Promise<Versioned>;
   /** @throws AppError notFound, forbidden */
   find(id: number, principal: Principal | null): Promise<Versioned>;
   /**
@@ -124,7 +136,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   }
 
   return {
-    place: (context, principal, input, ordering) =>
+    place: (context, principal, input, { customerId: ordering, maxCents } = {}) =>
       context.transaction(async (tx) => {
         if (ordering !== undefined) {
           requireOperator(principal);
@@ -152,6 +164,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           throw lineErrors(lines, await reserve());
         }
         const { items, isPriced } = lines;
+        if (maxCents !== undefined) {
+          requireMaximum(lines, maxCents);
+        }
         const now = clock.now();
         const queries = orderQueries(tx);
         const order = {

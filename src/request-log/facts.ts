@@ -28,12 +28,13 @@ export interface FactOptions {
 
 /** Called for requests that are kept or fail alone: most requests are neither. */
 export function factsOf(
-  { request, status, milliseconds, error }: RecordedResponse,
+  { request, status, milliseconds, error: thrown }: RecordedResponse,
   { clock, instance }: FactOptions,
 ) {
   const { method, id } = request;
   const exchange = exchangeOf(request);
   const reply = exchange?.reply;
+  const error = errorOf(exchange, thrown);
   const { errors, unlisted } = redactedErrors(error, request);
   return {
     id,
@@ -41,6 +42,7 @@ export function factsOf(
     instance,
     method,
     route: routeOf(request),
+    tool: exchange?.tool?.name ?? null,
     ids: idsOf(request),
     status,
     milliseconds: rounded(milliseconds),
@@ -59,6 +61,11 @@ export function factsOf(
     simulated: reply?.getHeader('x-simulated') === 'true',
     traceId: givenTraceId(request, clock),
   };
+}
+
+/** A tool reports its error in a response with the status 200. */
+export function errorOf(exchange: Exchange | null, thrown: AppError | null): AppError | null {
+  return thrown ?? exchange?.tool?.error ?? null;
 }
 
 /** The framework refuses some requests before it adds an exchange. */

@@ -18,7 +18,7 @@ const removed = '…';
 export function redactedErrors(error: AppError | null, request: FastifyRequest) {
   const all = error?.errors ?? [];
   const values = all.length === 0 ? [] : textsOf(request);
-  const names = namesOf(request.exchange?.route);
+  const names = namesOf(request.exchange?.tool?.route ?? request.exchange?.route);
   const errors = all.slice(0, keptErrorsMax).map(({ field, message }) => ({
     field: isDeclared(field, names) ? field : removed,
     message: withoutTexts(message, values),

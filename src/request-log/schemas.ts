@@ -19,6 +19,11 @@ const properties = {
     description: 'The path with its parameters; null where there is no such path',
     examples: ['/v2/cheeses/{cheeseId}'],
   },
+  tool: {
+    ...nullableText,
+    description: 'The tool that a request to `/mcp` ran; its error has the status 200',
+    examples: ['place_order'],
+  },
   ids: {
     type: 'object',
     description: 'Numeric ids in the path',
@@ -119,6 +124,7 @@ const required = [
   'instance',
   'method',
   'route',
+  'tool',
   'ids',
   'status',
   'milliseconds',
@@ -140,6 +146,7 @@ const example = {
   instance: 'shop-1-4f21aa',
   method: 'POST',
   route: '/v2/cheeses',
+  tool: null,
   ids: {},
   status: 403,
   milliseconds: 0.61,

@@ -10,7 +10,15 @@ import { clientNetwork } from '../http/client-ip.ts';
 import type { RequestRecorder } from '../http/exchange.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
-import { customerOf, exchangeOf, type FactOptions, factsOf, ownerOfRequest, routeOf } from './facts.ts';
+import {
+  customerOf,
+  errorOf,
+  exchangeOf,
+  type FactOptions,
+  factsOf,
+  ownerOfRequest,
+  routeOf,
+} from './facts.ts';
 import type { ForgottenCustomers } from './forgotten-customers.ts';
 import { type NewRequestRow, requestQueries } from './queries.ts';
 
@@ -89,7 +97,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
       method: facts.method,
       route,
       status,
-      error: error?.type ?? null,
+      error: errorOf(exchange, error)?.type ?? null,
       facts: JSON.stringify(facts),
     });
   }

@@ -71,7 +71,7 @@ function validateObject(
     }
     copy[name] = validateValue(property, given, path, isStrict, errors);
   }
-  if (isStrict) {
+  if (isStrict && schema.additionalProperties !== true) {
     for (const name of Object.keys(value)) {
       if (isFull(errors)) {
         break;
@@ -84,7 +84,8 @@ function validateObject(
   if (Object.keys(copy).length < (schema.minProperties ?? 0)) {
     addError(errors, field, `must have at least one of ${Object.keys(properties).join(', ')}`);
   }
-  return copy;
+  // Members of any name cannot be copied one by one: `__proto__` is not data there.
+  return schema.additionalProperties === true ? value : copy;
 }
 
 function validateArray(

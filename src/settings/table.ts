@@ -269,6 +269,14 @@ export const settings = {
     default: 'on',
     parse: parseEnum(['on', 'off']),
   },
+  mcp: {
+    variable: 'CURD_MCP',
+    flag: 'mcp',
+    placeholder: 'on|off',
+    help: 'whether AI assistants can use the shop at /mcp (Model Context Protocol)',
+    default: { production: 'off', elsewhere: 'on' },
+    parse: parseEnum(['on', 'off']),
+  },
   requestLog: {
     variable: 'CURD_REQUEST_LOG',
     flag: 'request-log',

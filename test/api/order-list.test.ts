@@ -268,7 +268,7 @@ function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Pri
     tokenHash: null,
     confinedTo: null,
   };
-  return { kind: 'oauth', id, customerId, scopes: new Set(scopes), ...account };
+  return { kind: 'oauth', id, customerId, scopes: new Set(scopes), audience: 'api', ...account };
 }
 
 const isForbidden = (error: unknown) => error instanceof AppError && error.code === 'forbidden';

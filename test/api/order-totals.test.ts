@@ -30,6 +30,7 @@ function principal(id: string, customerId: number | null): Principal {
     id,
     customerId,
     scopes: new Set(['read:orders', 'write:orders']),
+    audience: 'any',
     accountId: 1,
     plan: 'free',
     expiresAt: null,

@@ -50,7 +50,7 @@ const freshAccount = () => {
 
 function principalOf(accountId: number, plan = 'only'): Principal {
   const nothing = { customerId: null, expiresAt: null, sessionHash: null, tokenHash: null, confinedTo: null };
-  return { kind: 'apiKey', id: 'key:1', accountId, plan, scopes: new Set(), ...nothing };
+  return { kind: 'apiKey', id: 'key:1', accountId, plan, scopes: new Set(), audience: 'any', ...nothing };
 }
 
 /** The charge, or the seconds of Retry-After. */

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { cleanUp, temporaryFolder, until } from '../context.ts';
 import { freshShop, inShop, serve } from './run.ts';
 
-const large = ['oidc-provider', 'sharp', '@node-rs/argon2'];
+const large = ['oidc-provider', 'sharp', '@node-rs/argon2', '@modelcontextprotocol/server'];
 
 /** Appends the URL of each module that a process loads to the file in LOADED_MODULES. */
 const recorder = `
@@ -19,7 +19,7 @@ const recorder = `
     },
   });`;
 
-test('serve loads oidc-provider with the first OAuth request, and sharp and argon2 in no server process', async (t) => {
+test('serve loads oidc-provider and MCP with the first request to them, and sharp and argon2 in no server process', async (t) => {
   const log = join(await temporaryFolder(t), 'modules');
   const server = await serve(t, {
     ...(await freshShop(t)),
@@ -43,6 +43,16 @@ test('serve loads oidc-provider with the first OAuth request, and sharp and argo
   assert.equal(authorization.status, 400);
   assert.deepEqual(large.filter(isLoaded), ['oidc-provider']);
 
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const atMcp = await fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': server.firstKey ?? '' },
+    body: JSON.stringify(message),
+  });
+  assert.equal(atMcp.status, 200);
+  const loaded = ['oidc-provider', '@modelcontextprotocol/server'];
+  assert.deepEqual(large.filter(isLoaded), loaded);
+
   // Worker processes handle passwords and images. The recorder is not active there.
   const login = await fetch(`${server.url}/v2/customer/login`, {
     method: 'POST',
@@ -50,7 +60,7 @@ test('serve loads oidc-provider with the first OAuth request, and sharp and argo
     body: JSON.stringify({ username: 'unknown', password: 'Roquefort 9' }),
   });
   assert.equal(login.status, 401);
-  assert.deepEqual(large.filter(isLoaded), ['oidc-provider']);
+  assert.deepEqual(large.filter(isLoaded), loaded);
 });
 
 test('serve loads the modules that send webhooks with the first endpoint', async (t) => {

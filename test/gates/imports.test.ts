@@ -11,6 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/app'],
   ['src/sandbox'],
   [
+    'src/mcp',
     'src/operations',
     'src/console-server',
     'src/idempotency',

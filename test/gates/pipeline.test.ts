@@ -16,6 +16,7 @@ test('The steps of the pipeline are these, in this order', () => {
         'readClock',
         'authenticate',
         'rateLimit',
+        'refuseForeignOrigin',
         'authorize',
         'simulate',
         'checkDryRun',

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['oauth', 'console']);
+runFolders(['oauth', 'console', 'mcp']);

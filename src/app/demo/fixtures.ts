@@ -167,6 +167,7 @@ function principalOf(customerId: number): Principal {
     accountId: null,
     plan: 'free',
     scopes: new Set(),
+    audience: 'api',
     customerId,
     confinedTo: null,
     expiresAt: null,

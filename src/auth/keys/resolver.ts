@@ -98,6 +98,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       accountId: row.account_id,
       plan: row.plan,
       scopes: scopesOf(row.scopes),
+      audience: 'any',
       customerId: null,
       expiresAt: row.expires_at,
       sessionHash: null,

@@ -146,6 +146,7 @@ function objectOf(secret: string, expiresAt: string) {
     uid: null,
     customer_id: null,
     client_id: consoleClientId,
+    audience: null,
     expires_at: expiresAt,
   };
 }

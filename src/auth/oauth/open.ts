@@ -41,6 +41,7 @@ export function openOauth(dependencies: Dependencies) {
       ...dependencies,
       approvals,
       consoleClient: config.console === 'on' ? consoleClient : null,
+      hasMcp: config.mcp === 'on',
       page: createPageLayout(config.shopName),
       secret: config.secret,
     }),

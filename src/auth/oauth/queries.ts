@@ -38,6 +38,8 @@ export interface NewObjectRow {
   readonly customer_id: number | null;
   readonly client_id: string | null;
   readonly scope: string | null;
+  /** The URL of the resource for which a token was requested; null: the API. */
+  readonly audience: string | null;
   readonly expires_at: string;
 }
 
@@ -45,6 +47,7 @@ export interface NewObjectRow {
 export interface TokenRow {
   readonly id: string;
   readonly scope: string | null;
+  readonly audience: string | null;
   readonly expires_at: string;
   readonly client_id: string;
   readonly client_scopes: string;
@@ -78,8 +81,8 @@ export interface NamedApprovalRow extends ApprovalRow {
 }
 
 const token = sql`
-  select o.id, o.scope, o.expires_at, o.client_id, cl.scopes as client_scopes, cl.account_id, a.plan, o.customer_id,
-    cu.role, ap.status as approval, ap.expires_at as approval_expires_at
+  select o.id, o.scope, o.audience, o.expires_at, o.client_id, cl.scopes as client_scopes, cl.account_id, a.plan,
+    o.customer_id, cu.role, ap.status as approval, ap.expires_at as approval_expires_at
   from oauth_object o
   join oauth_client cl on cl.id = o.client_id
   join account a on a.id = cl.account_id
@@ -127,12 +130,14 @@ export const oauthQueries = queriesOn((tx) => ({
   /** Inserts or replaces an object. */
   upsertObject: (o: NewObjectRow) =>
     tx.run(sql`
-      insert into oauth_object (model, id, payload, grant_id, uid, customer_id, client_id, scope, expires_at)
+      insert into oauth_object
+        (model, id, payload, grant_id, uid, customer_id, client_id, scope, audience, expires_at)
       values (${o.model}, ${o.id}, ${o.payload}, ${o.grant_id}, ${o.uid}, ${o.customer_id}, ${o.client_id}, ${o.scope},
-        ${o.expires_at})
+        ${o.audience}, ${o.expires_at})
       on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id,
         uid = excluded.uid, customer_id = excluded.customer_id, client_id = excluded.client_id,
-        scope = excluded.scope, expires_at = excluded.expires_at`),
+        scope = excluded.scope, audience = excluded.audience,
+        expires_at = excluded.expires_at`),
 
   findObject: (model: string, id: string) =>
     tx.get<ObjectRow>(

@@ -31,6 +31,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
       accountId: row.account_id,
       plan: row.plan,
       scopes: scopesOf(row, now),
+      audience: row.audience === null ? 'api' : 'mcp',
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: null,

@@ -65,6 +65,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       accountId: null,
       plan,
       scopes: noScopes,
+      audience: 'api',
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: row.token_hash,

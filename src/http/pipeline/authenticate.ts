@@ -119,7 +119,9 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
     throw error;
   };
   try {
-    const principals = exchange.dependencies.guard.authenticate(exchange.request.raw);
+    const { request, route, dependencies } = exchange;
+    const audience = route.resource?.audience ?? 'api';
+    const principals = dependencies.guard.authenticate(request.raw, audience);
     return principals instanceof Promise ? principals.catch(rethrow) : principals;
   } catch (error) {
     return rethrow(error);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { actingCustomerOf, idempotencyScopeOf, type Principal } from '../../access/principal.ts';
 import type { Context, Origin } from '../../database/context.ts';
 import type { Transaction } from '../../database/database.ts';
-import type { FieldError } from '../../errors.ts';
+import { AppError, type FieldError, joinErrors } from '../../errors.ts';
 import type { ReceivedFile } from '../../files/received-file.ts';
 import type { RateLimitStatus } from '../../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
@@ -11,7 +11,15 @@ import type { IdempotencyStore, StoredResponse } from '../../stored-responses/st
 import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from '../bodies/body.ts';
 import type { ReceivedForm } from '../bodies/multipart.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
-import type { OpenConnection, ReceivedUpload, Route, RouteRequest } from '../route.ts';
+import {
+  fullPath,
+  type InnerRequest,
+  type OpenConnection,
+  type ReceivedUpload,
+  type Route,
+  type RouteRequest,
+  type ToolUse,
+} from '../route.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { runSteps, type Step, stepsOf } from './steps.ts';
@@ -35,6 +43,12 @@ export interface RouteInput {
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
   readonly countAs: (requests: number) => MaybePromise<void>;
   readonly openConnection: () => OpenConnection;
+  /** What another route is run with. @throws AppError forbidden */
+  readonly inner: (
+    route: Route,
+    isDryRun: boolean,
+  ) => Pick<RouteInput, 'principal' | 'origin' | 'transaction'>;
+  readonly noteTool: (tool: ToolUse) => void;
   /** Receives the form of an upload; null for other routes. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: (() => Promise<ReceivedForm>) | null;
 }
@@ -73,12 +87,9 @@ export const executionSteps: readonly Step<Execution>[] = [
     name: 'readBody',
     appliesTo: ({ body }) => body !== undefined,
     run: (execution) =>
-      chain(
-        readBody(execution.route, execution.input.params, execution.input.body, execution.isStrict),
-        (body) => {
-          execution.body = body;
-        },
-      ),
+      chain(bodyOf(execution), (body) => {
+        execution.body = body;
+      }),
   },
   {
     name: 'handle',
@@ -114,6 +125,20 @@ function readParameters(execution: Execution): void {
   execution.query = values;
 }
 
+function bodyOf({ route, input, isStrict }: Execution): MaybePromise<unknown> {
+  const { params, body } = input;
+  if (route.bodyFailsAs === undefined) {
+    return readBody(route, params, body, isStrict);
+  }
+  try {
+    return readBody(route, params, body, isStrict);
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'validation'
+      ? new AppError('badRequest', joinErrors(error.errors))
+      : error;
+  }
+}
+
 function readIdempotencyKey(execution: Execution): void {
   const header = execution.input.headers['idempotency-key'];
   if (header !== undefined) {
@@ -125,7 +150,7 @@ function readIdempotencyKey(execution: Execution): void {
 function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
   const { route, input, query, body } = execution;
   const { params, headers, principal, rateLimitStatus, clientIp, countAs, transaction, origin } = input;
-  const { openConnection } = input;
+  const { openConnection, noteTool } = input;
   const context = { transaction, origin };
   return {
     params,
@@ -138,9 +163,32 @@ function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
     clientIp,
     countAs,
     context,
+    noteTool,
+    authorizeFor: (other) => {
+      input.inner(other, false);
+    },
+    runRoute: (other, request) => runInner(input, other, request),
     receive: route.upload === undefined ? refuseForm : () => receiveUpload(execution),
     withIdempotency: (verb, respond) => runWithIdempotency(execution, context, verb, respond),
   };
+}
+
+/** An idempotency key is bound to the URL that the request would have over HTTP. */
+async function runInner(input: RouteInput, route: Route, request: InnerRequest): Promise<RouteResponse> {
+  const { params = {}, query = new URLSearchParams(), headers = {}, body, isDryRun = false } = request;
+  const path = fullPath(route).replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  return execute(route, {
+    ...input,
+    ...input.inner(route, isDryRun),
+    url: query.size === 0 ? path : `${path}?${query}`,
+    params,
+    query,
+    headers,
+    body: { value: body },
+    receive: null,
+  });
 }
 
 const refuseForm = () => Promise.reject(new Error('There is no form to receive.'));

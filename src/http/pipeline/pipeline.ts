@@ -1,8 +1,9 @@
 /** The pipeline: the ordered list of steps that every request to a route passes. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Principal } from '../../access/principal.ts';
 import type { Clock } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
-import { type Effects, rollingBack } from '../../database/dry-run.ts';
+import { Effects, rollingBack } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
@@ -43,6 +44,11 @@ export const pipeline = {
     { name: 'readClock', appliesTo: isLimited, run: readClock },
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
+    {
+      name: 'refuseForeignOrigin',
+      appliesTo: ({ origins }) => origins !== undefined,
+      run: refuseForeignOrigin,
+    },
     { name: 'authorize', appliesTo: isLimited, run: authorize },
     { name: 'simulate', appliesTo: isLimited, run: simulate },
     { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
@@ -96,6 +102,7 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
     method: route.method,
     url: fullPath(route),
     exposeHeadRoute: route.method === 'GET' && !route.mutatesOnGet,
+    ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     config: { cors: route.cors ?? 'public' },
     onRequest: (request, reply, done) => {
       const exchange = new Exchange(route, request, reply, dependencies);
@@ -143,18 +150,42 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     headers: request.method === 'HEAD' ? { ...headers, range: undefined } : headers,
     body: { bytes: request.body as Uint8Array | undefined, mediaType: headers['content-type'] },
     principal,
-    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', dependencies.clock, effects),
-    transaction:
-      effects === null
-        ? dependencies.transaction
-        : rollingBack(dependencies.transaction, effects, dependencies.clock),
+    ...changesOf(exchange, principal, effects),
     idempotency: dependencies.idempotency,
     clientIp: () => clientIpOf(exchange),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
     countAs: (requests) => exchange.clientIpCount?.countAs(requests),
     openConnection: () => openConnectionOf(exchange),
+    inner: (route, isDryRun) => innerInputOf(exchange, route, isDryRun),
+    noteTool: (tool) => {
+      exchange.tool = tool;
+    },
     receive,
   };
+}
+
+/** Who makes changes, and in which transaction. */
+function changesOf(
+  { request, dependencies }: Exchange,
+  principal: Principal | null,
+  effects: Effects | null,
+): Pick<RouteInput, 'origin' | 'transaction'> {
+  const { transaction, clock } = dependencies;
+  return {
+    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', clock, effects),
+    transaction: effects === null ? transaction : rollingBack(transaction, effects, clock),
+  };
+}
+
+/** The input of a route that another one runs. @throws AppError forbidden; rateLimited where an earlier dry run still counts */
+function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): ReturnType<RouteInput['inner']> {
+  const { principals, dependencies } = exchange;
+  const { guard, rateLimits } = dependencies;
+  const principal = guard.authorize(principals, route as Parameters<typeof guard.authorize>[1]);
+  const effects = isDryRun
+    ? new Effects(rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId))
+    : null;
+  return { principal, ...changesOf(exchange, principal, effects) };
 }
 
 function openConnectionOf(exchange: Exchange): OpenConnection {
@@ -197,6 +228,21 @@ class RequestOrigin implements Origin {
 function simulate(exchange: Exchange): MaybePromise<void> {
   const header = exchange.request.headers['sandbox-simulate'] as string | undefined;
   return header === undefined ? undefined : exchange.dependencies.simulate?.(exchange, header);
+}
+
+/**
+ * A page of another site must not send requests to a server in the network of its visitor, whose name it lets point
+ * there (DNS rebinding).
+ * @throws AppError forbidden
+ */
+function refuseForeignOrigin({ request, route }: Exchange): void {
+  const { origin } = request.headers;
+  if (origin !== undefined && !route.origins?.().includes(origin)) {
+    throw new AppError(
+      'forbidden',
+      'Pages of this origin may not send requests to this path. The operator can add the origin to CURD_CORS_ORIGINS.',
+    );
+  }
 }
 
 function checkDryRun(exchange: Exchange): void {

@@ -52,8 +52,11 @@ function prefersProblemDetails(accept: string): boolean {
   return problem > 0 && problem >= json;
 }
 
-/** Turns anything that was thrown into an AppError: errors of the framework, of the disk, and bugs. */
-export function toAppError(thrown: unknown): AppError {
+/**
+ * Turns anything that was thrown into an AppError: errors of the framework, of the disk, and bugs.
+ * @param bodyBytesMax of the route
+ */
+export function toAppError(thrown: unknown, bodyBytesMax?: number): AppError {
   if (thrown instanceof AppError) {
     return thrown;
   }
@@ -66,7 +69,11 @@ export function toAppError(thrown: unknown): AppError {
     case 'FST_ERR_BAD_URL':
       return new AppError('notFound', 'The path is not validly percent-encoded.', { cause: thrown });
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError('payloadTooLarge', 'The body is larger than 1 MiB.', { cause: thrown });
+      return new AppError(
+        'payloadTooLarge',
+        bodyBytesMax === undefined ? undefined : `The body is larger than ${shownBytes(bodyBytesMax)}.`,
+        { cause: thrown },
+      );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new AppError('badRequest', 'Content-Length does not match the size of the body.', {
         cause: thrown,
@@ -76,4 +83,9 @@ export function toAppError(thrown: unknown): AppError {
         ? new AppError('badRequest', undefined, { cause: thrown })
         : new AppError('internal', undefined, { cause: thrown });
   }
+}
+
+/** `1 MiB`, `64 KiB`. */
+export function shownBytes(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${bytes / (1024 * 1024)} MiB` : `${bytes / 1024} KiB`;
 }

@@ -3,6 +3,7 @@ import { confinedRefusal } from '../../access/access.ts';
 import { errorCatalogue, errorsMax } from '../../errors.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { Described } from '../route.ts';
+import { shownBytes } from './error-body.ts';
 import { codeOfStatus } from './error-mapping.ts';
 import type { DocumentedResponses } from './response.ts';
 
@@ -100,6 +101,7 @@ export function documentedResponses({
   body,
   responses,
   permitsConfined,
+  bodyBytesMax = 1024 * 1024,
 }: Described): DocumentedResponses {
   const tooMany = tooManyRequests('Too many requests. Wait as long as Retry-After says');
   if (access === 'operational') {
@@ -120,7 +122,7 @@ export function documentedResponses({
       ? {}
       : {
           ...requestTimeout('The body took too long to arrive'),
-          ...payloadTooLargeResponse('The body is over 1 MiB'),
+          ...payloadTooLargeResponse(`The body is over ${shownBytes(bodyBytesMax)}`),
           ...unsupportedMediaTypeResponse('The media type of the body is not supported'),
         }),
     ...tooMany,

@@ -23,6 +23,7 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, 
     closeIfStopping(reply);
     setClockHeader(reply, clock);
     reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
+    nameResource(request, reply);
     if (statusOf(error) === 404 && isByPerson(request)) {
       reply.headers(plainPageHeaders).send(page);
       return;
@@ -31,6 +32,15 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, 
     const { mediaType, text } = errorBody(error, request.headers.accept, path);
     reply.header('Content-Type', mediaType).send(text);
   };
+}
+
+/** The challenge of a protected resource names its metadata (RFC 9728, section 5.1). */
+function nameResource({ exchange }: FastifyRequest, reply: FastifyReply): void {
+  const challenge = reply.getHeader('www-authenticate');
+  const metadataUrl = exchange?.route.resource?.metadataUrl();
+  if (challenge !== undefined && metadataUrl !== undefined) {
+    reply.header('WWW-Authenticate', `${challenge}, resource_metadata="${metadataUrl}"`);
+  }
 }
 
 /** Resources of the API are JSON for everybody, also where there is none with the id of the URL. */

@@ -247,6 +247,13 @@ export function createInteractions({
       if (rejected.length > 0) {
         grant.rejectOIDCScope(rejected.join(' '));
       }
+      const { resource = '' } = details.params as { resource?: string };
+      if (resource !== '') {
+        grant.addResourceScope(resource, consent.granted.join(' '));
+        if (rejected.length > 0) {
+          grant.rejectResourceScope(resource, rejected.join(' '));
+        }
+      }
       await finishInteraction(raw, { consent: { grantId: await grant.save() } }, true);
     },
 

@@ -72,6 +72,7 @@ export function createAdapters({
         customer_id: customer === undefined ? null : Number(customer),
         client_id: payload.clientId ?? null,
         scope: payload.scope ?? null,
+        audience: (payload.aud as string | undefined) ?? null,
         expires_at: timestamp(clock.now() + lifetimeMs),
       };
       const { grantId } = payload;

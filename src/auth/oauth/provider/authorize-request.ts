@@ -5,6 +5,7 @@
  * the library's check of extra parameters throws it (provider.ts).
  */
 import type { IncomingMessage } from 'node:http';
+import { mcpScopes } from '../../../access/mcp.ts';
 import type { Database } from '../../../database/database.ts';
 import { AppError } from '../../../errors.ts';
 import type { MaybePromise } from '../../../maybe-promise.ts';
@@ -17,7 +18,7 @@ import { implicitMode } from './provider-extensions.ts';
 export const authorizeQueryBytesMax = 2048;
 
 export type Refusal =
-  | { readonly error: 'unauthorized_client' }
+  | { readonly error: 'unauthorized_client' | 'invalid_target' }
   | { readonly error: 'invalid_scope'; readonly scope: string };
 
 interface AuthorizeRequest {
@@ -74,6 +75,7 @@ export const authorizeChecks: readonly ((request: AuthorizeRequest) => MaybeProm
   refuseResponseModeOfOtherFlow,
   refuseUnregisteredFlow,
   refuseUnknownScopes,
+  refuseResourceOfFlow,
   refuseAdminInImplicitFlow,
   translateImplicitFlow,
 ];
@@ -118,8 +120,22 @@ function refuseUnknownScopes({ query }: AuthorizeRequest): CheckResult {
   const unknown = query
     .getAll('scope')
     .flatMap((scope) => scope.split(' '))
-    .filter((scope) => scope !== '' && !isScope(scope));
+    .filter((scope) => scope !== '' && !isScopeOfResource(query, scope));
   return unknown.length > 0 ? { error: 'invalid_scope', scope: unknown.join(' ') } : undefined;
+}
+
+/** A token for the MCP endpoint has the scopes of its tools only. The library refuses all other resources. */
+function isScopeOfResource(query: URLSearchParams, scope: string): boolean {
+  return isScope(scope) && (!hasResource(query) || mcpScopes.includes(scope));
+}
+
+const hasResource = (query: URLSearchParams) => query.getAll('resource').some((resource) => resource !== '');
+
+/** A code or token is for one resource (RFC 8707). The implicit flow issues tokens for the API only. */
+function refuseResourceOfFlow({ query }: AuthorizeRequest): CheckResult {
+  const isRefused =
+    hasResource(query) && (responseTypeOf(query) === 'token' || query.getAll('resource').length > 1);
+  return isRefused ? { error: 'invalid_target' } : undefined;
 }
 
 /** A token in a URL is too exposed for admin (RFC 9700, section 2.1.2). */

@@ -42,6 +42,10 @@ const authorization = {
     redirect_uri: { ...url, description: 'One that the application registered' },
     scope: { ...string, description: `Separated by spaces, of ${scopes.join(', ')}` },
     state: { ...string, description: 'Returned to the application unchanged' },
+    resource: {
+      ...url,
+      description: 'The URL of the MCP endpoint, for a token that is accepted there alone (RFC 8707)',
+    },
     code_challenge: { ...string, description: 'Required with response_type=code (RFC 7636)' },
     code_challenge_method: { ...string, enum: ['S256'] },
   },

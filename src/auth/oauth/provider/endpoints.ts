@@ -6,6 +6,7 @@ import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { scopes } from '../../../access/access.ts';
+import { mcpPath } from '../../../access/mcp.ts';
 import { AppError } from '../../../errors.ts';
 import { isUtf8 } from '../../../http/bodies/body.ts';
 import { setPageHeaders } from '../../../http/pages/send-page.ts';
@@ -27,11 +28,13 @@ import type { ProviderDependencies } from './provider.ts';
 import { failureOf } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
 
-export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
+export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer' | 'mcpUrl'> {
   /** null where customers cannot register. */
   readonly registration: Registration | null;
   /** Known when the server listens. */
   readonly issuer: () => string;
+  /** Whether tokens for the MCP endpoint can be requested. */
+  readonly hasMcp: boolean;
   /** Requests to these endpoints carry no credential of the API. @throws AppError rateLimited */
   readonly countClientIp: CountClientIp;
 }
@@ -50,7 +53,8 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       import('../pages/interactions.ts'),
     ]);
     const issuer = dependencies.issuer();
-    const provider = await createProvider({ ...dependencies, issuer });
+    const mcpUrl = dependencies.hasMcp ? `${issuer}${mcpPath}` : null;
+    const provider = await createProvider({ ...dependencies, issuer, mcpUrl });
     const secret = Buffer.from(
       hkdfSync('sha256', dependencies.secret, '', 'authorization forms', 32),
     ).toString('hex');

@@ -1,6 +1,7 @@
 /** What the authorization server offers beyond its library, by the library's public interface. */
 import type { IncomingMessage } from 'node:http';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
+import { mcpScopes } from '../../../access/mcp.ts';
 import { AppError } from '../../../errors.ts';
 import type { ScopeApprovals } from '../scope-approvals.ts';
 import { oauthErrorBody } from './error-body.ts';
@@ -17,15 +18,27 @@ export const libraryErrorTexts = {
   grantTypeNotAllowed: 'requested grant type is not allowed for this client',
 } as const;
 
+interface Dependencies {
+  readonly approvals: ScopeApprovals;
+  readonly rotations: Rotations;
+  /** null where this server has no MCP endpoint. */
+  readonly mcpUrl: string | null;
+}
+
+/** Why a resource is refused, and which one is not. */
+export const unknownResource = (mcpUrl: string | null): string =>
+  mcpUrl === null
+    ? 'this server has no MCP endpoint, so request the token without resource'
+    : `the resource must be ${mcpUrl}`;
+
 /** Adds the implicit flow, client credentials that respect approvals, and errors in both formats. */
 export function extendProvider(
   provider: Provider,
   library: Module,
-  approvals: ScopeApprovals,
-  rotations: Rotations,
+  { approvals, rotations, mcpUrl }: Dependencies,
 ): void {
   addImplicitFlow(provider);
-  addClientCredentials(provider, library, approvals);
+  addClientCredentials(provider, library, approvals, mcpUrl);
   provider.use(noteFailures);
   provider.use(keepCorsHeader);
   provider.use(addErrorBody);
@@ -92,7 +105,12 @@ function addImplicitFlow(provider: Provider): void {
 }
 
 /** Replaces the grant of the library, which ignores unknown scopes and has no approvals. */
-function addClientCredentials(provider: Provider, { errors }: Module, approvals: ScopeApprovals): void {
+function addClientCredentials(
+  provider: Provider,
+  { errors }: Module,
+  approvals: ScopeApprovals,
+  mcpUrl: string | null,
+): void {
   provider.registerGrantType(
     'client_credentials',
     async (ctx) => {
@@ -100,14 +118,20 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
       if (client === undefined) {
         throw new errors.InvalidClient('the application is not known');
       }
-      const listed = (client.scope ?? '').split(' ');
+      const { resource = '' } = params as { resource?: string };
+      if (resource !== '' && resource !== mcpUrl) {
+        throw new errors.InvalidTarget(unknownResource(mcpUrl));
+      }
+      const ofClient = (client.scope ?? '').split(' ');
+      const listed =
+        resource === '' ? ofClient : ofClient.filter((scope) => mcpScopes.some((one) => one === scope));
       const requested = [
         ...new Set(String(params?.scope ?? listed.filter((scope) => scope !== 'admin').join(' ')).split(' ')),
       ];
       const refused = requested.filter((scope) => !listed.includes(scope));
       if (refused.length > 0) {
         throw new errors.InvalidScope(
-          'the scope is not known, or not one of this application',
+          'the scope is not known, or not one of this application and resource',
           refused.join(' '),
         );
       }
@@ -120,6 +144,9 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
         throw new errors.InvalidScope('admin waits for the approval of an operator', 'admin');
       }
       const token = new provider.ClientCredentials({ client, scope: granted.join(' ') });
+      if (resource !== '') {
+        token.setAudience(resource);
+      }
       ctx.oidc.entity('ClientCredentials', token);
       ctx.body = {
         access_token: await token.save(),
@@ -128,7 +155,7 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
         scope: token.scope,
       };
     },
-    ['scope'],
+    ['scope', 'resource'],
   );
 }
 

@@ -5,6 +5,7 @@
 import { generateKeyPairSync, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { scopes as knownScopes } from '../../../access/access.ts';
+import { mcpScopes } from '../../../access/mcp.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Database } from '../../../database/database.ts';
 import type { Log } from '../../../log.ts';
@@ -16,7 +17,7 @@ import type { ScopeApprovals } from '../scope-approvals.ts';
 import { permittedScopes } from '../scopes.ts';
 import { createAdapters } from './adapter.ts';
 import { refusalOf } from './authorize-request.ts';
-import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
+import { extendProvider, implicitMode, noteFailure, unknownResource } from './provider-extensions.ts';
 import { createRotations } from './rotation.ts';
 
 const minute = 60;
@@ -50,11 +51,13 @@ export interface ProviderDependencies {
   readonly secret: string;
   /** The public URL of this server, without /v2. */
   readonly issuer: string;
+  /** The URL of the MCP endpoint, for which tokens can be requested; null where this server has none. */
+  readonly mcpUrl: string | null;
 }
 
 /** Loads the library and creates the authorization server. */
 export async function createProvider(dependencies: ProviderDependencies): Promise<Provider> {
-  const { issuer, log, approvals, clock, secret } = dependencies;
+  const { issuer, log, clock, secret } = dependencies;
   const library = await loadQuietly(log);
   const alreadyUsed = () => new library.errors.InvalidGrant('already used');
   const rotations = createRotations(clock, secret, alreadyUsed);
@@ -74,7 +77,7 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
     const sent = Buffer.from(hash('sha256', secret));
     return stored.length === sent.length && timingSafeEqual(stored, sent);
   };
-  extendProvider(provider, library, approvals, rotations);
+  extendProvider(provider, library, { ...dependencies, rotations });
   return provider;
 }
 
@@ -94,7 +97,7 @@ function configure(
   library: typeof import('oidc-provider'),
   adapter: ReturnType<typeof createAdapters>,
 ): Configuration {
-  const { clock, directory, approvals, page, secret, issuer } = dependencies;
+  const { clock, directory, approvals, page, secret, issuer, mcpUrl } = dependencies;
   const { errors, interactionPolicy } = library;
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
@@ -185,7 +188,17 @@ function configure(
       rpInitiatedLogout: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },
-      resourceIndicators: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => undefined,
+        getResourceServerInfo(_ctx, resource) {
+          if (resource !== mcpUrl) {
+            throw new errors.InvalidTarget(unknownResource(mcpUrl));
+          }
+          return { scope: mcpScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' };
+        },
+        useGrantedResource: () => true,
+      },
       clientCredentials: { enabled: true },
       revocation: {
         enabled: true,
@@ -210,7 +223,10 @@ function configure(
           throw new errors.UnauthorizedClient('this application is not registered for this response_type');
         }
         if (refusal?.error === 'invalid_scope') {
-          throw new errors.InvalidScope('the scope is not known', refusal.scope);
+          throw new errors.InvalidScope('the scope is not known, or not one of this resource', refusal.scope);
+        }
+        if (refusal?.error === 'invalid_target') {
+          throw new errors.InvalidTarget('one resource can be requested, and not with response_type=token');
         }
       },
     },

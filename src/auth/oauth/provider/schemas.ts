@@ -79,6 +79,7 @@ export const Introspection = {
     client_id: clientId,
     scope,
     sub: { ...string, description: 'Id of the customer' },
+    aud: { ...url, description: 'The resource that accepts the token; absent for the API' },
     iss: url,
     exp: { type: 'integer', description: 'Time of expiry, in seconds since 1970' },
     iat: { type: 'integer', description: 'Time of issue, in seconds since 1970' },
@@ -160,6 +161,10 @@ export const TokenRequest: Schema = {
     code_verifier: { ...string, description: 'With authorization_code (RFC 7636)' },
     refresh_token: { ...string, description: 'With refresh_token' },
     scope: { ...scope, description: 'With client_credentials or refresh_token, separated by spaces' },
+    resource: {
+      ...url,
+      description: 'The URL of the MCP endpoint, for a token that is accepted there alone (RFC 8707)',
+    },
     ...credentials,
   },
   examples: [
