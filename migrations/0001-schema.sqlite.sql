@@ -165,6 +165,15 @@ create unique index cheese_image_once on cheese_image (cheese_id, image_name);
 create index cheese_image_by_image on cheese_image (image_name);
 create index cheese_image_by_thumbnail on cheese_image (thumbnail_name);
 
+-- Files of images that a snapshot of the shop needs, and that are not deleted while it exists. Only outside of production.
+create table image_file_pin (
+  snapshot_id integer not null,
+  name text not null,
+  primary key (snapshot_id, name)
+) without rowid;
+-- Finds out whether a file may be deleted.
+create index image_file_pin_name on image_file_pin (name);
+
 -- src/customers
 
 -- A customer. Texts are as they were typed; uniqueness compares the columns *_key. last_first, first_last: the folded
@@ -699,3 +708,27 @@ create table clock_target (
 ) without rowid;
 -- Deletes expired targets.
 create index clock_target_expiry on clock_target (expires_at);
+
+-- src/sandbox/snapshots
+
+-- A snapshot of the shop. place: the name of its file, or of its schema on PostgreSQL. last_ids: JSON, the last ids that
+-- its tables had given. migration: the newest one at that time. advanced_ms: how far the clock was ahead.
+create table snapshot (
+  id integer primary key autoincrement,
+  name text not null,
+  place text not null,
+  bytes integer not null,
+  last_ids text not null,
+  migration integer not null,
+  advanced_ms integer not null,
+  created_at text not null
+);
+
+-- One row. restores: how often a snapshot was restored. busy_until: while the shop is reset, copied or restored, and at the
+-- latest until this time; else empty.
+create table snapshot_state (
+  id integer primary key check (id = 1),
+  restores integer not null,
+  busy_until text not null
+);
+insert into snapshot_state (id, restores, busy_until) values (1, 0, '');

@@ -8,7 +8,7 @@ import { Events } from './areas/events.ts';
 import { Integrity, Statistics, Status } from './areas/operation.ts';
 import { Orders } from './areas/orders.ts';
 import { Requests } from './areas/requests.ts';
-import { Sandbox } from './areas/sandbox.ts';
+import { Sandbox, Snapshots } from './areas/sandbox.ts';
 import { Stock } from './areas/stock.ts';
 import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
 import { Http } from './http.ts';
@@ -72,6 +72,7 @@ export class Curd {
   readonly orders: Orders;
   readonly requests: Requests;
   readonly sandbox: Sandbox;
+  readonly snapshots: Snapshots;
   readonly statistics: Statistics;
   readonly integrity: Integrity;
   readonly status: Status;
@@ -107,6 +108,7 @@ export class Curd {
     this.orders = new Orders(api);
     this.requests = new Requests(api);
     this.sandbox = new Sandbox(api);
+    this.snapshots = new Snapshots(api);
     this.statistics = new Statistics(api);
     this.integrity = new Integrity(api);
     this.status = new Status(api);

@@ -105,7 +105,7 @@ export const apiInfo: ApiInfo = {
     {
       name: 'Sandbox',
       description:
-        'To test an integration: the time of the shop and what depends on it. None of these paths exists in production.',
+        'To test an integration: the time of the shop and what depends on it, resets and snapshots. None of these paths exists in production.',
     },
     {
       name: 'MCP',
@@ -129,6 +129,7 @@ export const apiInfo: ApiInfo = {
     keyId: 1,
     noteId: 1,
     endpointId: 1,
+    snapshotId: 3,
     deliveryId: 1,
     accountId: 1,
     customerId: 7,

@@ -23,6 +23,7 @@ const areas: Readonly<Record<string, string>> = {
   Order: 'orders',
   Request: 'requests',
   Sandbox: 'sandbox',
+  Snapshot: 'snapshots',
   Statistics: 'statistics',
   Stock: 'stock',
   Tag: 'tags',

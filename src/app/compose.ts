@@ -24,6 +24,7 @@ import type { Config } from '../settings/config.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
+import { createDemoFill } from './demo/demo-fill.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
@@ -90,6 +91,8 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     orderJobsBy: orders.jobsBy,
     webhooks: webhooks.worker,
     numbering: events.numbering,
+    ...{ ...shared, keys, images: images.service },
+    demo: createDemoFill({ ...shop, cheeses: cheeses.service, images: images.service }),
   });
   const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });
 

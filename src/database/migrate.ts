@@ -74,7 +74,7 @@ export async function migrate(
 /** The versions of a migrated database where its schema is newer than this version, otherwise null. */
 export async function findNewerSchema(database: Database): Promise<SchemaVersions | null> {
   const versions = {
-    database: await newestIn(database),
+    database: await newestMigration(database),
     program: numberOf(filesFor(database.engine).at(-1) ?? '0000'),
   };
   return versions.database > versions.program ? versions : null;
@@ -93,7 +93,8 @@ export async function requireOwnSchema(database: Database, command: string): Pro
   }
 }
 
-async function newestIn(database: Sql): Promise<number> {
+/** The number of the newest migration of a database. */
+export async function newestMigration(database: Sql): Promise<number> {
   const row = await database.get<{ number: number | null }>(sql`select max(number) as number from migration`);
   return row?.number ?? 0;
 }

@@ -14,6 +14,7 @@ import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { toBase62 } from '../random-text.ts';
 import { eventLogQueries } from './log-queries.ts';
+import { rewound } from './reading/positions.ts';
 
 /** One pass. More would keep the lock of the log for longer than other instances should wait. */
 const eventsOfAPassMax = 1000;
@@ -187,18 +188,22 @@ export class Numbering {
   }
 }
 
-type EpochCause = 'created' | 'restored' | 'copied' | 'reset';
+type EpochCause = 'created' | 'restored' | 'copied' | 'reset' | typeof rewound;
 
 /** Begins an epoch at the next number, in a transaction that holds the lock of the log on PostgreSQL. */
 async function beginEpoch(tx: Sql, clock: Clock, cause: EpochCause): Promise<void> {
   const queries = eventLogQueries(tx);
-  const known = new Set((await queries.listEpochs()).map(({ name }) => name));
+  const epochs = await queries.listEpochs();
+  const known = new Set(epochs.map(({ name }) => name));
   let name = reservedEpochName;
   while (name === reservedEpochName || known.has(name)) {
     name = toBase62(clock.random(epochNameLength));
   }
   const { last = 0 } = (await queries.findLog()) ?? {};
-  await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: timestamp(clock.now()) });
+  // Epochs without an event between them are in the order of their times, also where the clock was set back.
+  const latest = Math.max(0, ...epochs.map(({ began_at }) => Date.parse(began_at)));
+  const beganAt = timestamp(Math.max(clock.now(), latest + 1));
+  await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: beganAt });
 }
 
 /** Begins the epoch of a new shop, whose events may all be those of commands. Later starts read one row. */
@@ -240,4 +245,13 @@ async function storeIdentity(tx: Sql): Promise<void> {
 export async function emptyLog(tx: Sql, clock: Clock): Promise<void> {
   await eventLogQueries(tx).updateFirst();
   await beginEpoch(tx, clock, 'reset');
+}
+
+/**
+ * Called in the transaction that restores events of an earlier time: the log begins after the last one, and has none of
+ * them. The events stay as the history of orders and cheeses.
+ */
+export async function rewindLog(tx: Sql, clock: Clock): Promise<void> {
+  await eventLogQueries(tx).updateFirst();
+  await beginEpoch(tx, clock, rewound);
 }

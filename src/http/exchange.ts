@@ -68,6 +68,8 @@ export interface PipelineDependencies {
   readonly transaction: Transaction;
   readonly idempotency: IdempotencyStore;
   readonly uploads: Uploads;
+  /** Reads the prefix of all ETags, which may be empty; null where there is none. */
+  readonly tagPrefix: (() => MaybePromise<string>) | null;
   readonly overload: Overload;
   /** How long a body may take to arrive. */
   readonly requestTimeoutMs: number;
@@ -108,6 +110,7 @@ export class Exchange {
   /** null unless the request asks for one. */
   simulation: Simulation | null = null;
   response: RouteResponse | null = null;
+  tagPrefix = '';
   /** When parts of the request ended, by performance.now(); 0 before that. */
   credentialAt = 0;
   limitsAt = 0;

@@ -85,8 +85,17 @@ export const imageQueries = queriesOn((tx) => ({
       update image_file set state = 'deleting', since = ${now}
       where name in (
         select name from image_file where state <> 'stored' and since < ${before}
+          and not exists (select 1 from image_file_pin pin where pin.name = image_file.name)
         order by since limit ${limit}${skippingLocked})
       returning name`),
+
+  /** Keeps the files that images use now, for a snapshot. */
+  pinStored: (snapshotId: number) =>
+    tx.run(sql`
+      insert into image_file_pin (snapshot_id, name)
+      select ${snapshotId}, name from image_file where state = 'stored'`),
+
+  unpin: (snapshotId: number) => tx.run(sql`delete from image_file_pin where snapshot_id = ${snapshotId}`),
 
   /** Marks files as pending again that were not deleted. */
   markUndeleted: (names: readonly string[]) =>

@@ -76,7 +76,10 @@ export interface ImageService {
   readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
   /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
   onCheeseDelete(tx: Sql, context: Context, cheeseId: number): Promise<void>;
-  /** Deletes files that no image has used for ten minutes. */
+  /** Keeps the files that images use now until `unpinFiles`, for a snapshot of the shop. */
+  pinFiles(tx: Sql, snapshotId: number): Promise<void>;
+  unpinFiles(tx: Sql, snapshotId: number): Promise<void>;
+  /** Deletes files that no image has used for ten minutes, and no snapshot needs. */
   deleteUnused(): Promise<void>;
 }
 
@@ -199,6 +202,14 @@ export function createImageService({
         await queries.markUnused([...new Set(names)], now());
         origin.effects?.addCount('images.unreferenced', images.length);
       }
+    },
+
+    async pinFiles(tx, snapshotId) {
+      await imageQueries(tx).pinStored(snapshotId);
+    },
+
+    async unpinFiles(tx, snapshotId) {
+      await imageQueries(tx).unpin(snapshotId);
     },
 
     async deleteUnused() {

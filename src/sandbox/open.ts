@@ -2,14 +2,18 @@
  * Opens what helps to test an integration. A production shop has none of it: no route, job or task, so every path is 404
  * there, with and without a credential, and the header Sandbox-Simulate is never read.
  */
+import type { KeyService } from '../auth/keys/service.ts';
 import type { Numbering } from '../event-log/numbering.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
+import type { ImageService } from '../images/service.ts';
 import type { JobWorker } from '../jobs/worker.ts';
 import type { WebhookWorker } from '../webhooks/delivery/worker.ts';
 import type { JobsBy } from './clock/forecast.ts';
 import { clockRoutes } from './clock/routes.ts';
 import { createClockService } from './clock/service.ts';
 import { createSimulations } from './faults/simulations.ts';
+import { openSnapshots } from './snapshots/open.ts';
+import type { DemoFill } from './snapshots/reset.ts';
 
 interface Dependencies extends AreaDependencies {
   /** The handlers of all areas; a function, because this area is one of them. */
@@ -18,6 +22,9 @@ interface Dependencies extends AreaDependencies {
   readonly orderJobsBy: JobsBy;
   readonly webhooks: WebhookWorker;
   readonly numbering: Numbering;
+  readonly keys: Pick<KeyService, 'countLive'>;
+  readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
+  readonly demo: DemoFill;
 }
 
 export function openSandbox(dependencies: Dependencies) {
@@ -32,15 +39,19 @@ export function openSandbox(dependencies: Dependencies) {
     jobsBy: orderJobsBy,
   });
   if (config.environment === 'production') {
-    return { clock, simulate: null } satisfies Area;
+    return { clock, simulate: null, snapshots: null, tagPrefix: null } satisfies Area;
   }
   const simulations = createSimulations();
+  const snapshots = openSnapshots(dependencies);
   return {
     clock,
     simulate: config.simulate === 'on' ? simulations.begin : null,
-    routes: clockRoutes(clock),
+    snapshots,
+    tagPrefix: snapshots.tagPrefix,
+    routes: [...clockRoutes(clock), ...snapshots.routes],
     tasks: [clock.purge],
     gauges: simulations.gauges,
+    close: snapshots.close,
     async stop() {
       clock.stop();
       await simulations.stop();

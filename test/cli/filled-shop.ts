@@ -1,6 +1,7 @@
 /** A shop with data of every kind, for commands that read all of it. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
@@ -58,9 +59,11 @@ export async function openFilledShop(
   t: TestContext,
   engine: Engine,
   settings: RawSettings = {},
+  clock: Clock = systemClock,
 ): Promise<FilledShop> {
   const shop = await openShop(t, {
     engine,
+    clock,
     settings: { CURD_SECRET: secret, CURD_APPROVAL_DELAY: '1h', ...settings },
   });
   const { app } = shop;

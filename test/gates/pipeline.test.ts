@@ -20,6 +20,7 @@ test('The steps of the pipeline are these, in this order', () => {
         'authorize',
         'simulate',
         'checkDryRun',
+        'readTagPrefix',
         'requireMediaType',
         'requireOpenConnection',
         'limitBodyTime',

@@ -1,4 +1,5 @@
 import type { CallOptions, Outcome, WriteOptions } from '../options.ts';
+import type { ListOf } from '../pages.ts';
 import type { Body, Result } from '../types.ts';
 import { Area } from './area.ts';
 
@@ -15,5 +16,33 @@ export class Sandbox extends Area {
     options?: Options,
   ): Promise<Outcome<Options, Result<'advanceSandboxClock'>>> {
     return this.api.post('/v2/sandbox/clock', { body: advance }, options);
+  }
+
+  /** Deletes what the shop has, and fills in the demo catalogue. Accounts, keys and applications stay. */
+  reset(options?: CallOptions): Promise<Result<'resetSandbox'>> {
+    return this.api.post('/v2/sandbox/reset', { body: { confirm: true } }, options);
+  }
+}
+
+/** Snapshots of the shop. They do not exist in production. */
+export class Snapshots extends Area {
+  /** Lists all snapshots, the oldest first. */
+  list(options?: CallOptions): ListOf<'listSnapshots'> {
+    return this.api.listAll('/v2/sandbox/snapshots', {}, options);
+  }
+
+  /** Makes a snapshot of the shop. */
+  create(name: string, options?: CallOptions): Promise<Result<'createSnapshot'>> {
+    return this.api.post('/v2/sandbox/snapshots', { body: { name } }, options);
+  }
+
+  /** Brings the shop back to a snapshot. What was changed since then is gone. */
+  restore(snapshotId: number, options?: CallOptions): Promise<Result<'restoreSnapshot'>> {
+    return this.api.post('/v2/sandbox/snapshots/{snapshotId}/restore', { path: { snapshotId } }, options);
+  }
+
+  /** Deletes a snapshot. */
+  delete(snapshotId: number, options?: CallOptions): Promise<void> {
+    return this.api.delete('/v2/sandbox/snapshots/{snapshotId}', { path: { snapshotId } }, options);
   }
 }

@@ -29,6 +29,7 @@ import { eventCommands } from './event-commands.ts';
 import { noteCommands } from './note-commands.ts';
 import { orderCommands } from './order-commands.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
+import { snapshotCommands } from './snapshot-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -52,6 +53,7 @@ export const groups: Readonly<Record<string, string>> = {
   events: 'the event log',
   environment: 'the environment of a shop, which its first start stores',
   clock: 'the time of a shop for tests',
+  snapshots: 'states of a shop to which tests go back',
 };
 
 export const commands: readonly CommandDefinition[] = [
@@ -190,6 +192,7 @@ export const commands: readonly CommandDefinition[] = [
   ...noteCommands,
   ...stockCommands,
   ...sandboxCommands,
+  ...snapshotCommands,
   command({
     name: 'import cheeses',
     summary:

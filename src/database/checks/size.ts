@@ -7,6 +7,19 @@ const statements = {
   postgres: sql`select pg_database_size(current_database()) as bytes`,
 };
 
+const shopStatements = {
+  sqlite: statements.sqlite,
+  postgres: sql`
+    select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+};
+
+/** Bytes of the tables of the shop, without the snapshots of it. */
+export async function shopSize(database: Database): Promise<number> {
+  const row = await database.get<{ bytes: number | string }>(shopStatements[database.engine]);
+  return Number(row?.bytes);
+}
+
 /** Bytes on disk, without the log of SQLite, which is limited to 64 MiB. */
 export async function databaseSize(database: Database): Promise<number> {
   const row = await database.get<{ bytes: number | string }>(statements[database.engine]);

@@ -18,6 +18,9 @@ export interface LogState extends Pick<EventLogRow, 'last' | 'first'> {
 
 const idPattern = /^evt_([0-9A-Za-z]{4})_(0|[1-9][0-9]{0,15})$/;
 
+/** The cause of an epoch before which no position is valid, although its number is not beyond the log. */
+export const rewound = 'rewound';
+
 const timeMin = Date.parse('0000-01-01T00:00:00Z');
 const timeMax = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -69,8 +72,9 @@ export function sequenceOf(
   state: LogState,
 ): number {
   const index = state.epochs.findIndex(({ name }) => name === id.epoch);
-  const next = state.epochs[index + 1];
-  if (index === -1 || (next !== undefined && id.sequence >= next.first_sequence)) {
+  const later = state.epochs.slice(index + 1);
+  const isBeyond = id.sequence >= (later[0]?.first_sequence ?? Number.POSITIVE_INFINITY);
+  if (index === -1 || isBeyond || later.some(({ cause }) => cause === rewound)) {
     throw new AppError(
       'logRewound',
       `The log was restored from an earlier state, and this position is not in it. ${resynchronize}`,

@@ -26,6 +26,7 @@ import {
 import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
 import { runSteps, type Step, stepsOf } from './steps.ts';
+import { readTagPrefix } from './tag-prefix.ts';
 import { respondToUpload } from './upload-request.ts';
 
 const isLimited = ({ access }: Route) => access !== 'operational';
@@ -52,6 +53,7 @@ export const pipeline = {
     { name: 'authorize', appliesTo: isLimited, run: authorize },
     { name: 'simulate', appliesTo: isLimited, run: simulate },
     { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
+    { name: 'readTagPrefix', appliesTo: isLimited, run: readTagPrefix },
     {
       name: 'requireMediaType',
       appliesTo: ({ body }) => body !== undefined,

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import { deprecationHeaders } from '../pipeline/deprecation.ts';
+import { withTagPrefix } from '../pipeline/tag-prefix.ts';
 import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { matchesIfNoneMatch } from './etag.ts';
@@ -39,6 +40,9 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   }
   const tag = headers.ETag;
   if (tag !== undefined) {
+    if (exchange.tagPrefix !== '') {
+      reply.header('etag', withTagPrefix(tag, exchange.tagPrefix));
+    }
     if (headers['Cache-Control'] === undefined) {
       reply.header('cache-control', 'private, no-cache');
     }

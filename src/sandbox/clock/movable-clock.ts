@@ -75,9 +75,9 @@ async function requireUnmoved(database: Sql): Promise<void> {
   }
 }
 
-/** Sets the clock back to that of the machine: for a shop that is emptied. */
-export async function resetClock(tx: Sql): Promise<void> {
-  await clockQueries(tx).reset();
+/** Sets the clock back, for a shop that is emptied or restored. @param advancedMs how far it is ahead then */
+export async function resetClock(tx: Sql, advancedMs: number): Promise<void> {
+  await clockQueries(tx).reset(advancedMs);
 }
 
 export function isMovable(clock: Clock): clock is MovableClock {

@@ -41,10 +41,10 @@ export const clockQueries = queriesOn((tx) => ({
   release: (owner: string) =>
     tx.run(sql`update shop_clock set advanced_by = null, advancing_until = 0 where advanced_by = ${owner}`),
 
-  reset: () =>
-    tx.run(
-      sql`update shop_clock set resets = resets + 1, advanced_ms = 0, advanced_by = null, advancing_until = 0`,
-    ),
+  /** Sets the clock back. Who moves it at this moment stops. @param advancedMs 0: the clock of the machine */
+  reset: (advancedMs: number) =>
+    tx.run(sql`
+      update shop_clock set resets = resets + 1, advanced_ms = ${advancedMs}, advanced_by = null, advancing_until = 0`),
 
   findTarget: (id: string, now: string) =>
     tx.get<{ advance: string; target: number }>(

@@ -1,0 +1,48 @@
+/** The tables that stay as they are when a shop is reset or restored from a snapshot. */
+
+/** What both keep: accounts and their keys, applications, quotas, what the shop is, and the snapshots themselves. */
+const keptAlways = [
+  'migration',
+  'shop',
+  'account',
+  'api_key',
+  'oauth_client',
+  'quota',
+  'event_epoch',
+  'instance',
+  'image_file_pin',
+  'snapshot',
+  'snapshot_state',
+];
+
+/** A reset changes rows of the others in this list, which an empty shop needs as well. */
+const keptByReset = new Set([
+  ...keptAlways,
+  ...['webhook_endpoint', 'catalogue', 'term', 'image_file', 'event_log', 'stock_count', 'shop_clock'],
+]);
+
+/**
+ * Grants and approvals of customers who are not in the snapshot are deleted, though. Failed logins are limits of requests
+ * too. The counts are made again, the log continues, the clock is set, and files of images are marked as unused.
+ */
+const keptByRestore = new Set([
+  ...keptAlways,
+  ...['oauth_object', 'admin_approval', 'login_failure', 'doctor_run'],
+  ...['event_log', 'image_file', 'order_count', 'order_count_change', 'stock_count', 'shop_clock'],
+]);
+
+/** Tables that no reset and no restore writes, so that requests need not wait for their rows. */
+const untouched = new Set([
+  ...keptAlways.filter((name) => name !== 'event_epoch'),
+  'login_failure',
+  'doctor_run',
+]);
+
+interface Named {
+  readonly name: string;
+}
+
+export const isEmptiedByReset = ({ name }: Named) => !keptByReset.has(name);
+export const isInSnapshot = ({ name }: Named) => !keptByRestore.has(name) || name === 'image_file';
+export const isReplacedByRestore = ({ name }: Named) => !keptByRestore.has(name);
+export const isLockedMeanwhile = ({ name }: Named) => !untouched.has(name);

@@ -1,0 +1,54 @@
+/** Opens resets and snapshots of a shop that is not in production. */
+import type { KeyService } from '../../auth/keys/service.ts';
+import { findNewerSchema } from '../../database/migrate.ts';
+import { AppError } from '../../errors.ts';
+import type { AreaDependencies } from '../../http/area.ts';
+import type { ImageService } from '../../images/service.ts';
+import { createSnapshotCopies } from './copies.ts';
+import { createExclusive } from './exclusive.ts';
+import { createReset, type DemoFill } from './reset.ts';
+import { snapshotRoutes } from './routes.ts';
+import { createSnapshotService } from './service.ts';
+import { createTagPrefix } from './tag-prefix.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly keys: Pick<KeyService, 'countLive'>;
+  readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
+  readonly demo: DemoFill;
+}
+
+export function openSnapshots(dependencies: Dependencies) {
+  const { database, keys } = dependencies;
+  const copies = createSnapshotCopies(dependencies);
+  const runExclusively = createExclusive(database);
+  const tagPrefix = createTagPrefix(database);
+
+  async function requireReplaceable(): Promise<void> {
+    if ((await keys.countLive()) > 0) {
+      throw new AppError(
+        'conflict',
+        'This shop has live keys, as production shops do. If it is not a production shop, revoke them first: curd keys revoke <id>',
+      );
+    }
+    const newer = await findNewerSchema(database);
+    if (newer !== null) {
+      throw new AppError(
+        'conflict',
+        `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}. Use the newer version of Curd.`,
+      );
+    }
+  }
+
+  const shared = { ...dependencies, copies, runExclusively, requireReplaceable };
+  const reset = createReset(shared);
+  const service = createSnapshotService({ ...shared, onRestore: tagPrefix.forget });
+  return {
+    service,
+    copies,
+    reset,
+    requireReplaceable,
+    tagPrefix: tagPrefix.read,
+    routes: snapshotRoutes({ snapshots: service, reset }),
+    close: async () => copies.close(),
+  };
+}
