@@ -34,6 +34,7 @@ const areas: Readonly<Record<string, string>> = {
 /** Verbs that are not the rest of the operationId. */
 const exceptions: Readonly<Record<string, string>> = {
   deleteNote: 'orders.deleteNote',
+  changeCheeses: 'cheeses.changeAll',
   createPasswordReset: 'customers.createPasswordReset',
   getIdempotentResponse: 'idempotency.get',
   getStatus: 'status.get',

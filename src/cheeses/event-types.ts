@@ -11,34 +11,37 @@ const texts = { type: ['array', 'null'], items: { type: 'string' } } as const;
 const change = <const V>(value: V) =>
   ({ type: 'object', required: ['from', 'to'], properties: { from: value, to: value } }) as const;
 
-/** Events of the subject `cheese:12`. An update has the changed fields only: a cheese can have 100 long photoUrls. */
-export const cheeseEvents = {
-  created: defineEvent('cheese.created', 'A cheese was created', Cheese),
-  updated: defineEvent('cheese.updated', 'A cheese was changed', {
-    type: 'object',
-    required: ['id', 'name', 'changes'],
-    properties: {
-      id: int64,
-      name,
-      changes: {
-        type: 'object',
-        description:
-          'The changed fields. The category and tags are names, and null means that the cheese has no such field',
-        required: [],
-        properties: {
-          name: change(name),
-          category: change(text),
-          photoUrls: change(texts),
-          tags: change(texts),
-          status: change(status),
-          origin: change(origin),
-          pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
-          ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
-          organic: change(organic),
-        },
+/** The old and new values of a cheese: only the changed fields, because a cheese can have 100 long photoUrls. */
+export const CheeseUpdate = {
+  type: 'object',
+  required: ['id', 'name', 'changes'],
+  properties: {
+    id: int64,
+    name,
+    changes: {
+      type: 'object',
+      description:
+        'The changed fields. The category and tags are names, and null means that the cheese has no such field',
+      required: [],
+      properties: {
+        name: change(name),
+        category: change(text),
+        photoUrls: change(texts),
+        tags: change(texts),
+        status: change(status),
+        origin: change(origin),
+        pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
+        ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
+        organic: change(organic),
       },
     },
-    examples: [{ id: 12, name: 'Gruyère', changes: { pricePerKg: { from: 32.5, to: 34 } } }],
-  }),
+  },
+  examples: [{ id: 12, name: 'Gruyère', changes: { pricePerKg: { from: 32.5, to: 34 } } }],
+} as const;
+
+/** Events of the subject `cheese:12`. */
+export const cheeseEvents = {
+  created: defineEvent('cheese.created', 'A cheese was created', Cheese),
+  updated: defineEvent('cheese.updated', 'A cheese was changed', CheeseUpdate),
   deleted: defineEvent('cheese.deleted', 'A cheese was deleted', Cheese),
 };

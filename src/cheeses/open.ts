@@ -3,6 +3,8 @@ import { createCursors } from '../cursor.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
+import { createBulkChanges } from './bulk/bulk-changes.ts';
+import { bulkRoutes } from './bulk/routes.ts';
 import { createCatalogueChanges } from './changes/catalogue-changes.ts';
 import { catalogueChangeRoutes } from './changes/routes.ts';
 import { checkCatalogue } from './consistency-check.ts';
@@ -70,6 +72,7 @@ export function openCheeses(dependencies: Dependencies) {
       ...catalogueChangeRoutes(changes, connections),
       ...cheeseRoutes(service),
       ...priceRoutes(prices),
+      ...bulkRoutes(createBulkChanges(dependencies)),
     ],
     tasks: [changes.purge],
     checks: [

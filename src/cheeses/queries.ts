@@ -103,6 +103,10 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   lockForUpdate: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),
 
+  lockAllForUpdate: (ids: readonly number[]) =>
+    tx.all<CheeseRow>(sql`
+      select id, version, body from cheese where id in (${selectIntegers(ids)}) order by id${forUpdate}`),
+
   /** Locks in the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
   lockForShare: (ids: readonly number[]) =>
     tx.all<LockedCheeseRow>(sql`

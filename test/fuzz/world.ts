@@ -159,6 +159,8 @@ export async function knownTo({ operationId }: Operation, world: World): Promise
       return { cheeseId: Number(await world.get('cheeseId')) };
     case 'listAvailability':
       return { cheeseIds: [Number(await world.get('cheeseId'))] };
+    case 'changeCheeses':
+      return { cheeseIds: [Number(await world.get('cheeseId'))], price: { set: 3 }, tags: ['new'] };
     case 'loginCustomer':
       return { username: await world.get('username'), password: 'correct horse' };
     case 'createApiKey':

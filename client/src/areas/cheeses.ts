@@ -54,6 +54,14 @@ export class Cheeses extends Area {
     return this.api.post('/v2/cheeses', { body: cheese }, options);
   }
 
+  /** Changes prices, status, category and tags of up to 1,000 cheeses: all or none. `undo` of the result restores them. */
+  changeAll<Options extends WriteOptions>(
+    changes: Body<'changeCheeses'>,
+    options?: Options,
+  ): Promise<Outcome<Options, Result<'changeCheeses'>>> {
+    return this.api.post('/v2/cheeses/bulk', { body: changes }, options);
+  }
+
   /** Replaces a cheese. Optional fields that are absent get their defaults. */
   replace<Options extends WriteOptions>(
     cheese: Body<'replaceCheese'>,
