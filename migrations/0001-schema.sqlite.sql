@@ -24,15 +24,19 @@ create table account (
 -- Finds an account by its name, and refuses a second one.
 create unique index account_name on account (name);
 
--- An API key. Only the SHA-256 of its secret is stored. name: what an operator calls it.
+-- An API key. Only the SHA-256 of a secret is stored. name: what an operator calls it. limits: JSON. shown_key: a
+-- publishable key, which is no secret.
 create table api_key (
   id integer primary key autoincrement,
   account_id integer not null references account (id),
   name text,
+  kind text not null default 'secret' check (kind in ('secret', 'publishable')),
   type text not null check (type in ('live', 'test')),
   hash text not null,
   last4 text not null,
   scopes text not null,
+  limits text not null default '{}',
+  shown_key text,
   created_at text not null,
   expires_at text,
   revoked_at text,

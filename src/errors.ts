@@ -71,7 +71,7 @@ export interface FieldError {
 
 /** A limit as it is after a request. The member names are the terms of the RateLimit header fields. */
 export interface LimitState {
-  readonly policy: 'hour' | 'burst' | 'address' | 'login' | 'dry-run';
+  readonly policy: 'hour' | 'minute' | 'burst' | 'address' | 'login' | 'dry-run';
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
@@ -108,7 +108,7 @@ export interface DetailsByCode {
     /** When `limits` were read, in milliseconds since the epoch; absent where no X-RateLimit-* is sent. */
     readonly readAt?: number;
     /** The limit that was reached, as the request log names it. */
-    readonly refusedBy?: 'burst' | 'hour' | 'clientIp' | 'dryRun';
+    readonly refusedBy?: 'burst' | 'minute' | 'hour' | 'clientIp' | 'dryRun';
   };
   unavailable: { readonly retryAfterMs: number };
 }

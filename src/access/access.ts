@@ -13,6 +13,21 @@ export type Requirement =
  */
 export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
+/**
+ * What a publishable key may do on a route, in the one word by which the route takes such keys:
+ * - `catalogue`: read it, also with the key in the URL (a GET), because the response is for everybody;
+ * - `alone`: send the request without another credential;
+ * - `withCustomer`: reach the data of the customer whose session accompanies the key.
+ */
+export type PublishableAccess = 'catalogue' | 'alone' | 'withCustomer';
+
+/** How a route takes a publishable key, for the OpenAPI document. */
+export const publishableTexts: Readonly<Record<PublishableAccess, string>> = {
+  catalogue: 'A publishable key suffices, in the header or as the parameter `key` of the URL.',
+  alone: 'A publishable key suffices.',
+  withCustomer: "A publishable key is accepted beside a customer's session.",
+};
+
 /** No scope implies another one, except that `admin` satisfies every scope. */
 export const scopeSummaries = {
   'read:cheeses': 'Read the catalogue',
@@ -41,11 +56,14 @@ export function anyOf(...requirements: Requirement[]): readonly Requirement[] {
 /** Why a route without `permitsConfined` refuses a request, for the OpenAPI document. */
 export const confinedRefusal = 'The request acts for a customer';
 
-/** Whether the principal meets one of the requirements. */
+/** Whether the principal meets one of the requirements. The scopes of a publishable key have no effect by themselves. */
 export function permits(requirements: readonly Requirement[], principal: Principal): boolean {
-  return requirements.some((requirement) =>
-    requirement.kind === 'oauth'
-      ? principal.scopes.has(requirement.scope) || principal.scopes.has('admin')
-      : requirement.kind === principal.kind,
+  return (
+    principal.kind !== 'publishable' &&
+    requirements.some((requirement) =>
+      requirement.kind === 'oauth'
+        ? principal.scopes.has(requirement.scope) || principal.scopes.has('admin')
+        : requirement.kind === principal.kind,
+    )
   );
 }

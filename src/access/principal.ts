@@ -1,10 +1,13 @@
-/** The authenticated caller of a request, for every kind of credential. */
+/** The caller of a request, and the protected resources. */
+import type { KeyLimits } from './key-limits.ts';
 
 /** The protected resources of this server. `api`: every route that checks credentials, except the MCP endpoint. */
 export type Audience = 'api' | 'mcp';
 
+/** The authenticated caller of a request, for every kind of credential. */
 export interface Principal {
-  readonly kind: 'apiKey' | 'oauth' | 'session';
+  /** `apiKey`: a secret key. A publishable one meets no access by itself: see auth/publishable-access.ts. */
+  readonly kind: 'apiKey' | 'publishable' | 'oauth' | 'session';
   /** The actor in events and logs, for example `key:12`. */
   readonly id: string;
   /** null for sessions of customers, which belong to no account. */
@@ -13,6 +16,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<string>;
   /** Where the credential is accepted. */
   readonly audience: Audience | 'any';
+  /** Limits of an API key beside its scopes; null where it has none, and for other credentials. */
+  readonly limits: KeyLimits | null;
   /** The customer for whom the request acts. */
   readonly customerId: number | null;
   /** Set when a customer's credential accompanies an API key: the request reaches only data of this customer. */
@@ -33,8 +38,17 @@ export function actingCustomerOf({
   return confinedTo ?? customerId;
 }
 
-/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
-export function idempotencyScopeOf(principal: Pick<Principal, 'id' | 'customerId' | 'confinedTo'>): string {
+/**
+ * Idempotency keys are separate for each principal, and for each customer for whom a key acts. Everybody who opens a page
+ * has its publishable key, so there they are separate for each client IP too.
+ */
+export function idempotencyScopeOf(
+  principal: Pick<Principal, 'kind' | 'id' | 'customerId' | 'confinedTo'>,
+  clientIp: () => string,
+): string {
   const customer = actingCustomerOf(principal);
-  return customer === null ? principal.id : `${principal.id} customer:${customer}`;
+  if (customer !== null) {
+    return `${principal.id} customer:${customer}`;
+  }
+  return principal.kind === 'publishable' ? `${principal.id} ${clientIp()}` : principal.id;
 }

@@ -1,5 +1,5 @@
 /** The member `bounds` of GET /limits, collected from the files that enforce each limit. */
-import { activeKeysMax } from '../auth/keys/service.ts';
+import { keyLimits, kindsOfKeys } from '../auth/keys/kinds.ts';
 import { authorizeQueryBytesMax } from '../auth/oauth/provider/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
 import { importBytesMax, importRowsMax } from '../catalogue-import/routes.ts';
@@ -58,7 +58,9 @@ export function publishedLimits({
     customersInABatch: customerBatchMax,
     sessionsOfACustomer: sessionsMax,
     passwordCharactersAtLeast: passwordLengthMin,
-    activeKeysOfAnAccount: activeKeysMax,
+    activeKeysOfAnAccount: kindsOfKeys.secret.activeMax,
+    publishableKeysOfAnAccount: kindsOfKeys.publishable.activeMax,
+    originsOfAKey: keyLimits.origins.maxItems,
     webhookEndpointsOfAnAccount: endpointsMax,
     webhookUrlCharacters: urlCharactersMax,
     webhookDeliveriesWaiting: openMax,

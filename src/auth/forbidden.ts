@@ -72,3 +72,44 @@ function tokenWith(scopes: readonly string[], acceptsKeys: boolean): string {
   const approval = scope === 'admin' ? ', which the operator must approve' : '';
   return `Request a token with the scope ${scope}${approval}${acceptsKeys ? ', or send an API key' : ''}.`;
 }
+
+const scopesIn = (access: readonly Requirement[] | string) =>
+  typeof access === 'string'
+    ? []
+    : access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
+
+/** The error for a publishable key on a route that does not take one, or takes it with a customer only. */
+export function forbiddenForPublishableKey(
+  access: readonly Requirement[] | string,
+  publishable: 'withCustomer' | undefined | string,
+): AppError {
+  const scopes = scopesIn(access);
+  const scope = scopes[0] === undefined ? '' : ` --scope ${scopes[0]}`;
+  const remedy =
+    publishable === 'withCustomer'
+      ? "Send the customer's session too: log in with POST /v2/customer/login, and send the token as Authorization: Bearer <token>."
+      : `Send this request from a server, with a secret key (sk_): ${commandName} keys create --account <account>${scope}`;
+  return new AppError(
+    'forbidden',
+    `A publishable key (pk_) reads the catalogue and registers and logs in customers. It does not permit this by itself. ${remedy}`,
+    { details: { scopes } },
+  );
+}
+
+/** The error for a customer's request that needs what the publishable key beside the session does not lend. */
+export function forbiddenWithoutOrders(access: readonly Requirement[]): AppError {
+  return new AppError(
+    'forbidden',
+    `A customer's session does not permit this, and the publishable key beside it has no scope for it. To create a key with which customers order: ${commandName} keys create --publishable --account <account> --scope write:orders`,
+    { details: { scopes: scopesIn(access) } },
+  );
+}
+
+/** The error for a publishable key beside another key or token of an account. */
+export function forbiddenWithTwoKeys(): AppError {
+  return new AppError(
+    'forbidden',
+    "The request has a publishable key and another key or token of an account. Send one of them: the publishable key from a web page, with or without a customer's session, or the other one from a server.",
+    { details: { scopes: [] } },
+  );
+}

@@ -11,10 +11,11 @@ import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { forbidden, forbiddenForCustomers } from './forbidden.ts';
+import { authorizePublishable, isPublishable } from './publishable-access.ts';
 
-/** The value of X-API-Key, or the bearer token of Authorization. */
+/** The value of X-API-Key, the bearer token of Authorization, or the publishable key in the URL. */
 export interface Credential {
-  readonly header: 'x-api-key' | 'authorization';
+  readonly place: 'x-api-key' | 'authorization' | 'url';
   readonly text: string;
 }
 
@@ -57,7 +58,10 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
         });
   }
 
-  return { authenticate: (request, audience) => resolveAll(credentialsOf(request), audience), authorize };
+  return {
+    authenticate: (request, audience, keyInUrl) => resolveAll(credentialsOf(request, keyInUrl), audience),
+    authorize,
+  };
 }
 
 /** A token is accepted only by the resource for which it was requested (RFC 8707). @throws AppError unauthorized */
@@ -77,8 +81,12 @@ function requireAudience(principal: Principal, audience: Audience): void {
 /** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */
 function authorize(
   principals: readonly Principal[],
-  { access, alternative, permitsConfined }: Parameters<Guard['authorize']>[1],
+  { access, alternative, permitsConfined, publishable }: Parameters<Guard['authorize']>[1],
 ): Principal | null {
+  const key = principals.find(isPublishable);
+  if (key !== undefined) {
+    return authorizePublishable(key, principals, access, publishable);
+  }
   if (permitsConfined !== true && customerActedFor(principals) !== undefined) {
     throw forbiddenForCustomers();
   }
@@ -130,12 +138,15 @@ function actForCustomer(
   return { ...permitted, confinedTo, ...(suppliesCustomer ? { customerId, sessionHash, tokenHash } : {}) };
 }
 
-function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']>[0]): Credential[] {
+function credentialsOf(
+  { headers, rawHeaders }: Parameters<Guard['authenticate']>[0],
+  keyInUrl: string | null = null,
+): Credential[] {
   const credentials: Credential[] = [];
   const { 'x-api-key': apiKey, authorization } = headers;
   if (apiKey !== undefined) {
     requireOne(rawHeaders, 'X-API-Key');
-    credentials.push({ header: 'x-api-key', text: String(apiKey) });
+    credentials.push({ place: 'x-api-key', text: String(apiKey) });
   }
   if (authorization !== undefined) {
     requireOne(rawHeaders, 'Authorization');
@@ -145,7 +156,10 @@ function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']
         'Authorization must be Bearer, one space and the token. An API key can be sent in X-API-Key instead.',
       );
     }
-    credentials.push({ header: 'authorization', text: token });
+    credentials.push({ place: 'authorization', text: token });
+  }
+  if (keyInUrl !== null) {
+    credentials.push({ place: 'url', text: keyInUrl });
   }
   return credentials;
 }

@@ -2,7 +2,7 @@
 
 import type { Principal } from '../access/principal.ts';
 import { type Route, route } from '../http/route.ts';
-import type { RateLimitStatus } from '../limits/rate-limits.ts';
+import type { RateLimitStatus } from '../limits/request-charge.ts';
 import { quotaOf } from '../limits/schemas.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
@@ -18,7 +18,13 @@ interface Dependencies {
   readonly approvals: Pick<ScopeApprovals, 'findOfToken'>;
   readonly config: Pick<
     Config,
-    'environment' | 'plans' | 'sessionPlan' | 'addressLimits' | 'loginLimits' | 'ordersPerHour'
+    | 'environment'
+    | 'plans'
+    | 'sessionPlan'
+    | 'addressLimits'
+    | 'publishableLimits'
+    | 'loginLimits'
+    | 'ordersPerHour'
   >;
   /** Bounds of requests and stored data, by name. */
   readonly bounds: Readonly<Record<string, number>>;
@@ -37,6 +43,7 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
         'Who you are for this server: the kind of the credential, its owner, its scopes, when it ends, and what is left of its quota.',
       access: 'any credential',
       permitsConfined: true,
+      publishable: 'alone',
       responses: {
         200: { description: 'Its owner, its scopes, and the rest of its quota', schema: WhoAmI },
       },
@@ -60,20 +67,20 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
         'Plans and their quotas, limits by client IP, limits of logins and orders, and bounds of requests and stored data.',
       access: 'open',
       permitsConfined: true,
+      publishable: 'alone',
       responses: { 200: { description: 'The limits of this server', schema: Limits } },
       handle: () => {
-        const { environment, plans, sessionPlan, addressLimits, loginLimits, ordersPerHour } = config;
-        return {
-          status: 200,
-          body: { environment, plans, sessionPlan, addressLimits, loginLimits, ordersPerHour, bounds },
-        };
+        const { environment, plans, sessionPlan, ordersPerHour } = config;
+        const { addressLimits, publishableLimits, loginLimits } = config;
+        const requests = { plans, sessionPlan, addressLimits, publishableLimits };
+        return { status: 200, body: { environment, ...requests, loginLimits, ordersPerHour, bounds } };
       },
     }),
   ];
 }
 
 async function describe(principal: Principal, { keys, directory, approvals }: Dependencies) {
-  const { kind, id, accountId, customerId, scopes, tokenHash, expiresAt } = principal;
+  const { kind, id, accountId, customerId, scopes, limits, tokenHash, expiresAt } = principal;
   const account = accountId === null ? undefined : await keys.findAccountById(accountId);
   const customer = customerId === null ? undefined : await directory.find(customerId);
   return {
@@ -82,6 +89,7 @@ async function describe(principal: Principal, { keys, directory, approvals }: De
     account: account === undefined ? null : account.name,
     customer: customer === undefined ? null : customer.username,
     scopes: [...scopes],
+    limits: limits === null ? null : { ...limits },
     approval: kind === 'oauth' && tokenHash !== null ? await approvals.findOfToken(tokenHash) : null,
     expiresAt,
   };

@@ -1,5 +1,7 @@
 /** Schemas of the credential in use, and of limits. */
+
 import { Quota } from '../limits/schemas.ts';
+import { keyLimits } from './keys/kinds.ts';
 
 const count = { type: 'integer' } as const;
 const countOrNull = { type: ['integer', 'null'] } as const;
@@ -9,14 +11,34 @@ const environment = { type: 'string', enum: ['local', 'sandbox', 'production'] }
 export const WhoAmI = {
   title: 'WhoAmI',
   type: 'object',
-  required: ['environment', 'kind', 'id', 'account', 'customer', 'scopes', 'approval', 'expiresAt', 'quota'],
+  required: [
+    'environment',
+    'kind',
+    'id',
+    'account',
+    'customer',
+    'scopes',
+    'limits',
+    'approval',
+    'expiresAt',
+    'quota',
+  ],
   properties: {
     environment,
-    kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
+    kind: {
+      type: 'string',
+      enum: ['apiKey', 'publishable', 'oauth', 'session'],
+      description: '`apiKey` is a secret key',
+    },
     id: { type: 'string', description: 'The actor in the log', examples: ['key:12'] },
     account: { ...textOrNull, description: 'Account with the plan; null for customers' },
     customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
     scopes: { type: 'array', items: { type: 'string' } },
+    limits: {
+      type: ['object', 'null'],
+      description: 'Limits that an API key has beside its scopes; null where it has none',
+      properties: keyLimits,
+    },
     approval: {
       type: ['object', 'null'],
       description:
@@ -38,6 +60,7 @@ export const WhoAmI = {
       account: 'warehouse',
       customer: null,
       scopes: ['write:cheeses'],
+      limits: null,
       approval: null,
       expiresAt: '2026-04-15T09:30:00.000Z',
       quota: {
@@ -57,6 +80,7 @@ export const Limits = {
     'plans',
     'sessionPlan',
     'addressLimits',
+    'publishableLimits',
     'loginLimits',
     'ordersPerHour',
     'bounds',
@@ -82,6 +106,12 @@ export const Limits = {
         accountsPerMinute: { ...count, description: 'Of these, logins and registrations' },
         publicPerMinute: { ...count, description: 'To pages, images and health checks' },
       },
+    },
+    publishableLimits: {
+      type: 'object',
+      description: 'Requests of a publishable key from one client IP, a minute and a second',
+      required: ['perMinute', 'burst'],
+      properties: { perMinute: count, burst: count },
     },
     loginLimits: {
       type: 'object',
@@ -113,6 +143,7 @@ export const Limits = {
       },
       sessionPlan: 'pro',
       addressLimits: { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 6000 },
+      publishableLimits: { perMinute: 600, burst: 60 },
       loginLimits: { pair: 10, address: 100, username: 100 },
       ordersPerHour: 100,
       bounds: { pageItems: 100, imageBytes: 10_485_760, bodyBytes: 1_048_576 },

@@ -76,6 +76,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         'The ETag changes with every change of the cheese. Send it as If-Match to change only what you have read.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       responses: { 200: oneCheese('The cheese'), ...noCheese },
       handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => entityResponse(cheese, 200)),
     }),

@@ -48,6 +48,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.',
       access: mayRegister,
+      // Where registration needs a key, one that anybody can copy does not suffice.
+      ...(registration === 'open' ? { publishable: 'alone' } : {}),
       rateLimitGroup: 'login',
       acceptsClientIp: true,
       replay: 'beforeWork',
@@ -115,6 +117,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       summary: 'Log in',
       description: 'A customer can have 20 open sessions. Another login ends the oldest.',
       access: 'open',
+      publishable: 'alone',
       rateLimitGroup: 'login',
       acceptsClientIp: true,
       // Its result is a secret, and failed attempts are counted in other transactions.
@@ -153,6 +156,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'An API key alone reads every profile. With a session or token of a customer, the request reads only that profile.',
       access: anyOf(apiKey, session, oauth('read:profile')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: oneCustomer('The customer'), ...noCustomer },
       handle: async ({ params, principal }) =>
         entityResponse(await customers.find(params.username ?? '', principal), 200),
@@ -167,6 +171,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'Absent optional fields are reset to their defaults. Another username renames the customer. A new password ends all other sessions.',
       access: anyOf(session, oauth('write:profile')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       headers: ifMatchFor('profile'),
       body: input,
       responses: {
@@ -191,6 +196,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'Deletes the profile and all sessions, cancels orders that have not shipped, and removes personal data from all orders.',
       access: anyOf(session, oauth('write:profile')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       headers: ifMatchFor('profile'),
       responses: {
         204: { description: 'The customer was deleted' },
@@ -215,6 +221,7 @@ function logout(login: LoginService) {
     description: 'Ends the session of the request. Other sessions of the customer stay.',
     access: anyOf(session),
     permitsConfined: true,
+    publishable: 'withCustomer',
     dryRun: 'none',
     responses: { 204: { description: 'The session has ended' } },
     handle: async ({ principal, context }) => {

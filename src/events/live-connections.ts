@@ -34,7 +34,9 @@ export function createLiveConnections(streamsMax: number, perAccountMax: number)
   const accounts = new Map<string, number>();
 
   function open(kind: Kind, principal: Principal): () => void {
-    const account = principal.accountId === null ? principal.id : `account:${principal.accountId}`;
+    // Anybody can copy a publishable key, so it uses up nothing of its account.
+    const { accountId, kind: credential, id } = principal;
+    const account = accountId === null || credential === 'publishable' ? id : `account:${accountId}`;
     const own = accounts.get(account) ?? 0;
     if (own >= perAccountMax || counts[kind] >= max[kind]) {
       const what = own >= perAccountMax ? `${own} of this account` : `${counts[kind]} on this server`;

@@ -48,6 +48,21 @@ export function createCors({ origins, routes }: Dependencies) {
   };
 }
 
+/** Lets only pages of these origins read a response, of those that the server permits. */
+export function narrowCors(
+  { headers: { origin } }: FastifyRequest,
+  reply: FastifyReply,
+  origins: readonly string[],
+): void {
+  reply.header('vary', 'Origin');
+  if (origin === undefined || !origins.includes(origin)) {
+    reply.removeHeader('access-control-allow-origin');
+    reply.removeHeader('access-control-expose-headers');
+  } else if (reply.hasHeader('access-control-allow-origin')) {
+    reply.header('access-control-allow-origin', origin);
+  }
+}
+
 /** Sets the headers of a response to OPTIONS where the request is a preflight of a browser (Fetch, section 4.8). */
 export function setPreflightHeaders(
   { headers }: FastifyRequest,

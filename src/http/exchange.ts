@@ -8,7 +8,8 @@ import type { Transaction } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
 import type { ClientIpCount } from '../limits/client-ip-limits.ts';
 import type { Overload } from '../limits/overload.ts';
-import type { RateLimits, RequestCharge } from '../limits/rate-limits.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import type { RequestCharge } from '../limits/request-charge.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { IdempotencyStore } from '../stored-responses/store.ts';
 import type { Uploads } from './bodies/uploads.ts';
@@ -33,11 +34,13 @@ export interface Guard {
   authenticate(
     request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
     audience: Audience,
+    /** The publishable key in the URL. */
+    keyInUrl?: string | null,
   ): MaybePromise<readonly Principal[]>;
   /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
   authorize(
     principals: readonly Principal[],
-    route: Pick<Route, 'alternative' | 'permitsConfined'> & {
+    route: Pick<Route, 'alternative' | 'permitsConfined' | 'publishable'> & {
       readonly access: Exclude<Access, 'operational'>;
     },
   ): Principal | null;

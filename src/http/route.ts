@@ -4,13 +4,13 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
-import type { Access } from '../access/access.ts';
+import type { Access, PublishableAccess } from '../access/access.ts';
 import type { Audience, Principal } from '../access/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { AppError } from '../errors.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import type { RateLimitGroup } from '../limits/client-ip-limits.ts';
-import type { RateLimitStatus } from '../limits/rate-limits.ts';
+import type { RateLimitStatus } from '../limits/request-charge.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
@@ -129,6 +129,8 @@ export interface RouteDefinition<
    * reach (auth/guard.ts). Every other route that checks credentials refuses them, whatever the key permits.
    */
   readonly permitsConfined?: true;
+  /** Permits publishable keys, which every other route refuses. test/gates/publishable-routes.test.ts lists these routes. */
+  readonly publishable?: PublishableAccess;
   /** A request with the same result that any API key may send. The 403 for a missing scope names it. */
   readonly alternative?: string;
   readonly query?: Q;

@@ -88,14 +88,15 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
       'Send the credentials of that request. 404 means that nothing was done under the key until now: a request may still be on its way, and sending it again with the same key is safe.',
     access: 'any credential',
     permitsConfined: true,
+    publishable: 'alone',
     responses: {
       200: { description: 'What was done under the key', schema: IdempotentResponseList },
       ...badRequestResponse('The key is not valid'),
       ...notFoundResponse('Nothing was done under this key'),
     },
-    handle: async ({ params, principal }) => {
+    handle: async ({ params, principal, clientIp }) => {
       const key = parseKeyInPath(params.key ?? '');
-      const known = await idempotency.list(idempotencyScopeOf(principal), key, listedMax);
+      const known = await idempotency.list(idempotencyScopeOf(principal, clientIp), key, listedMax);
       if (known.length === 0) {
         throw new AppError(
           'notFound',

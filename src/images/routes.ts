@@ -124,6 +124,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         'Images that were uploaded to this server. `photoUrls` of the cheese can also contain other URLs.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       responses: {
         200: { description: 'The images, in the order of upload', schema: CheeseImageList },
         ...noCheese,

@@ -5,37 +5,25 @@
 import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { DryRunLimit } from '../database/dry-run.ts';
-import { AppError, type LimitState } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import type { ClientIpCounter } from './client-ip-counter.ts';
 import { type CountClientIp, createClientIpLimits } from './client-ip-limits.ts';
 import { createDryRunLimits } from './dry-run-limits.ts';
+import { createPublishableLimits } from './publishable-limits.ts';
+import type { RateLimitStatus, RequestCharge } from './request-charge.ts';
 import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
 
 interface Plan extends PlanLimits {
   readonly name: string;
 }
 
-/** The limits of a caller after a request was counted. */
-export interface RateLimitStatus {
-  readonly plan: string;
-  readonly hour: LimitState | null;
-  readonly burst: LimitState;
-  /** Milliseconds since the epoch. */
-  readonly readAt: number;
-}
-
-/** A request that was counted for a plan. */
-export interface RequestCharge {
-  rateLimitStatus(): RateLimitStatus;
-  /** Gives the request back to the hourly quota. */
-  refund(): void;
-}
-
 export interface RateLimits {
-  /** Counts a request with valid credentials. @throws AppError rateLimited */
-  charge(principals: readonly Principal[]): MaybePromise<RequestCharge>;
+  /** Counts a request for the plan of the counted principal. @throws AppError rateLimited */
+  charge(counted: Principal): MaybePromise<RequestCharge>;
+  /** Counts a request for a publishable key and client IP. @throws AppError rateLimited */
+  chargePublishable(key: Principal, clientIp: string): RequestCharge;
   /** What remains for an account, without counting. */
   read(accountId: number, plan: string): Promise<RateLimitStatus>;
   /** The whole quota of a plan. */
@@ -48,7 +36,7 @@ export interface RateLimits {
 }
 
 interface Dependencies {
-  readonly config: Pick<Config, 'plans' | 'addressLimits'>;
+  readonly config: Pick<Config, 'plans' | 'addressLimits' | 'publishableLimits'>;
   readonly clock: Clock;
   readonly counts: UsageCounter;
   readonly sharedLogins?: ClientIpCounter | undefined;
@@ -62,7 +50,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
   )[0];
   /** A plan that was removed from the settings gets the lowest limits. */
   const planOf = (name: string): Plan => plans.get(name) ?? (strictest as Plan);
-  const refused = { burst: 0, hour: 0, address: 0, 'dry-run': 0 };
+  const refused = { burst: 0, hour: 0, address: 0, 'dry-run': 0, publishable: 0 };
   const countClientIp = createClientIpLimits({
     limits: config.addressLimits,
     clock,
@@ -70,6 +58,10 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     onRefusal: () => {
       refused.address += 1;
     },
+  });
+
+  const chargePublishable = createPublishableLimits(config.publishableLimits, clock, () => {
+    refused.publishable += 1;
   });
 
   const limitDryRun = createDryRunLimits(clock, () => {
@@ -129,14 +121,19 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
       return { plan: name, hour, burst: burstState(burst, burst), readAt: clock.now() };
     },
 
-    charge(principals) {
-      const counted = countedPrincipal(principals) as Principal;
-      return chargePlan(subjectOf(counted), planOf(counted.plan));
-    },
+    charge: (counted) => chargePlan(subjectOf(counted), planOf(counted.plan)),
+
+    chargePublishable: ({ id }, clientIp) => chargePublishable(publishableSubject(id, clientIp)),
 
     limitDryRun(principals, clientIp, operationId) {
       const counted = countedPrincipal(principals);
-      return limitDryRun(counted === undefined ? clientIp : subjectOf(counted), operationId);
+      const subject =
+        counted === undefined
+          ? clientIp
+          : counted.kind === 'publishable'
+            ? publishableSubject(counted.id, clientIp)
+            : subjectOf(counted);
+      return limitDryRun(subject, operationId);
     },
 
     refusals: () =>
@@ -146,10 +143,19 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
   };
 }
 
-/** A key that acts for a customer is counted for its account. */
+/**
+ * A key that acts for a customer is counted for its account. A publishable key spends no quota of its account, because
+ * anybody can copy it; nor does it spare the quota of an application whose token accompanies it.
+ */
 export function countedPrincipal(principals: readonly Principal[]): Principal | undefined {
-  return principals.find(({ accountId }) => accountId !== null) ?? principals[0];
+  return (
+    principals.find(({ accountId, kind }) => accountId !== null && kind !== 'publishable') ??
+    principals.find(({ accountId }) => accountId !== null) ??
+    principals[0]
+  );
 }
+
+const publishableSubject = (id: string, clientIp: string) => `${id} ${clientIp}`;
 
 function subjectOf({ accountId, customerId }: Principal): string {
   return accountId === null ? `customer:${customerId}` : `account:${accountId}`;

@@ -1,5 +1,6 @@
 /** What remains of the limits of a plan, as JSON. */
-import type { RateLimitStatus } from './rate-limits.ts';
+import type { LimitState } from '../errors.ts';
+import type { RateLimitStatus } from './request-charge.ts';
 
 const count = { type: 'integer' } as const;
 
@@ -15,6 +16,13 @@ export const Quota = {
       required: ['limit', 'remaining', 'resetSeconds'],
       properties: { limit: count, remaining: count, resetSeconds: count },
     },
+    minute: {
+      type: 'object',
+      description:
+        'Requests of a publishable key from this client IP in a minute; absent for other credentials',
+      required: ['limit', 'remaining', 'resetSeconds'],
+      properties: { limit: count, remaining: count, resetSeconds: count },
+    },
     burst: {
       type: 'object',
       description: 'Requests in a second',
@@ -24,13 +32,16 @@ export const Quota = {
   },
 } as const;
 
-export function quotaOf({ plan, hour, burst }: RateLimitStatus) {
+export function quotaOf({ plan, hour, minute, burst }: RateLimitStatus) {
   return {
     plan,
-    hour:
-      hour === null
-        ? null
-        : { limit: hour.limit, remaining: hour.remaining, resetSeconds: Math.ceil(hour.resetMs / 1000) },
+    hour: hour === null ? null : toWindow(hour),
+    ...(minute === undefined ? {} : { minute: toWindow(minute) }),
     burst: { limit: burst.limit, remaining: burst.remaining },
   };
+}
+
+/** A limit as JSON. */
+export function toWindow({ limit, remaining, resetMs }: LimitState) {
+  return { limit, remaining, resetSeconds: Math.ceil(resetMs / 1000) };
 }

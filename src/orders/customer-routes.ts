@@ -59,6 +59,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
         "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
       access: customerOrderAccess,
       permitsConfined: true,
+      publishable: 'withCustomer',
       query: orderListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
@@ -82,6 +83,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       description: 'The order by its id. 404 where it belongs to another customer.',
       access: customerOrderAccess,
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: oneOrder('The order'), ...noCustomerOrder },
       handle: async ({ params, principal }) =>
         entityResponse(await orders.find(await ownOrder(params, principal), principal), 200),
@@ -96,6 +98,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       description: 'Every transition of the order, the oldest first: when, by whom, and why.',
       access: customerOrderAccess,
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noCustomerOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
@@ -113,6 +116,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       description: 'It can still be read. Cancelling it again changes nothing.',
       access: anyOf(session, oauth('write:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },

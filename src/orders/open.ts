@@ -24,6 +24,7 @@ import { createAutomaticHandlers } from './transitions/automatic-handlers.ts';
 import { createAutomaticSteps } from './transitions/automatic-steps.ts';
 import { createOrderOnDelete } from './transitions/on-delete.ts';
 import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
+import { transitionRoutes } from './transitions/routes.ts';
 import { createTransitions } from './transitions/transitions.ts';
 
 /** The maximum age of the counts by status in the metrics. */
@@ -80,6 +81,7 @@ export function openOrders(dependencies: Dependencies) {
     onDelete: createOrderOnDelete(clock, transitions),
     routes: [
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
+      ...transitionRoutes(service),
       ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
       ...shipmentRoutes({ customerFinder, shipments, orderReader: reader }),
     ],

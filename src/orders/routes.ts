@@ -38,9 +38,8 @@ import {
   Timeline,
 } from './schemas.ts';
 import type { OrderService } from './service.ts';
-import { ShipmentInput } from './shipments/schemas.ts';
 
-const tag = 'Store';
+export const storeTag = 'Store';
 export const noOrder = notFoundResponse('There is no such order');
 export const orderIfMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
@@ -60,7 +59,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       method: 'GET',
       path: '/store/inventory',
       operationId: 'getInventory',
-      tag,
+      tag: storeTag,
       summary: 'Count cheeses by status',
       description:
         'The number of cheeses in each of the three statuses, not kilograms. For kilograms use GET /v2/stock.',
@@ -73,12 +72,13 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       method: 'GET',
       path: '/store/orders',
       operationId: 'listOrders',
-      tag,
+      tag: storeTag,
       summary: 'List orders',
       description:
         "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId` and `placedBy` are for callers that see all orders.",
       access: anyOf(apiKey, oauth('read:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       query: storeListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
@@ -93,12 +93,13 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       method: 'POST',
       path: '/store/order',
       operationId: 'placeOrder',
-      tag,
+      tag: storeTag,
       summary: 'Place an order',
       description:
         "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's. An operator places an order for a customer with `customerId`.",
       access: anyOf(oauth('write:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       query: orderPlacementQuery,
       queryFailsAs: 'validation',
       headers: maxTotalHeader,
@@ -125,12 +126,13 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       method: 'GET',
       path: '/store/order/:orderId',
       operationId: 'getOrder',
-      tag,
+      tag: storeTag,
       summary: 'Read an order',
       description:
         "Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only. With `wait` and If-None-Match, the request waits until the order differs from the ETag.",
       access: anyOf(apiKey, oauth('read:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       query: {
         wait: { ...waitParameter, description: 'Seconds to wait for a change; needs If-None-Match' },
       },
@@ -158,12 +160,13 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       path: '/store/order/:orderId',
       operationId: 'cancelOrder',
       examples: { orderId: 2 },
-      tag,
+      tag: storeTag,
       summary: 'Cancel an order that has not shipped',
       description:
         "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },
@@ -181,11 +184,12 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       method: 'GET',
       path: '/store/order/:orderId/timeline',
       operationId: 'getOrderTimeline',
-      tag,
+      tag: storeTag,
       summary: 'Read the timeline of an order',
       description: 'Every transition of the order, the oldest first: when, by whom, and why.',
       access: anyOf(apiKey, oauth('read:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
@@ -198,7 +202,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       path: '/store/order/:orderId/customer',
       operationId: 'getOrderCustomer',
       examples: { orderId: 11 },
-      tag,
+      tag: storeTag,
       summary: 'Read the customer of an order',
       description:
         'An order that a key or client placed without a customer has none: then the response is 204.',
@@ -215,81 +219,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         return customer === undefined ? { status: 204 } : entityResponse(customer, 200);
       },
     }),
-    transitionRoute('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
-    route({
-      ...shipping,
-      body: ShipmentInput,
-      bodyIsOptional: true,
-      responses: { ...shipping.responses, ...unprocessableResponse },
-      handle: ({ params, headers, body, withIdempotency }) =>
-        withIdempotency(
-          (context) => orders.ship(context, orderId(params), preconditionOf(headers['if-match']), body),
-          (order) => entityResponse(order, 200),
-        ),
-    }),
-    transitionRoute(
-      'deliver',
-      'Mark a shipped order as delivered',
-      "Counts for the customer's tier.",
-      orders.deliver,
-    ),
   ];
-}
-
-/** Test orders whose status allows the transition. */
-const examples = { approve: 1, ship: 3, deliver: 5 };
-/** Changes of the example order by the transition. */
-const afterTransition = {
-  approve: { status: 'approved', updatedAt: '2026-01-15T10:05:31.480Z' },
-  ship: { status: 'shipped', updatedAt: '2026-01-16T08:00:12.007Z' },
-  deliver: { status: 'delivered', updatedAt: '2026-01-17T15:22:48.951Z' },
-};
-
-/** What the routes of transitions that operators make have in common. */
-function transitionOf(name: keyof typeof examples, summary: string, description: string) {
-  return {
-    method: 'POST',
-    path: `/store/order/:orderId/${name}`,
-    operationId: `${name}Order`,
-    examples: { orderId: examples[name] },
-    tag,
-    summary,
-    description,
-    access: anyOf(oauth('admin')),
-    headers: orderIfMatch,
-    responses: {
-      200: {
-        ...oneOrder('The order as it is now'),
-        example: { ...Order.examples[0], shipDate: '2026-01-16T08:00:12.007Z', ...afterTransition[name] },
-      },
-      ...noOrder,
-      ...conflictResponse('The status of the order does not allow this transition'),
-      ...preconditionFailedResponse,
-    },
-  } as const;
-}
-
-const shipping = transitionOf(
-  'ship',
-  'Ship an approved order',
-  'shipDate becomes now. The body can state the carrier and the tracking. PUT /v2/store/order/{orderId}/shipment changes them until the order is delivered.',
-);
-
-/** A transition without a body. */
-function transitionRoute(
-  name: 'approve' | 'deliver',
-  summary: string,
-  description: string,
-  verb: OrderService[typeof name],
-): Route {
-  return route({
-    ...transitionOf(name, summary, description),
-    handle: ({ params, headers, withIdempotency }) =>
-      withIdempotency(
-        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
-        (order) => entityResponse(order, 200),
-      ),
-  });
 }
 
 export function orderId(params: Readonly<Record<string, string>>): number {

@@ -7,7 +7,7 @@ import type { AppError, DetailsByCode, LimitState } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { traceIdOf } from '../http/trace.ts';
 import { countedPrincipal } from '../limits/rate-limits.ts';
-import { quotaOf } from '../limits/schemas.ts';
+import { quotaOf, toWindow } from '../limits/schemas.ts';
 import { redactedErrors, redactedMessage } from './redaction.ts';
 
 export interface RecordedResponse {
@@ -156,14 +156,12 @@ function limitsOf(exchange: Exchange | null, error: AppError | null) {
     return { ...quotaOf(status), refusedBy };
   }
   const stateOf = (policy: LimitState['policy']) => limits.find((one) => one.policy === policy);
-  const [hour, burst] = [stateOf('hour'), stateOf('burst')];
+  const [hour, minute, burst] = [stateOf('hour'), stateOf('minute'), stateOf('burst')];
   const plan = countedPrincipal(exchange?.principals ?? [])?.plan ?? null;
   return {
     plan,
-    hour:
-      hour === undefined
-        ? null
-        : { limit: hour.limit, remaining: hour.remaining, resetSeconds: Math.ceil(hour.resetMs / 1000) },
+    hour: hour === undefined ? null : toWindow(hour),
+    ...(minute === undefined ? {} : { minute: toWindow(minute) }),
     burst: burst === undefined ? null : { limit: burst.limit, remaining: burst.remaining },
     refusedBy,
   };

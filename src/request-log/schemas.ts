@@ -49,7 +49,7 @@ const properties = {
     description: 'null without a valid credential',
     required: ['kind', 'id', 'account', 'scopes', 'actsFor'],
     properties: {
-      kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
+      kind: { type: 'string', enum: ['apiKey', 'publishable', 'oauth', 'session'] },
       id: { ...text, examples: ['key:12'] },
       account: { ...nullableText, description: 'null for a session', examples: ['account:3'] },
       scopes: { type: 'array', items: text },
@@ -67,6 +67,12 @@ const properties = {
         required: ['limit', 'remaining', 'resetSeconds'],
         properties: { limit: count, remaining: count, resetSeconds: count },
       },
+      minute: {
+        type: 'object',
+        description: 'Of a publishable key and client IP; absent for other credentials',
+        required: ['limit', 'remaining', 'resetSeconds'],
+        properties: { limit: count, remaining: count, resetSeconds: count },
+      },
       burst: {
         type: ['object', 'null'],
         required: ['limit', 'remaining'],
@@ -74,7 +80,7 @@ const properties = {
       },
       refusedBy: {
         type: ['string', 'null'],
-        enum: ['burst', 'hour', 'clientIp', 'dryRun', null],
+        enum: ['burst', 'minute', 'hour', 'clientIp', 'dryRun', null],
         description: 'The rate limit that refused the request',
       },
     },

@@ -6,13 +6,8 @@ import { defaultIn, type Setting, type SettingContext } from './setting.ts';
 import { type GivenSetting, givenSettings } from './setting-origins.ts';
 import { type SettingName, type SettingValues, settings, type Variable } from './table.ts';
 
-export type {
-  ClientIpLimits,
-  Environment,
-  LoginLimits,
-  PlanLimits,
-  TierThresholds,
-} from './parsers.ts';
+export type { ClientIpLimits, LoginLimits, PlanLimits } from './limit-parsers.ts';
+export type { Environment, TierThresholds } from './parsers.ts';
 
 /** All settings, checked and frozen. */
 export interface Config extends Omit<SettingValues, 'secret'> {

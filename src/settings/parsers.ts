@@ -24,29 +24,6 @@ export interface TierThresholds {
   readonly platinum: number;
 }
 
-/** Requests an hour, null for no quota, and requests a second. */
-export interface PlanLimits {
-  readonly perHour: number | null;
-  readonly burst: number;
-}
-
-/**
- * Requests a minute from one client IP without a valid credential: all of them, logins and registrations, and requests
- * to public paths such as pages and images.
- */
-export interface ClientIpLimits {
-  readonly perMinute: number;
-  readonly accountsPerMinute: number;
-  readonly publicPerMinute: number;
-}
-
-/** Failed logins that are allowed: for a username from one client IP, from one client IP, for a username. */
-export interface LoginLimits {
-  readonly pair: number;
-  readonly address: number;
-  readonly username: number;
-}
-
 export type DatabaseLocation =
   | { readonly engine: 'sqlite'; readonly file: string }
   | { readonly engine: 'postgres'; readonly file: null; readonly url: string };
@@ -146,7 +123,7 @@ export const parseTimeout: Parser<number> = (text, name) => {
   return milliseconds;
 };
 
-function parseJsonObject(text: string, name: string): Readonly<Record<string, unknown>> {
+export function parseJsonObject(text: string, name: string): Readonly<Record<string, unknown>> {
   try {
     const value = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -159,7 +136,7 @@ function parseJsonObject(text: string, name: string): Readonly<Record<string, un
 }
 
 /** A JSON object of numbers. Members that it leaves out are those of the default. */
-function parseNumberMap<T extends object>(text: string, name: string, defaultText: string): T {
+export function parseNumberMap<T extends object>(text: string, name: string, defaultText: string): T {
   const defaults: T = JSON.parse(defaultText);
   const map = parseJsonObject(text, name);
   const isValid = ([member, value]: [string, unknown]) =>
@@ -228,43 +205,6 @@ export const parseTiers: MapParser<TierThresholds> = (text, name, { defaultText 
   }
   return tiers;
 };
-
-/** The most requests a second: limits/sliding-window.ts counts them in two bytes. */
-const burstMax = 60_000;
-
-function isCount(value: unknown, max = 1_000_000_000): value is number {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max;
-}
-
-/** Plans by name. The text may change plans of the default and add others. */
-export const parsePlans: MapParser<Readonly<Record<string, PlanLimits>>> = (text, name, { defaultText }) => {
-  const plans: Record<string, PlanLimits> = JSON.parse(defaultText);
-  for (const [plan, limits] of Object.entries(parseJsonObject(text, name))) {
-    const { perHour, burst, ...rest } = { ...plans[plan], ...(limits as Partial<PlanLimits>) };
-    const isObject = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
-    const isName = /^[a-z][a-z\d_-]{0,49}$/.test(plan);
-    const isQuota = perHour === null || isCount(perHour);
-    const hasOthers = Object.keys(rest).length > 0;
-    if (!isObject || !isName || !isQuota || !isCount(burst, burstMax) || hasOthers) {
-      throw new ConfigError(
-        `${name} is wrong at "${plan}": set each plan to {"perHour": 1 to 1000000000 or null, "burst": 1 to ${burstMax}}.`,
-      );
-    }
-    plans[plan] = { perHour, burst };
-  }
-  return plans;
-};
-
-export const parseClientIpLimits: MapParser<ClientIpLimits> = (text, name, { defaultText }) => {
-  const limits = parseNumberMap<ClientIpLimits>(text, name, defaultText);
-  if (!Object.values(limits).every((limit) => isCount(limit, burstMax))) {
-    throw new ConfigError(`${name} is "${text}": set whole numbers from 1 to ${burstMax}.`);
-  }
-  return limits;
-};
-
-export const parseLoginLimits: MapParser<LoginLimits> = (text, name, { defaultText }) =>
-  parseNumberMap(text, name, defaultText);
 
 export const parseDatabase: Parser<DatabaseLocation> = (text, name) => {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {

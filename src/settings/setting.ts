@@ -1,5 +1,6 @@
 /** The columns of the settings table, and the default of a setting. */
-import type { DatabaseLocation, Environment, PlanLimits } from './parsers.ts';
+import type { PlanLimits } from './limit-parsers.ts';
+import type { DatabaseLocation, Environment } from './parsers.ts';
 
 /** Values of settings above, on which settings below depend. */
 export interface SettingContext {

@@ -1,18 +1,21 @@
 /** Every setting. Config, flags, help and the check of docs/configuration.md derive from this table. */
 import { join, resolve } from 'node:path';
 import {
+  parseClientIpLimits,
+  parseLoginLimits,
+  parsePlans,
+  parsePublishableLimits,
+} from './limit-parsers.ts';
+import {
   environments,
   imagesIn,
   parseBoolean,
-  parseClientIpLimits,
   parseDatabase,
   parseDurationSetting,
   parseEnum,
   parseImages,
   parseInteger,
-  parseLoginLimits,
   parseOrigins,
-  parsePlans,
   parseProxies,
   parsePublicUrl,
   parseShopName,
@@ -169,6 +172,18 @@ export const settings = {
       local: '{"perMinute":60000,"accountsPerMinute":60000,"publicPerMinute":60000}',
     },
     parse: parseClientIpLimits,
+  },
+  publishableLimits: {
+    variable: 'CURD_PUBLISHABLE_LIMITS',
+    flag: 'publishable-limits',
+    placeholder: 'json',
+    help: 'requests a minute and a second of a publishable key from one client IP',
+    default: {
+      production: '{"perMinute":600,"burst":60}',
+      sandbox: '{"perMinute":6000,"burst":600}',
+      local: '{"perMinute":60000,"burst":60000}',
+    },
+    parse: parsePublishableLimits,
   },
   approvalDelayMs: {
     variable: 'CURD_APPROVAL_DELAY',

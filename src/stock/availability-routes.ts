@@ -24,6 +24,7 @@ export function availabilityRoutes(availability: AvailabilityReader): Route[] {
         'Whether the cheese can be ordered now, and how many kilograms. A statement of this moment: an order of another customer may come first.',
       access,
       permitsConfined: true,
+      publishable: 'catalogue',
       responses: { 200: { description: 'The availability', schema: Availability }, ...noCheese },
       handle: async ({ params }) => ({
         status: 200,
@@ -41,6 +42,7 @@ export function availabilityRoutes(availability: AvailabilityReader): Route[] {
         'For up to 100 cheeses, for example those of a page or of a cart, in the order of the ids. Cheeses that do not exist are left out.',
       access,
       permitsConfined: true,
+      publishable: 'catalogue',
       query: {
         cheeseIds: {
           type: 'array',

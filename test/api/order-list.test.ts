@@ -267,6 +267,7 @@ function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Pri
     sessionHash: null,
     tokenHash: null,
     confinedTo: null,
+    limits: null,
   };
   return { kind: 'oauth', id, customerId, scopes: new Set(scopes), audience: 'api', ...account };
 }

@@ -37,6 +37,7 @@ function principal(id: string, customerId: number | null): Principal {
     sessionHash: null,
     tokenHash: null,
     confinedTo: null,
+    limits: null,
   };
 }
 

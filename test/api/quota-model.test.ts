@@ -10,7 +10,8 @@ import { AppError } from '../../src/errors.ts';
 import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
 import { createLocalCounter } from '../../src/limits/local-counter.ts';
 import { createPostgresCounter } from '../../src/limits/postgres-counter.ts';
-import { createRateLimits, type RateLimits, type RequestCharge } from '../../src/limits/rate-limits.ts';
+import { createRateLimits, type RateLimits } from '../../src/limits/rate-limits.ts';
+import type { RequestCharge } from '../../src/limits/request-charge.ts';
 import type { UsageCounter } from '../../src/limits/usage-counter.ts';
 import type { PlanLimits } from '../../src/settings/config.ts';
 import { onBothEngines, type TestClock, testClock, until } from '../context.ts';
@@ -20,6 +21,8 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const start = Date.parse('2026-06-01T12:00:00.000Z');
 const addressLimits = { perMinute: 60_000, accountsPerMinute: 60_000, publicPerMinute: 60_000 };
+
+const publishableLimits = { perMinute: 60_000, burst: 60_000 };
 
 type Plans = Readonly<Record<string, PlanLimits>>;
 
@@ -38,7 +41,10 @@ async function freshDatabase(t: TestContext, engine: Engine): Promise<Database> 
 function startServer(database: Database, clock: TestClock, plans: Plans): Server {
   const create = database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter;
   const counts = create(database, clock);
-  return { counts, rateLimits: createRateLimits({ config: { plans, addressLimits }, clock, counts }) };
+  return {
+    counts,
+    rateLimits: createRateLimits({ config: { plans, addressLimits, publishableLimits }, clock, counts }),
+  };
 }
 
 let accounts = 0;
@@ -49,7 +55,14 @@ const freshAccount = () => {
 };
 
 function principalOf(accountId: number, plan = 'only'): Principal {
-  const nothing = { customerId: null, expiresAt: null, sessionHash: null, tokenHash: null, confinedTo: null };
+  const nothing = {
+    customerId: null,
+    limits: null,
+    expiresAt: null,
+    sessionHash: null,
+    tokenHash: null,
+    confinedTo: null,
+  };
   return { kind: 'apiKey', id: 'key:1', accountId, plan, scopes: new Set(), audience: 'any', ...nothing };
 }
 
@@ -60,7 +73,7 @@ async function call(
   plan = 'only',
 ): Promise<RequestCharge | number> {
   try {
-    return await rateLimits.charge([principalOf(accountId, plan)]);
+    return await rateLimits.charge(principalOf(accountId, plan));
   } catch (error) {
     assert.ok(error instanceof AppError && statusOf(error) === 429, String(error));
     const seconds = Number(headersOf(error)['Retry-After']);

@@ -17,6 +17,9 @@ const permitted: readonly string[] = [
   'listCheeseChanges',
   'getCheese',
   'listCheeseImages',
+  'listCheesePrices',
+  'getCheeseAvailability',
+  'listAvailability',
   'getInventory',
   // The orders of the customer.
   'listOrders',
@@ -24,6 +27,8 @@ const permitted: readonly string[] = [
   'getOrder',
   'cancelOrder',
   'getOrderTimeline',
+  'getOrderShipment',
+  'getCustomerOrderShipment',
   'getOrderCustomer',
   'listCustomerOrders',
   'getCustomerOrder',

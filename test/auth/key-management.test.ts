@@ -62,6 +62,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal(typeOfKey(key), 'live');
     assert.deepEqual(shown, {
       id: shown.id,
+      kind: 'secret',
       name: null,
       type: 'live',
       last4: key.slice(-4),

@@ -11,7 +11,7 @@ onBothEngines('The last use of a key', (engine) => {
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
     const { resolve, flushLastUsed } = createKeyResolver({ database, clock, environment: 'local' });
-    await resolve({ header: 'x-api-key', text: shop.reader });
+    await resolve({ place: 'x-api-key', text: shop.reader });
     await database.exclusiveTransaction((_sql, run) => run('alter table api_key rename to elsewhere'));
     await assert.rejects(flushLastUsed());
     await database.exclusiveTransaction((_sql, run) => run('alter table elsewhere rename to api_key'));

@@ -16,8 +16,18 @@ import {
   serve,
 } from './run.ts';
 
-const newKeyFields = ['id', 'key', 'type', 'last4', 'expiresAt'];
-const listedKeyFields = ['id', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'];
+const newKeyFields = ['id', 'kind', 'key', 'type', 'last4', 'expiresAt'];
+const listedKeyFields = [
+  'id',
+  'kind',
+  'name',
+  'type',
+  'last4',
+  'scopes',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+];
 
 function assertAbout(moment: string, expectedMs: number): void {
   assert.match(moment, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -113,6 +123,26 @@ suite('curd keys', { concurrency: 2 }, () => {
     assert.equal(successor.type, 'live');
     assert.equal(await server.statusFor(writer.key), 401);
     assert.equal(await server.statusFor(successor.key, 'POST'), 201, 'the new key has the same scopes');
+
+    const page = await curdJson(
+      shop,
+      ...['keys', 'create', '--account', 'shop', '--publishable', '--scope', 'write:orders'],
+      ...['--origin', 'https://shop.example', '--origin', 'http://localhost:5173'],
+    );
+    assert.match(page.key, /^pk_test_/);
+    const [shown] = (await curdJson(shop, 'keys', 'list', '--account', 'shop')).slice(-1);
+    assert.deepEqual(
+      [shown.key, shown.kind, shown.origins],
+      [page.key, 'publishable', ['https://shop.example', 'http://localhost:5173']],
+    );
+    await assertEachRefused(t, [
+      [
+        'an origin of a secret key',
+        () => runInProcess(shop, 'keys create', [], { account: 'shop', origin: ['https://shop.example'] }),
+        /origins: a secret key cannot have it/,
+      ],
+    ]);
+    await curdJson(shop, 'keys', 'revoke', String(page.id));
 
     await curdJson(shop, 'keys', 'revoke', String(reader.id));
     assert.equal(await server.statusFor(reader.key), 401);

@@ -141,6 +141,7 @@ suite('Rate limits', () => {
     const config = {
       plans: {},
       addressLimits: { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 60 },
+      publishableLimits: { perMinute: 600, burst: 60 },
     };
     const { countClientIp } = createRateLimits({
       config,

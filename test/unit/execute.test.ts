@@ -45,6 +45,7 @@ async function openRoutes(t: Scope) {
     audience: 'any',
     customerId: null,
     confinedTo: null,
+    limits: null,
     expiresAt: null,
     sessionHash: null,
     tokenHash: null,
@@ -99,7 +100,7 @@ async function logIn({ app, execution }: Shop, username: string): Promise<Princi
   await execution('registerCustomer', { body, principal: null });
   const response = await execution('loginCustomer', { body: { username, password }, principal: null });
   const { token: text } = response.body as unknown as { token: string };
-  const principal = await app.auth.sessions.resolve({ header: 'authorization', text });
+  const principal = await app.auth.sessions.resolve({ place: 'authorization', text });
   assert.ok(typeof principal === 'object' && 'kind' in principal);
   return principal;
 }

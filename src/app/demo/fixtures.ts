@@ -168,6 +168,7 @@ function principalOf(customerId: number): Principal {
     plan: 'free',
     scopes: new Set(),
     audience: 'api',
+    limits: null,
     customerId,
     confinedTo: null,
     expiresAt: null,

@@ -1,9 +1,10 @@
 /**
- * The format of an API key: `sk_live_` or `sk_test_`, 30 random base62 characters (178 bits), and a CRC32 of all that in
- * 6 more. The checksum adds no security: it refuses damaged and invented keys without a database query.
+ * The format of an API key: `sk_` (secret) or `pk_` (publishable), `live_` or `test_`, 30 random base62 characters (178
+ * bits), and a CRC32 of all that in 6 more. The checksum adds no security: it refuses damaged and invented keys without a database query.
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { KeyKind } from '../../access/key-limits.ts';
 import type { Clock } from '../../clock.ts';
 import { base62 } from '../../random-text.ts';
 
@@ -14,8 +15,11 @@ const checksumLength = 6;
 /** The largest multiple of 62 in a byte. Larger bytes are skipped, so that all characters are equally likely. */
 const unbiasedMax = 248;
 
+/** How keys of a kind begin. */
+export const keyPrefixes: Readonly<Record<KeyKind, string>> = { secret: 'sk', publishable: 'pk' };
+
 /** A new key. */
-export function makeKey(type: KeyType, clock: Clock): string {
+export function makeKey(type: KeyType, clock: Clock, kind: KeyKind = 'secret'): string {
   let random = '';
   while (random.length < randomLength) {
     for (const byte of clock.random(randomLength)) {
@@ -24,11 +28,11 @@ export function makeKey(type: KeyType, clock: Clock): string {
       }
     }
   }
-  const body = `sk_${type}_${random}`;
+  const body = `${keyPrefixes[kind]}_${type}_${random}`;
   return body + checksum(body);
 }
 
-const form = /^sk_(live|test)_[0-9A-Za-z]{36}$/;
+const form = /^[sp]k_(live|test)_[0-9A-Za-z]{36}$/;
 
 /** Whether a text looks like a key; its checksum can be wrong. */
 export const hasKeyForm = (text: string): boolean => form.test(text);

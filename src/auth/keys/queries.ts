@@ -1,4 +1,5 @@
 /** Statements on accounts and their API keys. */
+import type { KeyKind } from '../../access/key-limits.ts';
 import { queriesOn } from '../../database/database.ts';
 import { newId } from '../../database/dry-run.ts';
 import { forUpdate, rowsFromJson, type Statement, selectTexts, sql, valueList } from '../../database/sql.ts';
@@ -18,12 +19,17 @@ export interface AccountDetailsRow extends AccountRow {
 export interface KeyRow {
   readonly id: number;
   readonly account_id: number;
+  readonly kind: KeyKind;
   /** What an operator calls the key. */
   readonly name: string | null;
   readonly type: KeyType;
   readonly last4: string;
   /** Separated by spaces, as OAuth writes them. */
   readonly scopes: string;
+  /** JSON of `KeyLimits`. */
+  readonly limits: string;
+  /** The key itself, if it is no secret. */
+  readonly shown_key: string | null;
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
@@ -36,13 +42,15 @@ export interface CredentialRow {
   readonly hash: string;
   readonly account_id: number;
   readonly plan: string;
+  readonly kind: KeyKind;
+  readonly limits: string;
   readonly scopes: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
 const credential = sql`
-  select k.id, k.hash, k.account_id, a.plan, k.scopes, k.expires_at, k.revoked_at
+  select k.id, k.hash, k.account_id, a.plan, k.kind, k.limits, k.scopes, k.expires_at, k.revoked_at
   from api_key k join account a on a.id = k.account_id`;
 
 export const credentialByHash = {
@@ -51,8 +59,8 @@ export const credentialByHash = {
   keyOf: (row: CredentialRow): string => row.hash,
 };
 
-const keyColumns = sql`id, account_id, name, type, last4, scopes, created_at, expires_at, last_used_at,
-  replaced_by`;
+const keyColumns = sql`id, account_id, kind, name, type, last4, scopes, limits, shown_key, created_at, expires_at,
+  last_used_at, replaced_by`;
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
 
@@ -88,9 +96,10 @@ export const keyQueries = queriesOn((tx) => ({
   lockAccount: (id: number) =>
     tx.get<{ name: string }>(sql`select name from account where id = ${id}${forUpdate}`),
 
-  countActive: async (accountId: number, now: string) => {
+  countActive: async (accountId: number, kind: KeyKind, now: string) => {
     const row = await tx.get<{ active: number }>(sql`
-      select count(*) as active from api_key where account_id = ${accountId} and ${isActive(now)}`);
+      select count(*) as active from api_key
+      where account_id = ${accountId} and kind = ${kind} and ${isActive(now)}`);
     return row?.active ?? 0;
   },
 
@@ -103,9 +112,10 @@ export const keyQueries = queriesOn((tx) => ({
 
   insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
     tx.get<KeyRow>(sql`
-      insert into api_key (account_id, name, type, hash, last4, scopes, created_at, expires_at)
-      values (${key.account_id}, ${key.name}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes}, ${key.created_at},
-        ${key.expires_at})
+      insert into api_key (account_id, kind, name, type, hash, last4, scopes, limits, shown_key, created_at,
+        expires_at)
+      values (${key.account_id}, ${key.kind}, ${key.name}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes},
+        ${key.limits}, ${key.shown_key}, ${key.created_at}, ${key.expires_at})
       returning ${keyColumns}`),
 
   listActive: (accountId: number, now: string) =>

@@ -1,4 +1,5 @@
 /** Resolves API keys to principals, and records when each key was last used. */
+import type { KeyLimits } from '../../access/key-limits.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
@@ -16,14 +17,15 @@ interface ParsedKey {
 }
 
 const parsedKeysMax = 1000;
+const limitSetsMax = 1000;
 const malformedKey =
-  'The API key is malformed: 36 letters and digits must follow sk_live_ or sk_test_. Copy the whole key again.';
+  'The API key is malformed: 36 letters and digits must follow its beginning, such as sk_live_. Copy the whole key again.';
 const damagedKey =
   'The checksum of the API key is wrong, so at least one of its characters is. Copy the whole key again.';
 const notAKey =
-  'X-API-Key must contain an API key, which starts with sk_live_ or sk_test_. Send a token or session as Authorization: Bearer <token>.';
+  'X-API-Key must contain an API key, which starts with sk_live_, sk_test_, pk_live_ or pk_test_. Send a token or session as Authorization: Bearer <token>.';
 
-const isKeyLike = (text: string) => /^sk_(live|test)_/.test(text);
+const isKeyLike = (text: string) => /^[sp]k_(live|test)_/.test(text);
 
 /** Why a text is no key. */
 function reasonOf(text: string): string {
@@ -32,6 +34,8 @@ function reasonOf(text: string): string {
   }
   return hasKeyForm(text) ? damagedKey : malformedKey;
 }
+
+const principalKinds = { secret: 'apiKey', publishable: 'publishable' } as const;
 
 export interface KeyResolver {
   readonly resolve: Resolver;
@@ -48,6 +52,7 @@ interface Dependencies {
 export function createKeyResolver({ database, clock, environment }: Dependencies): KeyResolver {
   const findByHash = createLookup<CredentialRow>(database, credentialByHash);
   const scopeSets = new Map<string, ReadonlySet<string>>();
+  const limitSets = new Map<string, KeyLimits>();
   const parsedKeys = new Map<string, ParsedKey>();
   let lastUsed = new Map<number, number>();
 
@@ -59,6 +64,22 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       scopeSets.set(text, set);
     }
     return set;
+  }
+
+  /** null for limits that limit nothing. Cached, because few keys have any and each request needs them. */
+  function limitsOf(text: string): KeyLimits | null {
+    if (text === '{}') {
+      return null;
+    }
+    let limits = limitSets.get(text);
+    if (limits === undefined) {
+      limits = JSON.parse(text) as KeyLimits;
+      if (limitSets.size >= limitSetsMax) {
+        limitSets.clear();
+      }
+      limitSets.set(text, limits);
+    }
+    return limits;
   }
 
   /** Caches checksum and digest, which take 10 us of the 40 us of a request. */
@@ -93,12 +114,14 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
     }
     lastUsed.set(row.id, now);
     return {
-      kind: 'apiKey',
+      kind: principalKinds[row.kind],
       id: `key:${row.id}`,
       accountId: row.account_id,
-      plan: row.plan,
+      // The limits of a publishable key have no plan.
+      plan: row.kind === 'publishable' ? row.kind : row.plan,
       scopes: scopesOf(row.scopes),
-      audience: 'any',
+      audience: row.kind === 'publishable' ? 'api' : 'any',
+      limits: limitsOf(row.limits),
       customerId: null,
       expiresAt: row.expires_at,
       sessionHash: null,
@@ -108,8 +131,8 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
   }
 
   return {
-    resolve({ header, text }) {
-      if (header === 'authorization' && !isKeyLike(text)) {
+    resolve({ place, text }) {
+      if (place === 'authorization' && !isKeyLike(text)) {
         return 'skip';
       }
       const key = parse(text);
@@ -119,7 +142,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       if (!acceptsKeys(environment, key.type)) {
         const other = key.type === 'live' ? 'test' : 'live';
         return {
-          rejected: `A ${key.type} key is not accepted in ${environment}. Use a ${other} key, which starts with sk_${other}_.`,
+          rejected: `A ${key.type} key is not accepted in ${environment}. Use a ${other} key, which starts with ${text.slice(0, 2)}_${other}_.`,
           isPublic: true,
         };
       }

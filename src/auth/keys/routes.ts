@@ -42,7 +42,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       access,
       query: { account },
       responses: {
-        200: { description: 'The keys, without their secrets', schema: ApiKeyList },
+        200: { description: 'The keys, the publishable ones with the key itself', schema: ApiKeyList },
         ...badRequestResponse('A parameter is not valid'),
         ...noKey,
       },
@@ -58,24 +58,24 @@ export function keyRoutes(keys: KeyService): Route[] {
       operationId: 'createApiKey',
       tag,
       summary: 'Create an API key',
-      description: 'Only this response contains the key. An account can have three active keys.',
+      description:
+        'Only this response contains a secret key. An account can have three active secret keys and ten publishable ones.',
       access,
       body: ApiKeyInput,
       responses: {
         201: { description: 'The key, with its secret', schema: NewApiKey },
         ...noKey,
         ...conflictResponse(
-          'Three keys are active already, or this environment does not accept keys of this type',
+          'As many keys of this kind are active as there can be, or this environment does not accept keys of this type',
         ),
         ...unprocessableResponse,
       },
       handle: async ({ body, principal, withIdempotency }) => {
         const id = await accountId(body.account, principal);
-        const lifetimeMs =
-          body.expiresIn === undefined ? undefined : (parseDuration(body.expiresIn) ?? undefined);
+        const { account: _, expiresIn, ...rest } = body;
+        const lifetimeMs = expiresIn === undefined ? undefined : (parseDuration(expiresIn) ?? undefined);
         return withIdempotency(
-          (context) =>
-            keys.create(context, id, { name: body.name, type: body.type, scopes: body.scopes, lifetimeMs }),
+          (context) => keys.create(context, id, { ...rest, lifetimeMs }),
           (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
         );
       },
@@ -112,14 +112,14 @@ export function keyRoutes(keys: KeyService): Route[] {
       tag,
       summary: 'Replace an API key',
       description:
-        'Creates a key with the same scopes. Both keys are valid until the overlap ends; with 0s the old key ends at once.',
+        'Creates a key of the same kind with the same scopes and limits. Both keys are valid until the overlap ends; with 0s the old key ends at once.',
       access,
       body: RotationInput,
       bodyIsOptional: true,
       responses: {
         201: { description: 'The new key, with its secret', schema: NewApiKey },
         ...noKey,
-        ...conflictResponse('The key has ended, or three keys are active already'),
+        ...conflictResponse('The key has ended, or as many keys of its kind are active as there can be'),
         ...unprocessableResponse,
       },
       handle: ({ params, body, withIdempotency }) =>

@@ -1,10 +1,18 @@
 /** Schemas of API keys. */
 
 import { scopes } from '../../access/access.ts';
+import { keyKinds } from '../../access/key-limits.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
+import { keyLimits } from './kinds.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
+const kind = {
+  type: 'string',
+  enum: keyKinds,
+  description:
+    '`secret` for servers; `publishable` for web pages and apps: it reads the catalogue, and is no secret',
+} as const;
 const duration = { type: 'string', maxLength: 16, rule: durationRule } as const;
 
 /** The owner of the keys. */
@@ -27,9 +35,10 @@ const keyName = {
 export const ApiKey = {
   title: 'ApiKey',
   type: 'object',
-  required: ['id', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  required: ['id', 'kind', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
   properties: {
     id: int64,
+    kind,
     name: { type: ['string', 'null'], description: 'What you call the key' },
     type: keyType,
     last4: { type: 'string', description: 'The last four characters of the key' },
@@ -37,10 +46,13 @@ export const ApiKey = {
     createdAt: timestampSchema,
     expiresAt: nullableTimestampSchema,
     lastUsedAt: { ...nullableTimestampSchema, description: 'Stored once a minute' },
+    key: { type: 'string', description: 'The whole key, if it is publishable' },
+    ...keyLimits,
   },
   examples: [
     {
       id: 12,
+      kind: 'secret',
       name: 'warehouse scanner',
       type: 'test',
       last4: 'mple',
@@ -66,7 +78,7 @@ export const NewApiKey = {
   required: [...ApiKey.required, 'key'],
   properties: {
     ...ApiKey.properties,
-    key: { type: 'string', description: 'The secret. It is shown only once' },
+    key: { type: 'string', description: 'The key. Unless it is publishable, it is shown only once' },
   },
   examples: [{ ...ApiKey.examples[0], key: 'sk_test_36-letters-and-digits-that-end-in-mple' }],
 } as const;
@@ -76,6 +88,7 @@ export const ApiKeyInput = {
   type: 'object',
   properties: {
     account,
+    kind: { ...kind, default: 'secret' },
     name: keyName,
     type: { ...keyType, description: 'By default live in production, and test elsewhere' },
     scopes: {
@@ -83,9 +96,11 @@ export const ApiKeyInput = {
       maxItems: 10,
       // Only the command line creates keys with the scope admin.
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
-      description: 'Scopes of the key. A key without scopes can only read',
+      description:
+        'Scopes of the key. A secret key without scopes can only read. A publishable key can have `write:orders`: customers who are logged in then order with it',
     },
     expiresIn: { ...duration, rule: lifetimeRule, description: 'Never by default', examples: ['90d'] },
+    ...keyLimits,
   },
   examples: [{ name: 'warehouse scanner', scopes: ['write:cheeses'], expiresIn: '90d' }],
 } as const;

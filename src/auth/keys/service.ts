@@ -1,6 +1,7 @@
 /** API keys: creation, names, rotation and revocation. Accounts are in accounts.ts. */
 
 import type { Scope } from '../../access/access.ts';
+import type { GivenLimits, KeyKind, KeyLimits } from '../../access/key-limits.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
@@ -11,13 +12,13 @@ import type { Environment } from '../../settings/config.ts';
 import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
+import { kindsOfKeys, requireKind, tooManyKeys } from './kinds.ts';
 import { credentialByHash, type KeyRow, keyQueries } from './queries.ts';
 
-export const activeKeysMax = 3;
-
-/** An API key without its secret. */
-export interface KeyDetails {
+/** An API key without its secret, with the limits that it has. */
+export interface KeyDetails extends KeyLimits {
   readonly id: number;
+  readonly kind: KeyKind;
   readonly name: string | null;
   readonly type: KeyType;
   readonly last4: string;
@@ -25,14 +26,17 @@ export interface KeyDetails {
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+  /** The whole key, if it is publishable. */
+  readonly key?: string;
 }
 
-/** A new API key. Its secret is not stored, so it is shown only once. */
+/** A new API key. A secret is not stored, so it is shown only once. */
 export interface CreatedKey extends KeyDetails {
   readonly key: string;
 }
 
-export interface KeyRequest {
+export interface KeyRequest extends GivenLimits {
+  readonly kind?: KeyKind | undefined;
   readonly name?: string | null | undefined;
   /** Default: live in production, and test elsewhere. */
   readonly type?: KeyType | undefined;
@@ -45,7 +49,7 @@ export interface KeyRequest {
 export interface KeyService extends AccountService {
   /** The number of active live keys of all accounts. */
   countLive(): Promise<number>;
-  /** @throws AppError conflict when three keys are active already */
+  /** @throws AppError conflict when as many keys of the kind are active as there can be, validation */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
   /** Creates a known key unless it exists. @throws AppError conflict when three keys are active already */
   ensure(context: Context, accountId: number, key: string, scopes: readonly string[]): Promise<void>;
@@ -91,20 +95,22 @@ export function createKeyService(dependencies: Dependencies): KeyService {
     }
     const now = clock.now();
     const queries = keyQueries(tx);
-    if ((await queries.countActive(accountId, timestamp(now))) >= activeKeysMax) {
-      throw new AppError(
-        'conflict',
-        `${activeKeysMax} API keys of this account are active already. Revoke one first: "curd keys revoke <id>" or DELETE /v2/api-keys/{keyId}.`,
-      );
+    const { kind = 'secret', name = null, scopes = [], origins } = request;
+    const limits = requireKind(kind, scopes, { origins });
+    if ((await queries.countActive(accountId, kind, timestamp(now))) >= kindsOfKeys[kind].activeMax) {
+      throw tooManyKeys(kind);
     }
-    const key = request.key ?? makeKey(type, clock);
+    const key = request.key ?? makeKey(type, clock, kind);
     const row = await queries.insert({
       account_id: accountId,
-      name: request.name ?? null,
+      kind,
+      name,
       type,
+      limits: JSON.stringify(limits),
+      shown_key: kind === 'publishable' ? key : null,
       hash: hashKey(key),
       last4: key.slice(-4),
-      scopes: [...new Set(request.scopes)].join(' '),
+      scopes: [...new Set(scopes)].join(' '),
       created_at: timestamp(now),
       expires_at: request.lifetimeMs === undefined ? null : timestamp(now + request.lifetimeMs),
     });
@@ -196,11 +202,13 @@ export function createKeyService(dependencies: Dependencies): KeyService {
             'Only the command line rotates a key with the scope admin: "curd keys rotate <id>".',
           );
         }
-        // The old key ends first, so that without an overlap only three keys are active.
+        // The old key ends first, so that without an overlap no more keys are active than before.
         await (overlapMs === 0
           ? keyQueries(tx).updateRevoked(old.id, now)
           : keyQueries(tx).updateExpiry(old.id, timestamp(clock.now() + overlapMs)));
         const created = await insert(tx, old.account_id, {
+          ...(JSON.parse(old.limits) as KeyLimits),
+          kind: old.kind,
           name: old.name,
           type: old.type,
           scopes: toApiKey(old).scopes,
@@ -227,6 +235,7 @@ export function createKeyService(dependencies: Dependencies): KeyService {
 function toApiKey(row: KeyRow): KeyDetails {
   return {
     id: row.id,
+    kind: row.kind,
     name: row.name,
     type: row.type,
     last4: row.last4,
@@ -234,9 +243,12 @@ function toApiKey(row: KeyRow): KeyDetails {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
+    ...(JSON.parse(row.limits) as KeyLimits),
+    ...(row.shown_key === null ? {} : { key: row.shown_key }),
   };
 }
 
+/** Events contain no key, publishable or not. */
 function withoutSecret({ key: _, ...shown }: CreatedKey): KeyDetails {
   return shown;
 }

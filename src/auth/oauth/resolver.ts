@@ -32,6 +32,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
       plan: row.plan,
       scopes: scopesOf(row, now),
       audience: row.audience === null ? 'api' : 'mcp',
+      limits: null,
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: null,
@@ -40,8 +41,8 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
     };
   }
 
-  return ({ header, text }) =>
-    header !== 'authorization'
+  return ({ place, text }) =>
+    place !== 'authorization'
       ? 'skip'
       : text.length > tokenLengthMax
         ? toPrincipal(undefined)

@@ -66,6 +66,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       plan,
       scopes: noScopes,
       audience: 'api',
+      limits: null,
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: row.token_hash,
@@ -75,8 +76,8 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
   }
 
   return {
-    resolve({ header, text }) {
-      if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
+    resolve({ place, text }) {
+      if (place !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
         return 'skip';
       }
       return text.length > tokenLengthMax

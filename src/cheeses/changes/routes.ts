@@ -23,6 +23,7 @@ export function catalogueChangeRoutes(changes: CatalogueChanges, connections: Li
         'Each cheese once, in its newest state, in the order of the last changes; a deleted cheese has no `cheese`. Begin without `since` to copy the catalogue, and send `next` as `since` to follow it. A cheese that changes while you read comes again at the end. With `wait`, a request without changes waits for one.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       query: {
         since: { type: 'string', minLength: 1, maxLength: 400, description: '`next` of an earlier page' },
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 100, description: 'Cheeses of a page' },

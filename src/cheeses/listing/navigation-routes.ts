@@ -40,6 +40,7 @@ export function navigationRoutes(names: NameLists): Route[] {
       description: `Sorted by name without case and accents. ${plural[0]?.toUpperCase()}${plural.slice(1)} without cheeses are left out, unless \`empty\` is true.`,
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       query,
       responses: {
         200: { description: `A page of ${plural}`, schema: CountedNameList },

@@ -100,6 +100,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       description: 'Returns the catalogue page by page. A cheese must match all filters.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       query: { ...cheeseListQuery, facets: facetParameter },
       responses: {
         200: {
@@ -134,6 +135,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       description: 'Sorted by id. The response contains all matches, unless `limit` is given.',
       access: anyOf(oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       alternative: 'GET /v2/cheeses?status=<status>',
       query: {
         status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
@@ -158,6 +160,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       deprecated: { since: '2026-11-21', successor: '/cheeses' },
       access: anyOf(oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       alternative: 'GET /v2/cheeses?tags=<tags>',
       query: {
         tags: {

@@ -19,6 +19,7 @@ export function priceRoutes(prices: PriceReader): Route[] {
         'The current price and those before it, with the lowest price of the last 30 days. `reduction` is what a shop in the European Union shows beside a reduced price.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       permitsConfined: true,
+      publishable: 'catalogue',
       query: {
         cursor: {
           type: 'string',

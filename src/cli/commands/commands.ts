@@ -11,18 +11,16 @@ import {
   copyOptions,
   createAccountOptions,
   createClientOptions,
-  createKeyOptions,
   doctorOptions,
   importOptions,
   listCustomersOptions,
-  listKeysOptions,
   parseId,
   resetOptions,
   restoreOptions,
-  rotateKeyOptions,
   serveOptions,
 } from '../framework/command-options.ts';
 import { buildCommandTree } from '../framework/command-tree.ts';
+import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framework/key-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';

@@ -2,7 +2,6 @@
 import { scopes } from '../../access/access.ts';
 import { grantTypes } from '../../auth/oauth/clients.ts';
 import { orderStatuses } from '../../orders/transitions/order-status.ts';
-import { lineRule } from '../../schema/text-rules.ts';
 import {
   ConfigError,
   type Parser,
@@ -11,7 +10,6 @@ import {
   parseEnum,
   parseImages,
   parseInteger,
-  parseLifetime,
   parseText,
   parseWords,
 } from '../../settings/parsers.ts';
@@ -30,13 +28,6 @@ export function parseId(what: string, hint: string): Parser<number> {
   };
 }
 
-const parseKeyName: Parser<string> = (text, name) => {
-  if ([...text].length > 100 || !lineRule.test(text)) {
-    throw new ConfigError(`${name} must have 1 to 100 visible characters in one line.`);
-  }
-  return text;
-};
-
 export const serveOptions = {
   allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
 };
@@ -48,35 +39,6 @@ export const createAccountOptions = {
     'plan',
     'free, pro, enterprise or a plan of CURD_PLANS (default: enterprise in local, free elsewhere)',
     parseText,
-  ),
-};
-
-export const createKeyOptions = {
-  account: requiredOption('name', 'account that owns the key', parseText),
-  name: option('text', 'what you call the key, 1 to 100 characters; "keys list" shows it', parseKeyName),
-  type: option(
-    'type',
-    'live or test (default: live in production, test elsewhere)',
-    parseEnum(['live', 'test']),
-  ),
-  scope: option(
-    'scopes',
-    'scopes besides reading, separated by spaces: "write:cheeses admin"',
-    parseWords(parseEnum(scopes)),
-  ),
-  expiresIn: option('duration', 'for example 90d (default: never)', parseLifetime),
-};
-
-export const listKeysOptions = {
-  account: requiredOption('name', 'account that owns the keys', parseText),
-};
-
-export const rotateKeyOptions = {
-  overlap: requiredOption(
-    'duration',
-    'how long the old key stays valid; 0s revokes it immediately',
-    parseDurationSetting,
-    '24h',
   ),
 };
 

@@ -1,6 +1,6 @@
 /** Creates the OpenAPI 3.1 document from the routes, with the schemas that also validate requests. */
 
-import type { Access } from '../../access/access.ts';
+import { type Access, publishableTexts } from '../../access/access.ts';
 import type { Parameter, Parameters, Schema } from '../../schema/schema.ts';
 import { idempotencyHours } from '../../stored-responses/store.ts';
 import { clientIpHeader } from '../client-ip.ts';
@@ -66,6 +66,12 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
       clientCredentials: { tokenUrl: '/oauth/token', scopes },
     },
   },
+  publishableKey: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'key',
+    description: 'A publishable API key (`pk_`), which is also accepted in `X-API-Key`',
+  },
   session: {
     type: 'http',
     scheme: 'bearer',
@@ -91,7 +97,7 @@ export function describeApi(
       .replace(/\*$/, '{path}');
     paths[path] = {
       ...paths[path],
-      [route.method.toLowerCase()]: operation(route, { components, schemes, examples, sampleOf }),
+      [route.method.toLowerCase()]: operation(route, { components, examples, sampleOf }),
     };
   }
   const responses = shareResponses(Object.values(paths).flatMap((methods) => Object.values(methods)));
@@ -120,12 +126,11 @@ export function describeApi(
 
 interface Common {
   readonly components: Map<string, unknown>;
-  readonly schemes: Readonly<Record<string, unknown>>;
   readonly examples: Examples;
   readonly sampleOf: ApiInfo['sampleOf'];
 }
 
-function operation(route: Described, { components, schemes, examples, sampleOf }: Common): Operation {
+function operation(route: Described, { components, examples, sampleOf }: Common): Operation {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
   const content = (
     schema: Schema,
@@ -159,9 +164,10 @@ function operation(route: Described, { components, schemes, examples, sampleOf }
     operationId,
     tags: [tag],
     summary,
-    description,
+    description:
+      route.publishable === undefined ? description : `${description} ${publishableTexts[route.publishable]}`,
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    security: securityOf(access, Object.keys(schemes)),
+    security: [...securityOf(access), ...(route.publishable === 'catalogue' ? [{ publishableKey: [] }] : [])],
     parameters: parametersOf(route, { ...examples, ...route.examples }),
     ...(body === undefined
       ? {}
@@ -218,9 +224,9 @@ function formContent({ fileField, description, fields }: NonNullable<Described['
   return { 'multipart/form-data': { schema } };
 }
 
-function securityOf(access: Access, schemes: readonly string[]): Document[] {
+function securityOf(access: Access): Document[] {
   if (access === 'any credential') {
-    return schemes.map((scheme) => ({ [scheme]: [] }));
+    return ['apiKey', 'oauth', 'session'].map((scheme) => ({ [scheme]: [] }));
   }
   if (typeof access === 'string') {
     // Operational routes ignore credentials. Other open routes accept one and refuse it when it is not valid.

@@ -1,13 +1,17 @@
 /** The steps that decide who sent a request, whether it is within the rate limits, and whether it is permitted. */
 import type { Access } from '../../access/access.ts';
+import type { KeyLimits } from '../../access/key-limits.ts';
 import type { Principal } from '../../access/principal.ts';
 import { AppError } from '../../errors.ts';
-import type { RequestCharge } from '../../limits/rate-limits.ts';
+import { countedPrincipal } from '../../limits/rate-limits.ts';
+import type { RequestCharge } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { clientNetwork, statedClientIp } from '../client-ip.ts';
+import { narrowCors } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import { planHeaders } from '../responses/rate-limit-headers.ts';
 import type { Route } from '../route.ts';
+import { keyInUrl } from './key-in-url.ts';
 
 /** Learns how far the clock was moved, unless the look-up of a credential reads it along (database/lookup.ts). */
 export function readClock({ request, dependencies }: Exchange): MaybePromise<void> {
@@ -33,6 +37,11 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
 
 function setPrincipals(exchange: Exchange, principals: readonly Principal[]): void {
   exchange.principals = principals;
+  for (const { limits } of principals) {
+    if (limits?.origins !== undefined) {
+      narrowCors(exchange.request, exchange.reply, limits.origins);
+    }
+  }
   exchange.credentialAt = performance.now();
 }
 
@@ -61,9 +70,8 @@ function countRequest(exchange: Exchange): MaybePromise<void> {
       });
     }
   }
-  // A credential without an account lifts no limit of logins and registrations: it can be had by registering.
   const isLogin = route.rateLimitGroup === 'login';
-  if (exchange.statedClientIp !== null || (isLogin && principals.every(hasNoAccount))) {
+  if (exchange.statedClientIp !== null || (isLogin && principals.every(isForAnybody))) {
     return chain(countClientIp(exchange), () => chargePlan(exchange));
   }
   return chargePlan(exchange);
@@ -75,17 +83,41 @@ export function clientIpOf({ statedClientIp, request }: Exchange): string {
 }
 
 function chargePlan(exchange: Exchange): MaybePromise<void> {
-  const charge = exchange.dependencies.rateLimits.charge(exchange.principals);
+  const { rateLimits } = exchange.dependencies;
+  const counted = countedPrincipal(exchange.principals) as Principal;
+  const charge =
+    counted.kind === 'publishable'
+      ? rateLimits.chargePublishable(counted, clientIpOf(exchange))
+      : rateLimits.charge(counted);
   return charge instanceof Promise
     ? charge.then((counted) => setCharge(exchange, counted))
     : setCharge(exchange, charge);
 }
 
-const hasNoAccount = ({ accountId }: Principal) => accountId === null;
+/**
+ * Lifts no limit of logins and registrations: anybody gets a session by registering, and a publishable key from a page.
+ */
+const isForAnybody = ({ accountId, kind }: Principal) => accountId === null || kind === 'publishable';
 
 /** @throws AppError unauthorized, forbidden */
 export function authorize(exchange: Exchange): void {
+  for (const principal of exchange.principals) {
+    if (principal.limits !== null) {
+      requireOrigin(principal.limits, exchange.request.headers.origin);
+    }
+  }
   setPrincipal(exchange, exchange.principals);
+}
+
+/** Stops pages of other origins. Programs send any Origin, or none. @throws AppError forbidden */
+function requireOrigin({ origins }: KeyLimits, origin: string | undefined): void {
+  if (origins !== undefined && origin !== undefined && !origins.includes(origin)) {
+    throw new AppError(
+      'forbidden',
+      `This publishable key is for pages of ${origins.join(', ')}, and the request comes from a page of another origin. Use the key of that page, or create a key with its origin.`,
+      { details: { scopes: [] } },
+    );
+  }
 }
 
 /**
@@ -121,7 +153,9 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
   try {
     const { request, route, dependencies } = exchange;
     const audience = route.resource?.audience ?? 'api';
-    const principals = dependencies.guard.authenticate(request.raw, audience);
+    const query = request.query as URLSearchParams;
+    const key = query.size === 0 ? null : keyInUrl(request.url, query, route);
+    const principals = dependencies.guard.authenticate(request.raw, audience, key);
     return principals instanceof Promise ? principals.catch(rethrow) : principals;
   } catch (error) {
     return rethrow(error);

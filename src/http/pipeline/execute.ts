@@ -5,7 +5,7 @@ import type { Context, Origin } from '../../database/context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { AppError, type FieldError, joinErrors } from '../../errors.ts';
 import type { ReceivedFile } from '../../files/received-file.ts';
-import type { RateLimitStatus } from '../../limits/rate-limits.ts';
+import type { RateLimitStatus } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { IdempotencyStore, StoredResponse } from '../../stored-responses/store.ts';
 import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from '../bodies/body.ts';
@@ -21,6 +21,7 @@ import {
   type ToolUse,
 } from '../route.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
+import { takesKeyInUrl } from './key-in-url.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { runSteps, type Step, stepsOf } from './steps.ts';
 
@@ -116,7 +117,8 @@ export function execute(route: Route, input: RouteInput): MaybePromise<RouteResp
 
 function readParameters(execution: Execution): void {
   const { route, input, isStrict } = execution;
-  const { values, errors } = readQuery(route.query ?? {}, input.query, isStrict);
+  const known = takesKeyInUrl(route) ? 'key' : undefined;
+  const { values, errors } = readQuery(route.query ?? {}, input.query, isStrict, known);
   const all =
     route.unchangeable === undefined
       ? errors
@@ -241,7 +243,7 @@ async function runWithIdempotency<T>(
     principal !== null &&
     actingCustomerOf(principal) === null;
   const attempt = {
-    scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal),
+    scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal, input.clientIp),
     method: route.method,
     url: input.url,
     key,

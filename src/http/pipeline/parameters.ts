@@ -10,7 +10,13 @@ interface Reading {
 }
 
 /** Reads query parameters. A list can be separated by commas or repeated; other parameters can be sent once. */
-export function readQuery(declared: Parameters, query: URLSearchParams, isStrict: boolean): Reading {
+export function readQuery(
+  declared: Parameters,
+  query: URLSearchParams,
+  isStrict: boolean,
+  /** A parameter that the pipeline reads. */
+  other?: string,
+): Reading {
   const reading: Reading = { values: {}, errors: [] };
   // Object.entries would copy the parameters for every request.
   for (const name in declared) {
@@ -26,7 +32,7 @@ export function readQuery(declared: Parameters, query: URLSearchParams, isStrict
   }
   if (isStrict) {
     for (const name of new Set(query.keys())) {
-      if (!Object.hasOwn(declared, name)) {
+      if (name !== other && !Object.hasOwn(declared, name)) {
         addError(reading.errors, name, 'is not a known parameter');
       }
     }

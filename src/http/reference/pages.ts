@@ -146,6 +146,7 @@ function page(title: string, description: string, content: Html): string {
 const schemeNames: Readonly<Record<string, string>> = {
   apiKey: 'an API key',
   oauth: 'an OAuth token',
+  publishableKey: 'a publishable key, also in the URL',
   session: 'a session that a login returned',
 };
 

@@ -36,6 +36,7 @@ export function shipmentRoutes({ customerFinder, orderReader, shipments }: Depen
       description: `${reading} A key beside a customer's session or token reads those of that customer's orders only.`,
       access: anyOf(apiKey, oauth('read:orders')),
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: oneShipment('The shipment'), ...noOrder },
       handle: async ({ params, principal }) =>
         entityResponse(await shipments.find(orderId(params), principal), 200),
@@ -74,6 +75,7 @@ export function shipmentRoutes({ customerFinder, orderReader, shipments }: Depen
       description: reading,
       access: customerOrderAccess,
       permitsConfined: true,
+      publishable: 'withCustomer',
       responses: { 200: oneShipment('The shipment'), ...noCustomerOrder },
       handle: async ({ params, principal }) =>
         entityResponse(await shipments.find(await ownOrder(params, principal), principal), 200),

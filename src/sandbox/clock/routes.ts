@@ -44,9 +44,10 @@ export function clockRoutes(clock: ClockService): Route[] {
         ),
         ...unprocessableResponse,
       },
-      handle: ({ body, principal, headers: given, withIdempotency }) => {
+      handle: ({ body, principal, headers: given, clientIp, withIdempotency }) => {
         const key = given['idempotency-key'];
-        const name = key === undefined ? null : JSON.stringify([idempotencyScopeOf(principal), key]);
+        const name =
+          key === undefined ? null : JSON.stringify([idempotencyScopeOf(principal, clientIp), key]);
         return withIdempotency(
           (context) => clock.advance(context, body, name),
           ({ now, did, more }) => ({

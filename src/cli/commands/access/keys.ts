@@ -1,6 +1,7 @@
+import { keyPrefixes } from '../../../auth/keys/format.ts';
 import type { CreatedKey } from '../../../auth/keys/service.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
-import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/command-options.ts';
+import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/key-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { formatTable, printResult, printSecret } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
@@ -10,8 +11,10 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
   return withShop(options, async ({ auth: { keys }, contextOf }) => {
     const account = await keys.findAccount(options.account);
     const created = await keys.create(contextOf('cli'), account.id, {
+      kind: options.publishable ? 'publishable' : 'secret',
       name: options.name,
       type: options.type,
+      origins: options.origin?.length === 0 ? undefined : options.origin,
       scopes: options.scope ?? [],
       lifetimeMs: options.expiresIn,
     });
@@ -26,7 +29,7 @@ export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<vo
     const rows = items.map((key) => [
       String(key.id),
       key.name ?? '-',
-      `sk_${key.type}_...${key.last4}`,
+      key.key ?? `${keyPrefixes[key.kind]}_${key.type}_...${key.last4}`,
       key.scopes.join(' ') || '-',
       key.createdAt,
       key.expiresAt ?? 'never',
@@ -58,12 +61,14 @@ export function revokeKey(id: number, options: ChangeOptions): Promise<void> {
   });
 }
 
-function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: CreatedKey): void {
+function printNew(options: CommandOptions, { id, kind, key, type, last4, expiresAt }: CreatedKey): void {
   const until = expiresAt === null ? '' : `, until ${expiresAt}`;
   printSecret(
     options,
     key,
-    { id, key, type, last4, expiresAt },
-    `This is key ${id}${until}. Keep it: it is not shown again.`,
+    { id, kind, key, type, last4, expiresAt },
+    kind === 'publishable'
+      ? `This is the publishable key ${id}${until}. It may be in web pages and apps, and "keys list" shows it again.`
+      : `This is key ${id}${until}. Keep it: it is not shown again.`,
   );
 }
