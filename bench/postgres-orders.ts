@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { credentialByHash } from '../src/auth/keys/queries.ts';
 import { cheeseQueries } from '../src/cheeses/queries.ts';
+import { systemClock } from '../src/clock.ts';
 import type { Sql } from '../src/database/database.ts';
 import { KnownTexts } from '../src/database/postgres/known-texts.ts';
 import { statementsIn } from '../src/database/postgres/statements.ts';
@@ -91,7 +92,7 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
   return {
     checks: await record(client, async (sql) => {
       await sql.all(credentialByHash.many([rows[0].hash]));
-      await postgresQuotaQueries(sql).count([['account:bare', 1, 60_000, 1e9, 0, 0]], null);
+      await postgresQuotaQueries(sql).count([['account:bare', 1, 60_000, 1e9, 0, 0]], systemClock);
     }),
     locks: await record(client, async (sql) => {
       await cheeseQueries(sql).lockForShare([first, second]);

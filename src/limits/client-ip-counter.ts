@@ -34,7 +34,7 @@ export function createClientIpCounter(database: Database, clock: Clock, secret: 
         ({ clientIp, requests, limit, countedIn }) =>
           [subjectOf(clientIp), requests, limit, countedIn] as const,
       ),
-      clock.isSystem ? null : clock.now(),
+      clock,
     ),
   );
 }

@@ -67,7 +67,7 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
         ({ subject, limits, requests, refunds, refundsOf }) =>
           [subject, requests, limits.burst, limits.perHour, refunds, refundsOf] as const,
       ),
-      clock.isSystem ? null : clock.now(),
+      clock,
     );
     const rowOf = new Map([...groups.values()].map((group, index) => [group, rows[index] as CountRow]));
     return places.map(

@@ -1,6 +1,7 @@
 /** Statements on the table `quota`, which has other columns on each engine. */
+import type { Clock } from '../clock.ts';
 import { queriesOn } from '../database/database.ts';
-import { deleteSlice, deleteUnlocked, sql } from '../database/sql.ts';
+import { deleteSlice, deleteUnlocked, type Statement, sql } from '../database/sql.ts';
 
 /** Requests of each minute as JSON: `{"<minute since the epoch>": <requests>}`. */
 export const sqliteQuotaQueries = queriesOn((tx) => ({
@@ -56,11 +57,21 @@ export interface ClientIpRow {
   readonly wait_ms: number;
 }
 
+/** Servers count by the clock of the database, which they share, moved as far as that of the shop; null for it alone. */
+function countingTime(clock: Clock): Statement {
+  if (!clock.isSystem) {
+    return sql`${clock.now()}`;
+  }
+  return clock.advancedMs() === 0
+    ? sql`null`
+    : sql`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint) + ${clock.advancedMs()}`;
+}
+
 export const clientIpQueries = queriesOn((tx) => ({
-  /** One row for each request, in their order. @param now null for the database's clock */
-  count: (requests: readonly ClientIpRequest[], now: number | null) =>
+  /** One row for each request, in their order. */
+  count: (requests: readonly ClientIpRequest[], clock: Clock) =>
     tx.all<ClientIpRow>(sql`
-      select passed, slot, wait_ms from count_client_ips(${JSON.stringify(requests)}::text::jsonb, ${now})
+      select passed, slot, wait_ms from count_client_ips(${JSON.stringify(requests)}::text::jsonb, ${countingTime(clock)})
       order by place`),
 }));
 
@@ -68,12 +79,11 @@ export const postgresQuotaQueries = queriesOn((tx) => ({
   /**
    * Counts all groups in one statement; returns one row for each, in their order. The function is in
    * migrations/0001-schema.postgres.sql.
-   * @param now null for the database's clock
    */
-  count: (groups: readonly CountGroup[], now: number | null) =>
+  count: (groups: readonly CountGroup[], clock: Clock) =>
     tx.all<CountRow>(sql`
       select passed, now_ms, minute_ends, in_second, second_until, in_hour, hour_until
-      from count_calls(${JSON.stringify(groups)}::text::jsonb, ${now}) order by place`),
+      from count_calls(${JSON.stringify(groups)}::text::jsonb, ${countingTime(clock)}) order by place`),
 
   /** The next subjects in the order of the key: how many, and the last one. */
   findSlice: async (after: string, limit: number) => {

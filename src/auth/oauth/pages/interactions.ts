@@ -1,6 +1,6 @@
 /** Login, consent and logout: shows the pages and handles their forms. */
 import type { default as Provider, Session } from 'oidc-provider';
-import type { Clock } from '../../../clock.ts';
+import { type Clock, machineTime } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { createCsrfTokens } from '../../../http/pages/csrf.ts';
 import { readForm } from '../../../http/pages/form.ts';
@@ -124,7 +124,7 @@ export function createInteractions({
     }
     await (await sessionOf(raw)).destroy();
     (details as { session?: unknown }).session = undefined;
-    await details.save(details.exp - Math.floor(clock.now() / 1000));
+    await details.save(details.exp - Math.floor(machineTime(clock) / 1000));
   }
 
   return {

@@ -9,6 +9,7 @@ import type { Database } from '../../../database/database.ts';
 import { consoleClientId, isClientId } from '../clients.ts';
 import type { ConsoleClient } from '../console-client.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from '../queries.ts';
+import { shiftTimes } from './object-times.ts';
 import type { Rotations } from './rotation.ts';
 
 /** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */
@@ -44,11 +45,12 @@ export function createAdapters({
     if (row === undefined) {
       return undefined;
     }
-    return {
+    const stored: AdapterPayload = {
       ...JSON.parse(row.payload),
-      ...(id === undefined ? {} : { jti: id }),
       ...(row.consumed_at === null ? {} : { consumed: Math.floor(Date.parse(row.consumed_at) / 1000) }),
     };
+    const payload = shiftTimes(stored, -clock.advancedMs());
+    return id === undefined ? payload : { ...payload, jti: id };
   }
 
   return (model) => ({
@@ -66,7 +68,7 @@ export function createAdapters({
       const object = {
         model,
         id: hash('sha256', id),
-        payload: JSON.stringify({ ...stored, ...sessionWithoutCookie }),
+        payload: JSON.stringify(shiftTimes({ ...stored, ...sessionWithoutCookie }, clock.advancedMs())),
         grant_id: payload.grantId ?? null,
         uid: payload.uid ?? null,
         customer_id: customer === undefined ? null : Number(customer),

@@ -6,7 +6,7 @@ import { generateKeyPairSync, hash, hkdfSync, timingSafeEqual } from 'node:crypt
 import type { Configuration, KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { scopes as knownScopes } from '../../../access/access.ts';
 import { mcpScopes } from '../../../access/mcp.ts';
-import type { Clock } from '../../../clock.ts';
+import { type Clock, machineTime } from '../../../clock.ts';
 import type { Database } from '../../../database/database.ts';
 import type { Log } from '../../../log.ts';
 import { consoleClientId } from '../clients.ts';
@@ -246,14 +246,14 @@ function configure(
       ClientCredentials: (_ctx, token) =>
         asksForAdmin(token.scope) ? lifetimes.adminToken : lifetimes.accessToken,
       RefreshToken: (_ctx, token) => {
-        const now = Math.floor(clock.now() / 1000);
+        const now = Math.floor(machineTime(clock) / 1000);
         const age = now - (token.iiat ?? now);
         const longest = asksForAdmin(token.scope) ? lifetimes.adminRefresh : lifetimes.refreshAbsolute;
         return Math.max(1, Math.min(lifetimes.refreshIdle, longest - age));
       },
       // Counted from the login: use of the session does not extend it.
       Session: (_ctx, session) => {
-        const now = Math.floor(clock.now() / 1000);
+        const now = Math.floor(machineTime(clock) / 1000);
         const age = Math.max(0, now - (session.loginTs ?? now));
         return Math.max(1, lifetimes.browserSession - age);
       },
