@@ -1007,8 +1007,9 @@ create table shop_clock (
 );
 insert into shop_clock (id) values (1);
 
--- The time to which a request with an Idempotency-Key moves the clock, stored before it begins: the same request
--- continues after a crash. id: a digest of principal and key. target: milliseconds since the epoch.
+-- Where a request with an Idempotency-Key moves the clock to, stored before it begins: the same request continues after a
+-- crash. id: a digest of principal and key. advance: the request, as JSON. target: a time in milliseconds since the epoch,
+-- or how far the clock is then ahead of the machines.
 create table clock_target (
   id text collate "C" primary key,
   advance text collate "C" not null,

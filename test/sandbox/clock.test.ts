@@ -1,29 +1,15 @@
 /** The clock of the shop: what it shows, how it moves, and what it refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, assertFields, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import { clockPath, findOrder as order, placeOrder as place } from './helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
-const clockPath = '/v2/sandbox/clock';
 
 const read = async (shop: Shop) => (await shop.request('GET', clockPath, { as: shop.reader })).json;
 
 const advance = (shop: Shop, body: object, headers: Record<string, string> = {}) =>
   shop.request('POST', clockPath, { as: shop.admin, body, headers });
-
-async function place(shop: Shop): Promise<{ id: number; createdAt: string }> {
-  const cheese = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name: `Brie ${Math.random()}`, pricePerKg: 20 },
-  });
-  const body = { items: [{ cheeseId: cheese.json.id, quantity: 1 }], shippingAddress: bern };
-  const placed = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
-  assert.equal(placed.status, 201, placed.text);
-  return placed.json;
-}
-
-const order = async (shop: Shop, id: number) =>
-  (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.admin })).json;
 
 onBothEngines('POST /sandbox/clock', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
@@ -120,4 +106,37 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.equal(third.headers['idempotency-replayed'], undefined);
     assert.ok(Date.parse(third.json.now) - Date.parse(first.json.now) > 4 * dayMs);
   });
+});
+
+test('A server with the clock of the machine does not move it', async (t) => {
+  const shop = await openShop(t, { settings: { CURD_CLOCK: 'system' } });
+  const { now, system, ...rest } = await read(shop);
+  assert.deepEqual(rest, { advancedBy: 'PT0S', movable: false });
+  assert.equal(now, system);
+  assertError(await advance(shop, { advance: '1d' }), 409, 'conflict');
+});
+
+test('Production has none of these paths', async (t) => {
+  const shop = await openShop(t, {
+    settings: { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' },
+  });
+  for (const method of ['GET', 'POST']) {
+    for (const as of [undefined, shop.admin]) {
+      const response = await shop.request(method, clockPath, as === undefined ? {} : { as });
+      assertError(response, 404, 'not_found');
+    }
+  }
+});
+
+test('/readyz and /v2/status say that the clock was moved', async (t) => {
+  const shop = await openShop(t);
+  const status = async () => (await shop.request('GET', '/v2/status', { as: shop.admin })).json;
+  const ready = async () => (await shop.request('GET', '/readyz')).json;
+  assert.deepEqual(await ready(), { status: 'ok' });
+  assert.equal((await status()).clock.advancedBy, 'PT0S');
+  await advance(shop, { advance: '26h' });
+  const shown = await ready();
+  assert.equal(shown.clock.advancedBy, 'P1DT2H');
+  assert.equal((await status()).clock.advancedBy, 'P1DT2H');
+  assert.equal((await status()).uptimeSeconds < 60, true);
 });

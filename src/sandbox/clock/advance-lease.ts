@@ -14,8 +14,11 @@ const retryMs = 50;
 const waitMs = 40_000;
 
 export interface AdvanceLease {
-  /** Moves the clock forward to a time, unless it is there already. @throws AppError unavailable where the lease was lost */
-  moveTo(time: number): Promise<void>;
+  /**
+   * Moves the clock forward, until it is so far ahead of the machine.
+   * @throws AppError unavailable where the lease was lost
+   */
+  moveTo(advancedMs: number): Promise<void>;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function withAdvanceLease<T>(
     await sleep(retryMs);
   }
 
-  async function moveBy(advancedMs: number): Promise<void> {
+  async function moveTo(advancedMs: number): Promise<void> {
     const row = await database.transaction((tx) => clockQueries(tx).advance(lease(), advancedMs));
     if (row === undefined) {
       throw unavailable(
@@ -52,12 +55,12 @@ export async function withAdvanceLease<T>(
 
   const renewal = setInterval(() => {
     // Where that fails, the next step finds that the lease is lost.
-    moveBy(0).catch(() => {});
+    moveTo(0).catch(() => {});
   }, renewalMs).unref();
   try {
     // Learns how far others have moved it.
-    await moveBy(0);
-    return await work({ moveTo: (time) => moveBy(time - machineTime(clock)) });
+    await moveTo(0);
+    return await work({ moveTo });
   } finally {
     clearInterval(renewal);
     await queries.release(owner);

@@ -4,6 +4,7 @@
  * ahead of the clock, even where the process is killed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { machineTime } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { Numbering } from '../../event-log/numbering.ts';
 import { countEventsOf, countUnnumbered, findLastEventId } from '../../event-log/reading/log-reader.ts';
@@ -11,6 +12,7 @@ import type { JobWorker } from '../../jobs/worker.ts';
 import type { WebhookWorker } from '../../webhooks/delivery/worker.ts';
 import type { AdvanceLease } from './advance-lease.ts';
 import type { MovableClock } from './movable-clock.ts';
+import { distanceOf, type Target, timeOf } from './target.ts';
 
 const jobsMax = 10_000;
 /** Jobs that can be running when the limit is reached. */
@@ -44,11 +46,11 @@ export interface AdvanceDependencies {
   readonly isStopped: () => boolean;
 }
 
-/** Moves the clock to a time in the future. */
+/** Moves the clock to a target in the future. */
 export async function advanceTo(
   { database, clock, jobs, webhooks, numbering, isStopped }: AdvanceDependencies,
   lease: AdvanceLease,
-  target: number,
+  target: Target,
 ): Promise<Advanced> {
   const startedAt = performance.now();
   const firstEvent = await findLastEventId(database);
@@ -85,11 +87,14 @@ export async function advanceTo(
     return Math.min(...times.filter((time) => time !== null));
   }
 
-  let reached = clock.now();
+  let isReached = false;
+  let ranUntil = clock.now();
   await runDue();
-  while (reached < target && mayContinue()) {
-    await lease.moveTo(Math.min(target, await nextDue(reached)));
-    reached = clock.now();
+  while (!isReached && mayContinue()) {
+    const next = await nextDue(ranUntil);
+    isReached = next >= timeOf(target, clock);
+    await lease.moveTo(isReached ? distanceOf(target, clock) : next - machineTime(clock));
+    ranUntil = clock.now();
     await runDue();
   }
   const events = await countEventsOf(database, firstEvent, 'system', Object.values(transitions));
@@ -103,6 +108,6 @@ export async function advanceTo(
       delivered: count('delivered'),
       deliveries: attempts() - attemptsBefore,
     },
-    more: !mayContinue() && (reached < target || (await nextDue(0)) <= reached),
+    more: !isReached || (!mayContinue() && (await nextDue(0)) <= ranUntil),
   };
 }

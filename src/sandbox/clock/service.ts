@@ -11,7 +11,7 @@ import { withAdvanceLease } from './advance-lease.ts';
 import { forecast, type JobsBy } from './forecast.ts';
 import { isMovable, type MovableClock } from './movable-clock.ts';
 import { clockQueries } from './queries.ts';
-import { type AdvanceRequest, targetOf } from './target.ts';
+import { type AdvanceRequest, type Target, targetOf, timeOf } from './target.ts';
 
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
 
@@ -24,12 +24,9 @@ export interface ClockState {
 
 export interface ClockService {
   read(): ClockState;
-  /** The time of the shop, and that to which a request would move it. @throws AppError validation, conflict */
-  now(): number;
-  targetOf(request: AdvanceRequest): number;
   /**
    * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
-   * @param name of the request, where it has an Idempotency-Key: after a crash, the same request continues to the same time
+   * @param name of the request, where it has an Idempotency-Key: the same request continues to the same target
    * @throws AppError validation, conflict, unavailable
    */
   advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced>;
@@ -50,15 +47,13 @@ export function createClockService(dependencies: Dependencies): ClockService {
 
   return {
     read: () => stateOf(clock),
-    now: clock.now,
-    targetOf: (request) => targetOf(request, requireMovable(clock)),
 
     async advance(context, request, name) {
       const movable = requireMovable(clock);
       const target = targetOf(request, movable);
       if (context.origin.effects !== null) {
         return context.transaction(async (tx) => {
-          await forecast(tx, context, clock, jobsBy, target);
+          await forecast(tx, context, clock, jobsBy, timeOf(target, clock));
           return { now: clock.now(), did: nothing, more: false };
         });
       }
@@ -109,7 +104,7 @@ async function storedTarget(
   clock: Clock,
   request: AdvanceRequest,
   name: string | null,
-): Promise<number> {
+): Promise<Target> {
   if (name === null) {
     return targetOf(request, clock);
   }
@@ -122,9 +117,11 @@ async function storedTarget(
         { field: '', message: 'this Idempotency-Key was used for another request: send a new one' },
       ]);
     }
-    return known.target;
+    return request.to === undefined ? { advancedMs: known.target } : { time: known.target };
   }
   const target = targetOf(request, clock);
-  await clockQueries(database).upsertTarget(id, text, target, timestamp(target + lifetimeMs));
+  const value = 'time' in target ? target.time : target.advancedMs;
+  const expiresAt = timestamp(timeOf(target, clock) + lifetimeMs);
+  await clockQueries(database).upsertTarget(id, text, value, expiresAt);
   return target;
 }

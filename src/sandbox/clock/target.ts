@@ -1,4 +1,4 @@
-/** The time to which a request moves the clock. */
+/** Where a request moves the clock to. */
 import { type Clock, machineTime } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { validationError } from '../../errors.ts';
@@ -17,18 +17,34 @@ export interface AdvanceRequest {
   readonly to?: string | undefined;
 }
 
-/** Milliseconds since the epoch. @throws AppError validation */
-export function targetOf({ advance, to }: AdvanceRequest, clock: Clock): number {
-  const now = clock.now();
+/** A distance from the clock of the machine, or a time, in milliseconds. The first does not depend on how long it takes. */
+export type Target = { readonly advancedMs: number } | { readonly time: number };
+
+/** @throws AppError validation */
+export function targetOf({ advance, to }: AdvanceRequest, clock: Clock): Target {
   if ((advance === undefined) === (to === undefined)) {
     throw refusal('', 'must have exactly one of the members advance and to');
   }
-  const target = to === undefined ? now + (parseDuration(advance as string) ?? 0) : Date.parse(to);
-  requireReachable(target, now, clock, to === undefined ? 'advance' : 'to');
+  const target =
+    to === undefined
+      ? { advancedMs: clock.advancedMs() + (parseDuration(advance as string) ?? 0) }
+      : { time: Date.parse(to) };
+  requireReachable(timeOf(target, clock), clock, to === undefined ? 'advance' : 'to');
   return target;
 }
 
-function requireReachable(target: number, now: number, clock: Clock, field: string): void {
+/** The time of the shop at the target. */
+export function timeOf(target: Target, clock: Clock): number {
+  return 'time' in target ? target.time : machineTime(clock) + target.advancedMs;
+}
+
+/** How far the clock is ahead of the machine at the target. */
+export function distanceOf(target: Target, clock: Clock): number {
+  return 'time' in target ? target.time - machineTime(clock) : target.advancedMs;
+}
+
+function requireReachable(target: number, clock: Clock, field: string): void {
+  const now = clock.now();
   if (target < now) {
     throw refusal(
       field,

@@ -1,4 +1,4 @@
-import { timestamp } from '../../../clock.ts';
+import { systemClock, timestamp } from '../../../clock.ts';
 import type { Context } from '../../../database/context.ts';
 import type { Advanced } from '../../../sandbox/clock/advance.ts';
 import type { ClockService } from '../../../sandbox/clock/service.ts';
@@ -29,20 +29,16 @@ export function advanceClock(request: AdvanceRequest, options: ChangeOptions): P
   });
 }
 
-/** Repeats the request where one of them stops early. */
+/** Repeats the request where it stops early, under one name, so that it continues to the same target. */
 async function advanceFully(
   clock: ClockService,
   context: Context,
   request: AdvanceRequest,
 ): Promise<Advanced> {
-  const target = clock.targetOf(request);
+  const name = systemClock.uuid();
   let all: Advanced | undefined;
   do {
-    const next: Advanced = await clock.advance(
-      context,
-      { to: timestamp(Math.max(target, clock.now())) },
-      null,
-    );
+    const next: Advanced = await clock.advance(context, request, name);
     all = all === undefined ? next : { ...next, did: sum(all.did, next.did) };
   } while (all.more);
   return all;
