@@ -151,7 +151,7 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
     },
 
     async purge() {
-      await purgeInSlices(database, (limit) => customerQueries(database).deletePastResets(now(), limit));
+      await purgeInSlices(database, (tx, limit) => customerQueries(tx).deletePastResets(now(), limit));
     },
   };
 }

@@ -46,6 +46,11 @@ export interface Database extends Sql {
   readonly notifies: boolean;
   readonly transaction: Transaction;
   /**
+   * A transaction that resolves before its commit is on disk. A crash of the machine can undo it, but no other change: for
+   * purges, and for logs that may lose their last second.
+   */
+  readonly relaxedTransaction: Transaction;
+  /**
    * A number that changes with every commit of any process, read at most once in a turn of the event loop; null on an
    * engine without a cheap one. A request is handled in the turn in which it is read or in a later one, so a row that
    * was cached under the same number is as fresh as a read.
@@ -61,11 +66,6 @@ export interface Database extends Sql {
    * Always false on PostgreSQL, whose disk is on another machine.
    */
   isFull(): boolean;
-  /**
-   * Moves what was committed from the write-ahead log to the file of the database, on SQLite. It happens by itself after
-   * 10,000 pages, which takes tens of milliseconds; changes of many pages do it earlier.
-   */
-  checkpoint(): void;
   /**
    * Runs `work`, which only reads, on a snapshot of the database. Few run at once, so that they leave connections to
    * other requests.

@@ -192,12 +192,6 @@ export const generatedId: Statement = sql`${new DialectText({ sqlite: 'null', po
 export const shortLockTimeout: Statement = sql`select set_config('lock_timeout', '2s', true) as setting`;
 
 /**
- * Lets the transaction commit before PostgreSQL has written it to disk: for counters that may lose the last
- * milliseconds in a crash. SQLite commits in groups and has no such setting.
- */
-export const asynchronousCommit: Statement = sql`select ${new DialectText({ sqlite: "''", postgres: "set_config('synchronous_commit', 'off', true)" })} as setting`;
-
-/**
  * A text that changes when a standby of PostgreSQL is promoted or a backup is restored: versions that a standby had not
  * received may then be given again. A SQLite file has one server, and is replaced only while that does not run.
  */

@@ -21,14 +21,7 @@ export async function removeExpiredEvents(
     return false;
   }
   const before = timestamp(clock.now() - retentionMs);
-  const removeNext = async () => {
-    const { count } = await expiredBlock(database, before);
-    if (count > 0) {
-      await database.transaction((tx) => removeBlock(tx, before));
-    }
-    return count;
-  };
-  return purgeInSlices(database, removeNext, blockSize);
+  return purgeInSlices(database, (tx) => removeBlock(tx, before), blockSize);
 }
 
 /** The next block: where the log begins, and how many events from there on are too old. */
@@ -44,9 +37,12 @@ async function expiredBlock(sql: Sql, before: string): Promise<{ first: number; 
  * The lock on the log comes last, because the passes of PostgreSQL need it. Of two instances that remove the same block,
  * the second waits for the rows that the first deletes, and then moves nothing.
  */
-async function removeBlock(tx: Sql, before: string): Promise<void> {
+async function removeBlock(tx: Sql, before: string): Promise<number> {
   const queries = eventLogQueries(tx);
   const { first, count } = await expiredBlock(tx, before);
-  await queries.deleteEvents(first, first + count);
-  await queries.moveFirst(first, first + count);
+  if (count > 0) {
+    await queries.deleteEvents(first, first + count);
+    await queries.moveFirst(first, first + count);
+  }
+  return count;
 }

@@ -148,8 +148,8 @@ export function createHourlyShares(database: Database, clock: Clock): HourlyShar
     async purge() {
       const now = clock.now();
       const latest = timestamp(now + 2 * minutesCounted * minuteMs);
-      await purgeInSlices(database, (limit) =>
-        sqliteQuotaQueries(database).deletePast(timestamp(now), latest, limit),
+      await purgeInSlices(database, (tx, limit) =>
+        sqliteQuotaQueries(tx).deletePast(timestamp(now), latest, limit),
       );
     },
   };

@@ -38,7 +38,6 @@ interface Group {
 
 /** A usage counter in PostgreSQL. */
 export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
-  const queries = postgresQuotaQueries(database);
   const enter = batchCalls(count);
   /** Where the purge continues; empty for the beginning of the table. */
   let position = '';
@@ -62,7 +61,7 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
       group.refunds += refundOf === group.refundsOf ? 1 : 0;
       return { group, place: 0 };
     });
-    const rows = await queries.count(
+    const rows = await postgresQuotaQueries(database).count(
       [...groups.values()].map(
         ({ subject, limits, requests, refunds, refundsOf }) =>
           [subject, requests, limits.burst, limits.perHour, refunds, refundsOf] as const,
@@ -89,7 +88,8 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
         return;
       }
       nextPurgeAt = performance.now() + purgeIntervalMs;
-      await purgeInSlices(database, async (limit) => {
+      await purgeInSlices(database, async (tx, limit) => {
+        const queries = postgresQuotaQueries(tx);
         const { rows, last } = await queries.findSlice(position, limit);
         const now = clock.now();
         await queries.deleteUnused(position, last, now - keptMs, now - loginsKeptMs, now + keptMs);

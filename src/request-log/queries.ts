@@ -1,14 +1,6 @@
 /** Statements on the table `request`. Times are RFC 3339. */
 import { queriesOn } from '../database/database.ts';
-import {
-  asynchronousCommit,
-  deleteInOrder,
-  deleteUnlocked,
-  joinAnd,
-  type Statement,
-  sql,
-  valueList,
-} from '../database/sql.ts';
+import { deleteInOrder, deleteUnlocked, joinAnd, type Statement, sql, valueList } from '../database/sql.ts';
 
 export interface NewRequestRow {
   readonly request_id: string;
@@ -54,8 +46,6 @@ const columns = [
 ] as const satisfies readonly (keyof NewRequestRow)[];
 
 export const requestQueries = queriesOn((tx) => ({
-  commitAsynchronously: () => tx.get(asynchronousCommit),
-
   insert: (rows: readonly NewRequestRow[]) =>
     tx.insert(
       'request',

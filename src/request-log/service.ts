@@ -130,11 +130,13 @@ export function createRequestService(
     forgotten,
 
     async purge(owners) {
-      const isLeft = await purgeInSlices(database, (limit) =>
-        queries.deleteExpired(keptSince(), timestamp(clock.now() + keptMs), limit),
+      const isLeft = await purgeInSlices(database, (tx, limit) =>
+        requestQueries(tx).deleteExpired(keptSince(), timestamp(clock.now() + keptMs), limit),
       );
       for (const owner of owners) {
-        await purgeInSlices(database, (limit) => queries.deleteSurplus(owner, keptOfOwnerMax, limit));
+        await purgeInSlices(database, (tx, limit) =>
+          requestQueries(tx).deleteSurplus(owner, keptOfOwnerMax, limit),
+        );
       }
       return isLeft;
     },

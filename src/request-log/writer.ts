@@ -110,9 +110,8 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
       return;
     }
     try {
-      await database.transaction(async (tx) => {
+      await database.relaxedTransaction(async (tx) => {
         const queries = requestQueries(tx);
-        await queries.commitAsynchronously();
         if (rows.length > 0) {
           await queries.insert(rows);
         }

@@ -248,8 +248,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     },
 
     purge: () =>
-      purgeInSlices(database, (limit) =>
-        idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit),
+      purgeInSlices(database, (tx, limit) =>
+        idempotencyQueries(tx).deleteExpired(timestamp(clock.now()), limit),
       ),
   };
 }

@@ -38,8 +38,8 @@ export function createGrants(database: Database, clock: Clock): OAuthGrants {
     },
 
     async purge() {
-      await purgeInSlices(database, (limit) =>
-        oauthQueries(database).deleteExpiredObjects(timestamp(clock.now()), limit),
+      await purgeInSlices(database, (tx, limit) =>
+        oauthQueries(tx).deleteExpiredObjects(timestamp(clock.now()), limit),
       );
     },
   };

@@ -123,8 +123,8 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
     },
 
     async purge() {
-      await purgeInSlices(database, (limit) =>
-        sessionQueries(database).deleteExpired(timestamp(clock.now()), limit),
+      await purgeInSlices(database, (tx, limit) =>
+        sessionQueries(tx).deleteExpired(timestamp(clock.now()), limit),
       );
     },
   };

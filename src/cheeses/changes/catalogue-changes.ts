@@ -5,7 +5,7 @@
  */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Cursors } from '../../cursor.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { AppError } from '../../errors.ts';
 import type { EventService } from '../../event-log/reading/service.ts';
@@ -165,17 +165,16 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
 
     async purge() {
       const before = timestamp(clock.now() - retentionMs);
-      const deleteOldest = (limit: number) =>
-        database.transaction(async (tx) => {
-          await lockCatalogue(tx);
-          const rows = await changeQueries(tx).listTombstonesBefore(before, limit);
-          const newest = rows.at(-1);
-          if (newest !== undefined) {
-            await changeQueries(tx).deleteTombstones(rows.map(({ cheese_id }) => cheese_id));
-            await changeQueries(tx).updateTombstonesAfter(newest.changed_in);
-          }
-          return rows.length;
-        });
+      const deleteOldest = async (tx: Sql, limit: number) => {
+        await lockCatalogue(tx);
+        const rows = await changeQueries(tx).listTombstonesBefore(before, limit);
+        const newest = rows.at(-1);
+        if (newest !== undefined) {
+          await changeQueries(tx).deleteTombstones(rows.map(({ cheese_id }) => cheese_id));
+          await changeQueries(tx).updateTombstonesAfter(newest.changed_in);
+        }
+        return rows.length;
+      };
       await purgeInSlices(database, deleteOldest, tombstonesOfASlice);
     },
   };

@@ -12,7 +12,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import { batchCalls } from '../../database/batch-calls.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
-import { advisoryLock, asynchronousCommit } from '../../database/sql.ts';
+import { advisoryLock } from '../../database/sql.ts';
 import { AppError } from '../../errors.ts';
 import type { LoginLimits } from '../../settings/config.ts';
 import { customerQueries, type FailureRow } from '../queries.ts';
@@ -117,12 +117,13 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
 
   /** Each change of counters takes this lock first, so that transactions of several instances cannot deadlock. */
   async function lock(tx: Sql): Promise<void> {
-    await Promise.all([tx.get(failuresLock), tx.get(asynchronousCommit)]);
+    await tx.get(failuresLock);
   }
 
   async function apply(entries: readonly Entry[]): Promise<Verdict[]> {
     const counters = new Map(entries.flatMap(({ counters }) => counters.map((one) => [one.id, one])));
-    return database.transaction(async (tx) => {
+    // A crash of the machine may lose the last attempts.
+    return database.relaxedTransaction(async (tx) => {
       const [, found] = await Promise.all([lock(tx), customerQueries(tx).listFailures([...counters.keys()])]);
       const rows = new Map(found.map((row) => [row.id, row]));
       const now = clock.now();
@@ -202,13 +203,11 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
     },
 
     purge: () =>
-      purgeInSlices(database, (limit) =>
-        database.transaction(async (tx) => {
-          await lock(tx);
-          const now = clock.now();
-          return customerQueries(tx).deletePastFailures(timestamp(now), timestamp(now + hourMs), limit);
-        }),
-      ),
+      purgeInSlices(database, async (tx, limit) => {
+        await lock(tx);
+        const now = clock.now();
+        return customerQueries(tx).deletePastFailures(timestamp(now), timestamp(now + hourMs), limit);
+      }),
   };
 }
 

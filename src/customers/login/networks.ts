@@ -50,7 +50,7 @@ export function createKnownNetworks({ database, clock, secret }: Dependencies): 
     },
 
     async purge() {
-      await purgeInSlices(database, (limit) => customerQueries(database).deletePastNetworks(oldest(), limit));
+      await purgeInSlices(database, (tx, limit) => customerQueries(tx).deletePastNetworks(oldest(), limit));
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Database, Sql, Transaction } from '../database.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { createSemaphore } from '../semaphore.ts';
+import { sql } from '../sql.ts';
 import { KnownTexts } from './known-texts.ts';
 import { groupCommit } from './postgres-group.ts';
 import { Primary } from './primary.ts';
@@ -55,8 +56,12 @@ export function openPostgres(url: string): Database {
   return {
     ...alone,
     transaction,
+    relaxedTransaction: (work) =>
+      transaction(async (tx) => {
+        await tx.send(sql`select set_config('synchronous_commit', 'off', true)`);
+        return work(tx);
+      }),
     dataVersion: () => null,
-    checkpoint: () => {},
     stats: () => {
       const { done, seconds, underWay } = meter.read();
       return { done, seconds, waiting: underWay + changes.waiting() + groups.waiting() };

@@ -7,6 +7,7 @@
 import type { Database, Sql, Transaction } from '../database.ts';
 import { type ChangeOutcome, createGroupCommit, untilLate, type Work } from '../group-commit.ts';
 import { createSemaphore } from '../semaphore.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { beginWrite, connectToFile, createFile } from './connection.ts';
 import { isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 import { statementsOnSqlite } from './statements.ts';
@@ -35,6 +36,9 @@ export function openSqlite(file: string): Database {
   const rollback = writer.prepare('rollback to one');
   const dataVersion = reader.prepare('pragma data_version');
   const commitListeners = new Set<() => void>();
+  const checkpoints = new Checkpoints(file);
+  /** Changes that may be lost in a crash of the machine. */
+  const relaxed = new WeakSet<Work>();
   let lastStamp: number | undefined;
   let commits = 0;
   let commitMs = 0;
@@ -45,13 +49,26 @@ export function openSqlite(file: string): Database {
 
   const transaction: Transaction = (work) => groups.add(work);
 
+  const relaxedTransaction: Transaction = (work) => {
+    const change: typeof work = (sql) => work(sql);
+    relaxed.add(change);
+    return groups.add(change);
+  };
+
+  /** NORMAL: a commit does not wait for the disk. The next commit of other changes does so for it, too. */
+  async function begin(works: readonly Work[]): Promise<void> {
+    const isRelaxed = works.every((work) => relaxed.has(work));
+    writer.exec(isRelaxed ? 'pragma synchronous = normal' : 'pragma synchronous = full');
+    await beginWrite(writer);
+  }
+
   async function commit(works: readonly Work[], hasSavepoints: boolean): Promise<ChangeOutcome[] | null> {
     const startedAt = performance.now();
     let isCommit = false;
     let outcomes: ChangeOutcome[] | null;
     try {
       rollBack();
-      await beginWrite(writer);
+      await begin(works);
       outcomes = await (hasSavepoints ? runInSavepoints(works) : runTogether(works));
       if (outcomes?.some((outcome) => 'value' in outcome)) {
         isCommit = true;
@@ -76,6 +93,7 @@ export function openSqlite(file: string): Database {
       throw failure;
     }
     lastStamp = undefined;
+    checkpoints.afterCommit();
     for (const listener of isCommit ? commitListeners : []) {
       listener();
     }
@@ -156,9 +174,8 @@ export function openSqlite(file: string): Database {
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     sendInsert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
+    relaxedTransaction,
     stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: groups.waiting() }),
-    // The connection that reads is never in a transaction between two statements.
-    checkpoint: () => reader.exec('pragma wal_checkpoint(passive)'),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
     snapshot: (work) => snapshots.during(() => snapshotOf(file, work)),
     longSnapshot: (work) => snapshotOf(file, work),
@@ -172,6 +189,7 @@ export function openSqlite(file: string): Database {
     },
     async close() {
       await groups.ended();
+      await checkpoints.close();
       reader.close();
       writer.close();
     },

@@ -3,6 +3,7 @@
  * connection for it, and looks for one every few seconds.
  */
 import { timestamp } from '../../clock.ts';
+import type { Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { endAllLeases, listDueLanes } from '../../jobs/leases.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
@@ -102,16 +103,16 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     },
     async purge() {
       const before = timestamp(clock.now() - config.deliveryRetentionMs);
-      const deleteListed = async (list: (limit: number) => Promise<{ id: number }[]>, limit: number) => {
-        const ids = isStopped ? [] : (await list(limit)).map(({ id }) => id);
-        if (ids.length > 0) {
-          await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids));
+      const deleteSome = async (tx: Sql, limit: number) => {
+        const ofShop = webhookQueries(tx);
+        const rows = isStopped
+          ? []
+          : [...(await ofShop.listEnded(before, limit)), ...(await ofShop.listOrphans(limit))];
+        if (rows.length > 0) {
+          await ofShop.deleteDeliveries(rows.map(({ id }) => id));
         }
-        return ids.length;
+        return rows.length;
       };
-      const deleteSome = async (limit: number) =>
-        (await deleteListed((most) => queries.listEnded(before, most), limit)) +
-        (await deleteListed(queries.listOrphans, limit));
       return purgeInSlices(database, deleteSome, purgedOfABlock);
     },
     run: async (mayContinue) => (await load()).run(mayContinue),
