@@ -71,8 +71,8 @@ export function createClockService(dependencies: Dependencies): ClockService {
     },
 
     purge: () =>
-      purgeInSlices(database, (limit) =>
-        clockQueries(database).deleteExpiredTargets(timestamp(clock.now()), limit),
+      purgeInSlices(database, (tx, limit) =>
+        clockQueries(tx).deleteExpiredTargets(timestamp(clock.now()), limit),
       ),
 
     stop() {
