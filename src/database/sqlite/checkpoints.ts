@@ -43,7 +43,7 @@ export class Checkpoints {
       workerData: this.#file,
       execArgv: [],
     });
-    // Without a thread, the connection that writes makes a checkpoint after 10,000 pages.
+    // The connection that writes makes a checkpoint after 10,000 pages, if nothing else does.
     thread.on('error', () => {
       this.#thread = null;
     });
