@@ -29,6 +29,8 @@ for (const [environment, color] of Object.entries(colors)) {
       await page.evaluate<string>("getComputedStyle(document.querySelector('.environment')).backgroundColor"),
       color,
     );
+    const sandbox = await page.getByRole('link', { name: 'Sandbox' }).count();
+    assert.equal(sandbox > 0, environment !== 'production');
     await goTo('/limits');
     assert.equal(
       await page.title(),

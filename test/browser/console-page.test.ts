@@ -20,6 +20,7 @@ const screens = [
   '/requests',
   '/limits',
   '/operations',
+  '/sandbox',
 ];
 
 inConsole('opens by a link, and removes the link from the URL', async ({ page, shop }) => {
@@ -77,7 +78,15 @@ inConsole('has a link past the navigation, and says who is signed in', async ({ 
 inConsole('cuts no table: where one does not fit, its rows are cards', async ({ page, goTo }) => {
   for (const width of [1280, 1000, 800, 390]) {
     await page.setViewportSize({ width, height: 800 });
-    for (const path of ['/events', '/requests', '/operations', '/access', '/access/clients', '/approvals']) {
+    for (const path of [
+      '/events',
+      '/requests',
+      '/operations',
+      '/sandbox',
+      '/access',
+      '/access/clients',
+      '/approvals',
+    ]) {
       await goTo(path);
       await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
       const cut = await page.evaluate(`[...document.querySelectorAll('.main table')]

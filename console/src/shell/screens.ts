@@ -10,11 +10,13 @@ import {
   HomeIcon,
   LightningBoltIcon,
   LockClosedIcon,
+  MagicWandIcon,
   PersonIcon,
   RowsIcon,
   UploadIcon,
 } from '@radix-ui/react-icons';
 import { type ComponentType, createElement, useEffect, useState } from 'react';
+import { shopEnvironment } from '../environment.ts';
 import { Loading } from '../parts/page.tsx';
 import type { Screen, ScreenProps } from '../parts/screen.ts';
 import { PendingBadge } from '../screens/approvals/pending-badge.tsx';
@@ -64,6 +66,16 @@ function screen(load: () => Promise<Module>): ComponentType<ScreenProps> {
       : createElement(loaded, props);
   };
 }
+
+/** It tests integrations, and does not exist in production. */
+const sandbox: Screen = {
+  path: 'sandbox',
+  title: 'Sandbox',
+  key: 'b',
+  icon: MagicWandIcon,
+  component: screen(() => import('../screens/sandbox/sandbox.tsx')),
+  isForStaff: false,
+};
 
 export const screens: readonly Screen[] = [
   {
@@ -171,4 +183,5 @@ export const screens: readonly Screen[] = [
     component: screen(() => import('../screens/operations/operations.tsx')),
     isForStaff: false,
   },
+  ...(shopEnvironment === 'production' ? [] : [sandbox]),
 ];

@@ -31,6 +31,7 @@ import { Empty, Loading, PageTitle, Problem } from '../parts/page.tsx';
 import { shortcutHelp, useShortcuts } from '../parts/shortcuts.ts';
 import { useScrollPlace } from '../parts/tables/place.ts';
 import { signOut } from '../session/session.ts';
+import { ClockBar } from './clock-bar.tsx';
 import { openPalette, Palette } from './palette.tsx';
 import { screens } from './screens.ts';
 
@@ -302,6 +303,7 @@ export function Shell() {
         <main className="main" id="content" tabIndex={-1}>
           <Header onHelp={() => setHelpOpen(true)} />
           <AwayBar />
+          {shopEnvironment === 'production' ? null : <ClockBar />}
           <ScreenBoundary key={location.split('/')[1]}>
             <Switch>
               {visible.map(({ path, component: Component }) => (

@@ -1,0 +1,67 @@
+/** The clock of the shop, with buttons that move it forward. */
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useShopClock } from '../../data/clock.ts';
+import { useAdvance } from '../../parts/advance.ts';
+import { TimeField } from '../../parts/fields/time-field.tsx';
+import { Loading, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/text/time.tsx';
+import { Section } from './section.tsx';
+
+const steps = [
+  { advance: '5s', title: '5 seconds' },
+  { advance: '1h', title: '1 hour' },
+  { advance: '1d', title: '1 day' },
+] as const;
+
+export function Clock() {
+  const clock = useShopClock();
+  const { advance, isRunning } = useAdvance();
+  const [to, setTo] = useState<string | null>(null);
+  const { data } = clock;
+  return (
+    <Section
+      title="Clock"
+      about="Move the time of the shop forward. What becomes due on the way is done: orders are approved, sessions and keys end, yours too, and webhooks are sent again. Only a reset or a snapshot takes it back."
+    >
+      {clock.isError ? <Problem error={clock.error} retry={clock.refetch} /> : null}
+      {clock.isPending ? <Loading what="the clock" /> : null}
+      {data === undefined ? null : (
+        <>
+          <Text size="sm" mb="sm">
+            It is <Time at={data.now} isExact /> in the shop
+            {data.now === data.system || data.advancedBy === 'PT0S'
+              ? ', as on the machine.'
+              : `, ${data.advancedBy} ahead of the machine.`}
+          </Text>
+          {data.movable ? (
+            <Group align="end" gap="sm">
+              {steps.map((step) => (
+                <Button
+                  key={step.advance}
+                  variant="default"
+                  disabled={isRunning}
+                  onClick={() => void advance({ advance: step.advance })}
+                >
+                  {step.title}
+                </Button>
+              ))}
+              <TimeField label="To a time" time={to} onChange={setTo} />
+              <Button
+                variant="default"
+                disabled={isRunning || to === null}
+                onClick={() => to !== null && void advance({ to }).then(() => setTo(null))}
+              >
+                Move the clock
+              </Button>
+            </Group>
+          ) : (
+            <Text size="sm">
+              This server follows the clock of the machine. Start it with CURD_CLOCK=movable.
+            </Text>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
