@@ -91,7 +91,9 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     orderJobsBy: orders.jobsBy,
     webhooks: webhooks.worker,
     numbering: events.numbering,
-    ...{ ...shared, keys, images: images.service },
+    ...{ keys, clients, customers, cheeses: cheeses.service, images: images.service, stock: stock.service },
+    ...{ orders: orders.service, shipments: orders.shipments },
+    ...{ approvals: oauth.approvals, endpoints: webhooks.endpoints },
     demo: createDemoFill({ ...shop, cheeses: cheeses.service, images: images.service }),
   });
   const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });

@@ -13,6 +13,11 @@ export function firstIdIn(environment: Environment): number {
   return environment === 'production' ? firstRealId : 1;
 }
 
+/** Test orders have no events in the log. */
+export function isTestOrder(id: number): boolean {
+  return id < firstRealId;
+}
+
 /** Lines and shipping address are stored as the JSON of responses. */
 export function toOrder(row: OrderRow): Versioned {
   const { id, status, notes, total_cents, ship_date, created_at, updated_at } = row;

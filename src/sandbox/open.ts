@@ -2,10 +2,7 @@
  * Opens what helps to test an integration. A production shop has none of it: no route, job or task, so every path is 404
  * there, with and without a credential, and the header Sandbox-Simulate is never read.
  */
-import type { KeyService } from '../auth/keys/service.ts';
-import type { Numbering } from '../event-log/numbering.ts';
-import type { Area, AreaDependencies } from '../http/area.ts';
-import type { ImageService } from '../images/service.ts';
+import type { Area } from '../http/area.ts';
 import type { JobWorker } from '../jobs/worker.ts';
 import type { WebhookWorker } from '../webhooks/delivery/worker.ts';
 import type { JobsBy } from './clock/forecast.ts';
@@ -14,16 +11,14 @@ import { createClockService } from './clock/service.ts';
 import { createSimulations } from './faults/simulations.ts';
 import { openSnapshots } from './snapshots/open.ts';
 import type { DemoFill } from './snapshots/reset.ts';
+import { openTriggers, type TriggerDependencies } from './triggers/open.ts';
 
-interface Dependencies extends AreaDependencies {
+interface Dependencies extends TriggerDependencies {
   /** The handlers of all areas; a function, because this area is one of them. */
   readonly jobs: () => JobWorker;
   /** Handlers of jobs that change orders, by another clock. */
   readonly orderJobsBy: JobsBy;
   readonly webhooks: WebhookWorker;
-  readonly numbering: Numbering;
-  readonly keys: Pick<KeyService, 'countLive'>;
-  readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
   readonly demo: DemoFill;
 }
 
@@ -39,16 +34,18 @@ export function openSandbox(dependencies: Dependencies) {
     jobsBy: orderJobsBy,
   });
   if (config.environment === 'production') {
-    return { clock, simulate: null, snapshots: null, tagPrefix: null } satisfies Area;
+    return { clock, simulate: null, triggers: null, snapshots: null, tagPrefix: null } satisfies Area;
   }
   const simulations = createSimulations();
+  const triggers = openTriggers(dependencies);
   const snapshots = openSnapshots(dependencies);
   return {
     clock,
     simulate: config.simulate === 'on' ? simulations.begin : null,
     snapshots,
     tagPrefix: snapshots.tagPrefix,
-    routes: [...clockRoutes(clock), ...snapshots.routes],
+    triggers: triggers.service,
+    routes: [...clockRoutes(clock), ...triggers.routes, ...snapshots.routes],
     tasks: [clock.purge],
     gauges: simulations.gauges,
     close: snapshots.close,

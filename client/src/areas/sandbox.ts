@@ -18,6 +18,14 @@ export class Sandbox extends Area {
     return this.api.post('/v2/sandbox/clock', { body: advance }, options);
   }
 
+  /** Performs the real change that causes an event, and returns the event. */
+  triggerEvent(
+    trigger: Body<'triggerSandboxEvent'>,
+    options?: CallOptions,
+  ): Promise<Result<'triggerSandboxEvent'>> {
+    return this.api.post('/v2/sandbox/trigger', { body: trigger }, options);
+  }
+
   /** Deletes what the shop has, and fills in the demo catalogue. Accounts, keys and applications stay. */
   reset(options?: CallOptions): Promise<Result<'resetSandbox'>> {
     return this.api.post('/v2/sandbox/reset', { body: { confirm: true } }, options);

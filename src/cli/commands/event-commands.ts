@@ -12,8 +12,9 @@ import {
   rotateSecretOptions,
   tailEventsOptions,
 } from '../framework/command-options.ts';
-import { argument, textArgument } from '../framework/options.ts';
+import { argument, optionalArgument, textArgument } from '../framework/options.ts';
 import { listRequestsOptions } from '../framework/request-options.ts';
+import { triggerOptions } from '../framework/trigger-options.ts';
 
 const endpointId = argument('id', parseId('webhook endpoint', '"curd webhooks list" shows the ids.'));
 const deliveryId = argument(
@@ -119,6 +120,14 @@ export const eventCommands = [
     help: 'Uses a server over HTTP and needs no database. The key is that of CURD_KEY, or --key. Prints the secret that signs, and one line for each event. Enter r to send the last event again; Ctrl+C prints the position to continue from.',
     options: listenOptions,
     load: async () => (await import('./shop/events-listen.ts')).listenToEvents,
+  }),
+  command({
+    name: 'trigger',
+    summary: 'make an event happen: performs the real change that causes it, in a local or sandbox shop',
+    help: 'Without --subject, it makes objects for the event and touches nothing else.\nExample: curd trigger order.shipped',
+    arguments: [optionalArgument('type')],
+    options: triggerOptions,
+    load: async () => (await import('./shop/trigger.ts')).triggerEvent,
   }),
   command({
     name: 'requests list',

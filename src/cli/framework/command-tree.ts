@@ -36,8 +36,8 @@ export function buildCommandTree(
 function addCommand(parent: Command, name: string, definition: CommandDefinition): void {
   const { arguments: argumentDefinitions, options, summary, help, hasSettings } = definition;
   const command = parent.command(name).description(summary);
-  for (const { name: argumentName, choices } of argumentDefinitions) {
-    const argument = new Argument(`<${argumentName}>`);
+  for (const { name: argumentName, choices, isOptional = false } of argumentDefinitions) {
+    const argument = new Argument(isOptional ? `[${argumentName}]` : `<${argumentName}>`);
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
   if (hasSettings) {

@@ -78,6 +78,7 @@ export interface ArgumentDefinition<T> {
   readonly parse: Parser<T>;
   /** The allowed values, for help and completion. */
   readonly choices?: readonly string[];
+  readonly isOptional?: boolean;
 }
 
 export function argument<T>(name: string, parse: Parser<T>): ArgumentDefinition<T> {
@@ -86,6 +87,15 @@ export function argument<T>(name: string, parse: Parser<T>): ArgumentDefinition<
 
 export function textArgument(name: string): ArgumentDefinition<string> {
   return argument(name, parseText);
+}
+
+/** An argument that can be left out. */
+export function optionalArgument(name: string): ArgumentDefinition<string | undefined> {
+  return {
+    name,
+    isOptional: true,
+    parse: (text, label) => (text === '' ? undefined : parseText(text, label)),
+  };
 }
 
 /** `dataDir` of `data-dir`, as commander names options. */
