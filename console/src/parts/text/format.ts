@@ -47,6 +47,27 @@ export const showMonthDay = (time: string): string => monthDay.format(new Date(t
 export const showClock = (time: string): string => clock.format(new Date(time));
 export const showKilograms = (value: number): string => `${number.format(value)} kg`;
 
+const spanUnits = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** A span of time in its two largest units, rounded to seconds: "3 days 4 hours". */
+export function showSpan(milliseconds: number): string {
+  let rest = Math.max(1000, Math.round(milliseconds / 1000) * 1000);
+  const parts: string[] = [];
+  for (const [unit, size] of spanUnits) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0 && parts.length < 2) {
+      parts.push(new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count));
+    }
+  }
+  return parts.join(' ');
+}
+
 /** A long id by its ends: "mob_8FqK2x…YcD1". */
 export function shorten(id: string, lengthMax = 20): string {
   return id.length <= lengthMax ? id : `${id.slice(0, lengthMax - 6)}…${id.slice(-4)}`;

@@ -1,10 +1,11 @@
 /** The clock of the shop, with buttons that move it forward. */
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useShopClock } from '../../data/clock.ts';
+import { aheadOf, useShopClock } from '../../data/clock.ts';
 import { useAdvance } from '../../parts/advance.ts';
 import { TimeField } from '../../parts/fields/time-field.tsx';
 import { Loading, Problem } from '../../parts/page.tsx';
+import { showSpan } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { Section } from './section.tsx';
 
@@ -30,9 +31,9 @@ export function Clock() {
         <>
           <Text size="sm" mb="sm">
             It is <Time at={data.now} isExact /> in the shop
-            {data.now === data.system || data.advancedBy === 'PT0S'
+            {aheadOf(data) === 0
               ? ', as on the machine.'
-              : `, ${data.advancedBy} ahead of the machine.`}
+              : `, ${showSpan(aheadOf(data))} ahead of the machine.`}
           </Text>
           {data.movable ? (
             <Group align="end" gap="sm">
