@@ -12,6 +12,6 @@ test('examples/shop-day.js prints the output in the README', async (t) => {
     startExample('shop-day.js', { KEY: key, CURD_PORT: new URL(server.url).port }),
   );
   assert.equal(code, 0, stderr);
-  const promised = /```text\n(Ada registers.*?)```/s.exec(read('README.md'))?.[1];
+  const promised = /```text\n(Ada registers.*?)```/s.exec(read('docs/getting-started.md'))?.[1];
   assert.equal(stdout, promised);
 });
