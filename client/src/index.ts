@@ -32,6 +32,7 @@ export type {
 export { List, type ListOf, type Page } from './pages.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { components, operations, paths } from './schema.ts';
+export { thumbnailOf } from './thumbnail.ts';
 export type {
   Address,
   ApiKey,

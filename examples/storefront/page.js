@@ -1,5 +1,5 @@
 /** The page of the storefront. Its requests go to serve.js, which adds the credentials. */
-import { Curd, isCurdError } from '@curd/client';
+import { Curd, isCurdError, thumbnailOf } from '@curd/client';
 
 const curd = new Curd({ baseUrl: location.origin });
 const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
@@ -105,7 +105,7 @@ function cardOf(cheese) {
   const [photo] = photoUrls;
   // The name is beside it, so the image has no text of its own.
   const image = photo
-    ? element('img', { src: photo, alt: '', loading: 'lazy' })
+    ? element('img', { src: thumbnailOf(photo), alt: '', loading: 'lazy' })
     : element('div', { className: 'blank' });
   const add = element('button', {
     type: 'button',

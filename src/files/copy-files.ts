@@ -1,10 +1,11 @@
-/** Copies image files between two storages. Their names are hashes of their content, so copies can be verified. */
+/** Copies image files between two storages. Their names begin with the hash of their content, so copies can be verified. */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { digestInName } from './file-name.ts';
 import type { Files } from './files.ts';
 
 const concurrency = 4;
@@ -92,5 +93,5 @@ async function fetchTo(path: string, files: Files, name: string): Promise<boolea
 }
 
 function matchesName(name: string, digest: string): boolean {
-  return name.split('.', 1)[0] === digest;
+  return digestInName(name) === digest;
 }

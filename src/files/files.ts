@@ -8,7 +8,7 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** Stored files, which never change. The server makes their names: letters, digits and dots. */
+/** Stored files, which never change. The server makes their names: letters, digits, dashes and dots. */
 export interface Files {
   /**
    * Stores a copy of the file `path`. It is on disk or in the bucket when this returns. The name may exist already.

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import type { ImageFormat, ImageTask, RenderedFile, RenderedImages } from '../children/image-child.ts';
 import { createChildPool, TaskTimedOut } from '../children/pool.ts';
 import type { Clock } from '../clock.ts';
+import { imageNameOf } from '../files/file-name.ts';
 import { storageFailure } from '../files/files.ts';
 
 /** The resolution of a good camera. While an image is rotated, a pixel needs four bytes of memory. */
@@ -84,9 +85,11 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
         return null;
       }
       const kept = files.move();
+      const thumbnail = toRenderedImage(outcome.thumbnail, 'webp', `${outcome.thumbnail.hash}.webp`);
+      const name = imageNameOf(outcome.image.hash, thumbnail.name, extensions[format]);
       return {
-        image: toRenderedImage(outcome.image, format),
-        thumbnail: toRenderedImage(outcome.thumbnail, 'webp'),
+        image: toRenderedImage(outcome.image, format, name),
+        thumbnail,
         [Symbol.asyncDispose]: () => kept.disposeAsync(),
       };
     },
@@ -95,8 +98,8 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
   };
 }
 
-function toRenderedImage({ path, hash, bytes }: RenderedFile, format: ImageFormat): RenderedImage {
-  return { path, name: `${hash}.${extensions[format]}`, mediaType: `image/${format}`, bytes };
+function toRenderedImage({ path, bytes }: RenderedFile, format: ImageFormat, name: string): RenderedImage {
+  return { path, name, mediaType: `image/${format}`, bytes };
 }
 
 /** Files that cannot be deleted now are purged later, as those of killed processes are. */

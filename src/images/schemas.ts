@@ -1,7 +1,7 @@
 /** Schemas of images in responses. */
 const example = {
   imageUrl:
-    'https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg',
+    'https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a-9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.jpg',
   thumbnailUrl:
     'https://cheese.example/images/9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.webp',
   size: 482_113,

@@ -13,6 +13,7 @@ import { createLookup } from '../database/lookup.ts';
 import { unavailable, validationError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { StoredFile } from '../files/copy-files.ts';
+import { isFileName } from '../files/file-name.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Precondition } from '../versioned.ts';
@@ -26,7 +27,6 @@ export const imagesMax = 100;
 /** Unused files are deleted after this time. It is longer than any upload needs to write its files. */
 const unusedMs = 10 * 60 * 1000;
 const deletedAtOnce = 100;
-const fileName = /^[0-9a-f]{64}\.(jpg|png|webp)$/;
 
 /** The names of the files of an image. */
 export interface StoredImage {
@@ -190,7 +190,7 @@ export function createImageService({
       }));
     },
 
-    findFile: (name) => (fileName.test(name) ? lookup(name) : undefined),
+    findFile: (name) => (isFileName(name) ? lookup(name) : undefined),
     readFile: files.read,
 
     async onCheeseDelete(tx, { origin }, cheeseId) {

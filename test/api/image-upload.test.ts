@@ -1,6 +1,7 @@
 /** Accepted uploads: what is stored, the position in photoUrls, and the events. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { thumbnailOf } from '../../client/src/index.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, testClock } from '../helper.ts';
 import { filePart, formats, imageIn, openImageShop, textPart } from './image-forms.ts';
@@ -191,8 +192,12 @@ suite('An uploaded image', () => {
         assert.equal(status, 200, `${type} ${text}`);
         assert.deepEqual(Object.keys(json), ['imageUrl', 'thumbnailUrl', 'size']);
         assert.equal(json.size, image.length);
-        assert.match(json.imageUrl, new RegExp(`^http.*/images/[0-9a-f]{64}\\.${extensions[format]}$`));
+        assert.match(
+          json.imageUrl,
+          new RegExp(`^http.*/images/[0-9a-f]{64}-[0-9a-f]{64}\\.${extensions[format]}$`),
+        );
         assert.match(json.thumbnailUrl, /^http.*\/images\/[0-9a-f]{64}\.webp$/);
+        assert.equal(thumbnailOf(json.imageUrl), json.thumbnailUrl);
         assert.equal((await show(json.imageUrl)).headers['content-type'], mediaType);
         const { format: kept, width, height } = await metadata(json.imageUrl);
         assert.deepEqual([kept, width, height], [format, 8, 6]);

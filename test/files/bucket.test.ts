@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { thumbnailOf } from '../../client/src/index.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
 import { assertRefused, curd, freshShop, serve } from '../cli/run.ts';
@@ -123,8 +124,9 @@ suite('Images in a bucket', () => {
     const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
     const cheese = await newCheese(shop);
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(3));
-    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/cheese\/[0-9a-f]{64}\.png$/);
+    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/cheese\/[0-9a-f]{64}-[0-9a-f]{64}\.png$/);
     assert.ok(thumbnailUrl.startsWith(`${base}/`));
+    assert.equal(thumbnailOf(imageUrl), thumbnailUrl);
     const { json } = await shop.request('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
     assert.deepEqual(json.photoUrls, [imageUrl]);
     for (const method of ['GET', 'HEAD']) {
@@ -229,7 +231,7 @@ suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
   test('with a folder, image URLs are below CURD_IMAGES_URL, and /images still returns images', async (t) => {
     const shop = await openShop(t, { settings: { CURD_IMAGES_URL: 'https://cdn.example.com' } });
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
-    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}\.png$/);
+    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}-[0-9a-f]{64}\.png$/);
     await assertShown(shop, imageUrl);
   });
 

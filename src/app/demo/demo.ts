@@ -9,6 +9,7 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
+import { digestInName, imageNameOf } from '../../files/file-name.ts';
 import type { RenderedImage } from '../../images/renderer.ts';
 import type { ImageService } from '../../images/service.ts';
 
@@ -110,7 +111,8 @@ async function demoInputs(): Promise<CheeseInput[]> {
 /** The drawing of a category, and its thumbnail. */
 async function drawingsOf(category: string): Promise<[RenderedImage, RenderedImage]> {
   const name = category.toLowerCase().replaceAll(' ', '-');
-  return [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
+  const [image, thumbnail] = [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
+  return [{ ...image, name: imageNameOf(digestInName(image.name), thumbnail.name, 'webp') }, thumbnail];
 }
 
 /** A file of images/. It was rendered already, like the images that the server stores. */

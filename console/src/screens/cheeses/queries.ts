@@ -74,9 +74,10 @@ export function useCheese(id: number) {
   });
 }
 
-export function useImages(id: number, isEnabled = true) {
-  return useApi([`cheese ${id}`, 'images', isEnabled], async (curd, signal) =>
-    isEnabled ? (await curd.cheeses.listImages(id, { signal })).items : [],
+export function useImages(id: number) {
+  return useApi(
+    [`cheese ${id}`, 'images'],
+    async (curd, signal) => (await curd.cheeses.listImages(id, { signal })).items,
   );
 }
 
@@ -95,7 +96,7 @@ export function showInLists(client: QueryClient, cheese: Cheese): void {
   );
 }
 
-const uploaded = /\/([0-9a-f]{64}\.\w+)$/;
+const uploaded = /\/([0-9a-f]{64}(?:-[0-9a-f]{64})?\.\w+)$/;
 
 /** Whether a URL looks like that of an uploaded image. Others are not loaded, but shown as links. */
 export const isUploaded = (url: string): boolean => uploaded.test(url);

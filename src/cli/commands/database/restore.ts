@@ -22,6 +22,7 @@ import {
 import { beginEpochOf } from '../../../event-log/numbering.ts';
 import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
 import { sha256OfFile } from '../../../files/digest.ts';
+import { digestInName, fileNamePattern } from '../../../files/file-name.ts';
 import { openFolder } from '../../../files/folder.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
@@ -156,12 +157,11 @@ function requireNoData(file: string, present: Present | null): void {
   }
 }
 
+const backupFile = new RegExp(`^(curd\\.sqlite|manifest\\.json|images/[0-9a-f]{2}/${fileNamePattern})$`);
+
 /** Other entries are refused: a WAL file would change the database, and a link could lead outside of the folder. */
 function isBackupEntry({ path, type }: { readonly path: string; readonly type: string }): boolean {
-  const pattern =
-    type === 'Directory'
-      ? /^images\/([0-9a-f]{2}\/)?$/
-      : /^(curd\.sqlite|manifest\.json|images\/[0-9a-f]{2}\/[0-9a-f]{64}\.(jpg|png|webp))$/;
+  const pattern = type === 'Directory' ? /^images\/([0-9a-f]{2}\/)?$/ : backupFile;
   return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
 }
 
@@ -210,7 +210,7 @@ async function unpack(source: string, folder: string, replaced: Present, idGap: 
     throw damaged(`it should contain ${pluralize(manifest.images, 'image')}, but contains ${images.length}`);
   }
   for (const { name } of images) {
-    if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
+    if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== digestInName(name)) {
       throw damaged(`the checksum of the image ${name} is wrong`);
     }
   }

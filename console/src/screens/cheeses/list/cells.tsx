@@ -1,12 +1,11 @@
 /** Cells of the table of cheeses that show an image or can be changed. */
-import { useInViewport } from '@mantine/hooks';
 import { ImageIcon } from '@radix-ui/react-icons';
 import { useEffect, useRef, useState } from 'react';
-import type { Cheese } from '../../../../../client/src/index.ts';
+import { type Cheese, thumbnailOf } from '../../../../../client/src/index.ts';
 import { priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
-import { isUploaded, sourceOf, useImages } from '../queries.ts';
+import { isUploaded, sourceOf } from '../queries.ts';
 import { type CheeseStatus, statuses } from './filters.ts';
 
 const thumbnailSize = 36;
@@ -14,20 +13,19 @@ const thumbnailSize = 36;
 /** The thumbnail of the primary image, read when the row comes into view. */
 export function Thumbnail({ cheese }: { readonly cheese: Cheese }) {
   const [url = ''] = cheese.photoUrls;
-  const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  const { data: images = [] } = useImages(cheese.id, inViewport && isUploaded(url));
-  const image = images.find(({ imageUrl }) => imageUrl === url);
   return (
-    <div ref={ref} className="thumbnail">
-      {image === undefined ? (
-        <ImageIcon aria-hidden="true" opacity={0.4} />
-      ) : (
+    <div className="thumbnail">
+      {isUploaded(url) ? (
         <img
-          src={sourceOf(image.thumbnailUrl)}
-          alt={image.caption ?? ''}
+          src={sourceOf(thumbnailOf(url))}
+          // The name of the cheese is beside it.
+          alt=""
+          loading="lazy"
           width={thumbnailSize}
           height={thumbnailSize}
         />
+      ) : (
+        <ImageIcon aria-hidden="true" opacity={0.4} />
       )}
     </div>
   );
