@@ -32,7 +32,6 @@ export type {
 export { List, type ListOf, type Page } from './pages.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { components, operations, paths } from './schema.ts';
-export { thumbnailOf } from './thumbnail.ts';
 export type {
   Address,
   ApiKey,
@@ -52,7 +51,7 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './types.ts';
-export type { ImportOptions, UploadOptions, UploadProgress } from './upload.ts';
+export { type ImportOptions, thumbnailOf, type UploadOptions, type UploadProgress } from './upload.ts';
 
 /** A client of one shop, with one credential. */
 export class Curd {

@@ -3,11 +3,8 @@
  * thumbnail, so that a client finds the thumbnail without a request: `<image>-<thumbnail>.jpg` has `<thumbnail>.webp`.
  */
 
-const digest = '[0-9a-f]{64}';
-export const fileNamePattern = `${digest}(-${digest})?\\.(jpg|png|webp)`;
+const wholeName = /^[0-9a-f]{64}(-[0-9a-f]{64})?\.(jpg|png|webp)$/;
 const digestLength = 64;
-
-const wholeName = new RegExp(`^${fileNamePattern}$`);
 
 export function isFileName(text: string): boolean {
   return wholeName.test(text);

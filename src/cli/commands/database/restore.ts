@@ -22,7 +22,7 @@ import {
 import { beginEpochOf } from '../../../event-log/numbering.ts';
 import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
 import { sha256OfFile } from '../../../files/digest.ts';
-import { digestInName, fileNamePattern } from '../../../files/file-name.ts';
+import { digestInName, isFileName } from '../../../files/file-name.ts';
 import { openFolder } from '../../../files/folder.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
@@ -157,12 +157,14 @@ function requireNoData(file: string, present: Present | null): void {
   }
 }
 
-const backupFile = new RegExp(`^(curd\\.sqlite|manifest\\.json|images/[0-9a-f]{2}/${fileNamePattern})$`);
-
 /** Other entries are refused: a WAL file would change the database, and a link could lead outside of the folder. */
 function isBackupEntry({ path, type }: { readonly path: string; readonly type: string }): boolean {
-  const pattern = type === 'Directory' ? /^images\/([0-9a-f]{2}\/)?$/ : backupFile;
-  return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
+  if (type === 'Directory') {
+    return /^images\/([0-9a-f]{2}\/)?$/.test(path);
+  }
+  const image = /^images\/[0-9a-f]{2}\/([^/]+)$/.exec(path)?.[1];
+  const isKnown = image === undefined ? [databaseEntry, manifestEntry].includes(path) : isFileName(image);
+  return isKnown && ['File', 'OldFile'].includes(type);
 }
 
 interface Unpacked {
