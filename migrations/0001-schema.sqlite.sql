@@ -611,6 +611,48 @@ create table statistic_position (
   customers_from text not null
 );
 
+-- src/mail
+
+-- One row: how far mails were made of the event log. position: the number of the last event that was examined; null where
+-- mails begin with the next event. is_paused: 1 in a shop that was copied or restored, until an operator confirms it.
+create table mail_reader (
+  id integer primary key check (id = 1),
+  position integer,
+  is_paused integer not null default 0
+);
+insert into mail_reader (id, position) values (1, null);
+
+-- A mail to a customer, without address and text. sequence and event_id: the event that caused it, if one did. expires_at:
+-- when it is too late to send it. recipient: a keyed hash of the address, kept for an hour after counted_at, because an
+-- address gets a limited number of mails. sealed_address: the encrypted address, where it is not the one of the customer.
+create table mail (
+  id integer primary key autoincrement,
+  name text not null,
+  state text not null check (state in ('waiting', 'sent', 'dropped', 'failed')),
+  customer_id integer not null,
+  order_id integer,
+  sequence integer,
+  event_id text,
+  attempts integer not null default 0,
+  reason text,
+  created_at text not null,
+  expires_at text not null,
+  ended_at text,
+  counted_at text,
+  recipient text,
+  sealed_address text
+);
+-- Refuses a second mail for an event.
+create unique index mail_once on mail (event_id, name, customer_id) where event_id is not null;
+-- Pages of the list by state, customer and order.
+create index mail_by_state on mail (state, id);
+create index mail_by_customer on mail (customer_id, id);
+create index mail_by_order on mail (order_id, id) where order_id is not null;
+-- Counts the mails of an address, and finds the hashes that are too old.
+create index mail_by_recipient on mail (recipient, counted_at) where recipient is not null;
+-- Deletes mails that ended long ago.
+create index mail_by_end on mail (ended_at) where ended_at is not null;
+
 -- src/limits
 
 -- Requests of an account or a customer within the last hour, by minute: a JSON object of counts. A server adds what it

@@ -17,7 +17,7 @@ const copied = [
   'client/dist/client.tgz',
   'console/dist',
   'migrations',
-  ...globSync('src/**/*.{css,json,webp}', { cwd: root }),
+  ...globSync('src/**/*.{css,html,json,txt,webp}', { cwd: root }),
 ];
 const scripts = ['bin/server-process.js', ...globSync(['src/**/*.ts', 'client/src/**/*.ts'], { cwd: root })];
 /** It has types only. */

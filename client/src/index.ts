@@ -5,6 +5,7 @@ import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
+import { Mails } from './areas/mails.ts';
 import { Integrity, Statistics, Status } from './areas/operation.ts';
 import { Orders } from './areas/orders.ts';
 import { Requests } from './areas/requests.ts';
@@ -68,6 +69,7 @@ export class Curd {
   readonly tags: Tags;
   readonly inventory: Inventory;
   readonly limits: Limits;
+  readonly mails: Mails;
   readonly oauthClients: OauthClients;
   readonly orders: Orders;
   readonly requests: Requests;
@@ -104,6 +106,7 @@ export class Curd {
     this.tags = new Tags(api);
     this.inventory = new Inventory(api);
     this.limits = new Limits(api);
+    this.mails = new Mails(api);
     this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
     this.requests = new Requests(api);

@@ -98,6 +98,10 @@ export const apiInfo: ApiInfo = {
         'Endpoints to which events are sent, their secrets, and the log of deliveries. Needs the scope `admin`.',
     },
     {
+      name: 'Mail',
+      description: 'The mails to customers, and why some were not sent. Needs the scope `admin`.',
+    },
+    {
       name: 'OAuth',
       description:
         'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',
@@ -131,6 +135,7 @@ export const apiInfo: ApiInfo = {
     endpointId: 1,
     snapshotId: 3,
     deliveryId: 1,
+    mailId: 1,
     accountId: 1,
     customerId: 7,
     approvalId: 1,

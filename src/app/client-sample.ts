@@ -19,6 +19,7 @@ const areas: Readonly<Record<string, string>> = {
   Integrity: 'integrity',
   Inventory: 'inventory',
   Limit: 'limits',
+  Mail: 'mails',
   OauthClient: 'oauthClients',
   Order: 'orders',
   Request: 'requests',

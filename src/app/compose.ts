@@ -12,6 +12,8 @@ import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
 import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
+import { createAccountMails } from '../mail/account-mails.ts';
+import { openMail } from '../mail/open.ts';
 import { openMcp } from '../mcp/open.ts';
 import { openNotes } from '../notes/open.ts';
 import { runAll } from '../operations/maintenance.ts';
@@ -59,9 +61,11 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const stock = openStock({ ...catalogue, openOrders: reservationsOfOpenOrders });
   const catalogueImport = openCatalogueImport({ ...catalogue, stock: stock.service });
   const images = await openImages({ ...catalogue, renderer: shop.imageRenderer });
+  const accountMails = createAccountMails(shop);
   const customers = openCustomers({
     ...catalogue,
     ...auth,
+    accountMails,
     beforeDelete: async (tx, context, customerId): Promise<void> => {
       await orders.onDelete.onCustomerDelete(tx, context, customerId);
       await notes.service.onCustomerDelete(tx, customerId);
@@ -77,11 +81,20 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const bounds = publishedLimits(config);
   const oauth = openOauth({ ...shared, keys, directory, registration, bounds });
   const { clients, consoleLinks } = oauth;
+  const mail = openMail({
+    ...{ ...shared, ...oauth, accountMails, customerFinder, orderReader: orders.reader },
+    administration: customers.administration,
+  });
   const statistics = openStatistics(shop);
   const webhooks = openWebhooks({ ...shared, keys, hub: events.hub });
   const operations = openOperations({
     ...{ ...catalogue, ...http, keys, clients, customerFinder },
-    ...{ orderReader: orders.reader, webhooks: webhooks.worker.stats, catalogueIndex: cheeses.index },
+    ...{
+      orderReader: orders.reader,
+      webhooks: webhooks.worker.stats,
+      mail: mail.status,
+      catalogueIndex: cheeses.index,
+    },
   });
   const requestLog = openRequestLog({ ...shop, instance: operations.instances.id });
   const pages = openPages({ ...shop, consoleLinks });
@@ -113,7 +126,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
       statistics,
       operations,
     ],
-    ...[events, webhooks, requestLog, idempotency, sandbox, pages, mcp, http],
+    ...[events, webhooks, mail, requestLog, idempotency, sandbox, pages, mcp, http],
   ];
   const { database, clock } = shop;
   const worker: JobWorker = createJobWorker({
@@ -130,7 +143,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ notes, statistics, webhooks, operations, requestLog, sandbox, areas, worker },
+    ...{ notes, statistics, webhooks, mail, operations, requestLog, sandbox, areas, worker },
     stop,
     async close() {
       await stop();

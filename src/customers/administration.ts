@@ -11,6 +11,7 @@ import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
+import type { AccountMails } from '../mail/account-mails.ts';
 import { customerNotFound } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
@@ -34,6 +35,12 @@ export interface CustomerAdministration {
   endSessions(context: Context, id: number): Promise<void>;
   /** Valid once, for 30 minutes. An older link ends. @throws AppError notFound */
   createReset(context: Context, id: number): Promise<NewReset>;
+  /**
+   * Stores the hash of a link that is about to be mailed, in place of an older link. Valid for 30 minutes.
+   * @param isWanted called with the customer locked
+   * @returns false where the customer was deleted, or it is not wanted
+   */
+  storeMailedReset(id: number, token: string, isWanted: (tx: Sql) => Promise<boolean>): Promise<boolean>;
   /** The username that a link is for; null when the link is unknown, used or expired. */
   findReset(token: string): Promise<string | null>;
   /**
@@ -53,10 +60,11 @@ interface Dependencies {
   readonly newPasswords: NewPasswords;
   readonly throttle: LoginThrottle;
   readonly directory: Pick<CustomerDirectory, 'find'>;
+  readonly accountMails: Pick<AccountMails, 'onPasswordChange'>;
 }
 
 export function createCustomerAdministration(dependencies: Dependencies): CustomerAdministration {
-  const { database, clock, sessions, grants, newPasswords, throttle, directory } = dependencies;
+  const { database, clock, sessions, grants, newPasswords, throttle, directory, accountMails } = dependencies;
   const now = () => timestamp(clock.now());
 
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
@@ -75,6 +83,19 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
   async function customerOf(token: string): Promise<number | null> {
     const row = await customerQueries(database).findReset(hashResetToken(token));
     return row !== undefined && Date.parse(row.expires_at) > clock.now() ? row.customer_id : null;
+  }
+
+  /** Returns when the link expires. */
+  async function upsertReset(tx: Sql, id: number, token: string, createdBy: string): Promise<string> {
+    const expiresAt = timestamp(clock.now() + resetLifetimeMs);
+    await customerQueries(tx).upsertReset({
+      customer_id: id,
+      token_hash: hashResetToken(token),
+      created_at: now(),
+      created_by: createdBy,
+      expires_at: expiresAt,
+    });
+    return expiresAt;
   }
 
   return {
@@ -109,16 +130,19 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
       context.transaction(async (tx) => {
         await lock(tx, id);
         const token = makeResetToken(clock);
-        const expiresAt = timestamp(clock.now() + resetLifetimeMs);
-        await customerQueries(tx).upsertReset({
-          customer_id: id,
-          token_hash: hashResetToken(token),
-          created_at: now(),
-          created_by: context.origin.actor,
-          expires_at: expiresAt,
-        });
+        const expiresAt = await upsertReset(tx, id, token, context.origin.actor);
         await record(tx, context, customerEvents.passwordResetCreated.of(`customer:${id}`, { id }));
         return { token, expiresAt };
+      }),
+
+    storeMailedReset: (id, token, isWanted) =>
+      database.transaction(async (tx) => {
+        const customer = await customerQueries(tx).lockForUpdate(id);
+        if (customer === undefined || !(await isWanted(tx))) {
+          return false;
+        }
+        await upsertReset(tx, id, token, 'mail');
+        return true;
       }),
 
     async findReset(token) {
@@ -146,6 +170,7 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
         await customerQueries(tx).updatePassword(id, hash);
         await grants.revokeAll(tx, context, id);
         await throttle.clear(tx, customer.username_key, clientIp);
+        await accountMails.onPasswordChange(tx, id);
         await record(tx, context, customerEvents.passwordReset.of(`customer:${id}`, { id }));
       });
     },

@@ -1,13 +1,23 @@
 /** Finds customers for other areas. */
 import type { Principal } from '../access/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
+import { caseFold } from '../schema/case-fold.ts';
 import type { Versioned } from '../versioned.ts';
 import { mayRead } from './access.ts';
 import { customerNotFound } from './batch-errors.ts';
 import { findByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
+
+/** What a mail to a customer needs. */
+export interface CustomerContact {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+}
 
 export interface CustomerFinder {
   /**
@@ -17,6 +27,13 @@ export interface CustomerFinder {
   idOf(username: string, principal: Principal): Promise<number>;
   /** Undefined when the customer was deleted. */
   findById(id: number): Promise<Versioned | undefined>;
+  /** Those of these customers who exist, by their ids. */
+  listContacts(sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, CustomerContact>>;
+  /** The id of the customer with this username or e-mail address; undefined where there is none. */
+  idOfLogin(
+    sql: Sql,
+    login: { readonly username?: string; readonly email?: string },
+  ): Promise<number | undefined>;
   listUsernames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
 }
 
@@ -34,6 +51,24 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
         );
       }
       return row.id;
+    },
+
+    async listContacts(sql, ids) {
+      const rows = ids.length === 0 ? [] : await customerQueries(sql).listContacts(ids);
+      return new Map(
+        rows.map(({ id, username, email, first_name, last_name }) => [
+          id,
+          { id, username, email, firstName: first_name, lastName: last_name },
+        ]),
+      );
+    },
+
+    async idOfLogin(sql, { username, email }) {
+      const row =
+        email === undefined
+          ? await findByUsername(sql, username ?? '')
+          : await customerQueries(sql).findByEmail(caseFold(email));
+      return row?.id;
     },
 
     listUsernames: (ids) => customerQueries(database).listUsernames(ids),

@@ -8,6 +8,7 @@ import { createCursors } from '../cursor.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
+import type { AccountMails } from '../mail/account-mails.ts';
 import { createCustomerAdministration } from './administration.ts';
 import { createCustomerFinder } from './customer-finder.ts';
 import { createLogin } from './login/login.ts';
@@ -27,6 +28,7 @@ interface Dependencies extends AreaDependencies {
   readonly grants: OAuthGrants;
   readonly passwords: Passwords;
   readonly countClientIp: CountClientIp;
+  readonly accountMails: AccountMails;
   readonly beforeDelete: CustomerDependencies['beforeDelete'];
   readonly afterDelete: CustomerDependencies['afterDelete'];
 }

@@ -92,6 +92,13 @@ export const customerQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<CustomerRow>(sql`select ${customerColumns} from customer where id = ${id}`),
 
+  findByEmail: (emailKey: string) =>
+    tx.get<{ id: number }>(sql`select id from customer where email_key = ${emailKey}`),
+
+  listContacts: (ids: readonly number[]) =>
+    tx.all<Pick<CustomerRow, 'id' | 'username' | 'email' | 'first_name' | 'last_name'>>(sql`
+      select id, username, email, first_name, last_name from customer where id in (${valueList(ids)})`),
+
   listUsernames: (ids: readonly number[]) =>
     tx.all<{ id: number; name: string }>(sql`
       select id, username as name from customer where id in (${valueList(ids)})`),

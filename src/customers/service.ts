@@ -11,6 +11,7 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, invalidCredential, joinErrors, validationError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
+import type { AccountMails } from '../mail/account-mails.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
@@ -78,6 +79,7 @@ export interface CustomerDependencies {
   /** Grants and tokens that applications have of customers. */
   readonly grants: OAuthGrants;
   readonly tiers: TierThresholds;
+  readonly accountMails: Pick<AccountMails, 'onPasswordChange' | 'onEmailChange' | 'onCustomerDelete'>;
   /** Deletes data of other areas, in the same transaction. */
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
   /** Called when the deletion of a customer was committed. */
@@ -85,8 +87,8 @@ export interface CustomerDependencies {
 }
 
 export function createCustomerService(dependencies: CustomerDependencies): CustomerService {
-  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete, afterDelete } =
-    dependencies;
+  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, accountMails } = dependencies;
+  const { beforeDelete, afterDelete } = dependencies;
   const now = () => timestamp(clock.now());
 
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
@@ -223,6 +225,10 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
             await sessions.endAll(tx, context, row.id, principal.sessionHash);
             await customerQueries(tx).deleteResetOf(row.id);
             await grants.revokeAll(tx, context, row.id);
+            await accountMails.onPasswordChange(tx, row.id);
+          }
+          if (row.email_key !== profile.email_key) {
+            await accountMails.onEmailChange(tx, row.id, row.email);
           }
           await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);
@@ -245,6 +251,7 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
         await grants.deleteCustomer(tx, context, found.id);
         await customerQueries(tx).deleteNetworks(found.id);
         await customerQueries(tx).delete(found.id);
+        await accountMails.onCustomerDelete(tx, found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
       });
       if (context.origin.effects === null) {

@@ -90,6 +90,7 @@ export const ShopStatus = {
     'clock',
     'jobs',
     'deliveries',
+    'mail',
     'streams',
     'memoryBytes',
     'lastBackupAt',
@@ -141,6 +142,25 @@ export const ShopStatus = {
         failing: { ...count, description: 'Enabled webhook endpoints whose last delivery failed' },
       },
     },
+    mail: {
+      type: 'object',
+      required: ['transport', 'folder', 'paused', 'waiting', 'failed', 'fault'],
+      properties: {
+        transport: { type: 'string', enum: ['smtp', 'file', 'off'] },
+        folder: { type: ['string', 'null'], description: 'Where the files are, with `file`' },
+        paused: {
+          type: 'boolean',
+          description: 'The shop was copied or restored: mails wait for `curd mail resume` or `discard`',
+        },
+        waiting: { ...count, description: 'Mails that wait to be sent' },
+        failed: { ...count, description: 'Mails of the last 30 days that could not be sent' },
+        fault: {
+          type: ['string', 'null'],
+          description:
+            'Why this instance can send no mail: the server refuses the sign-in, the sender or TLS',
+        },
+      },
+    },
     streams: { ...count, description: 'Event streams that are open on this instance' },
     memoryBytes: count,
     lastBackupAt: {
@@ -174,6 +194,7 @@ export const ShopStatus = {
       clock: { now: '2026-01-15T12:41:00.000Z', advancedBy: 'PT0S' },
       jobs: { due: 0, oldestSeconds: 0 },
       deliveries: { waiting: 3, failing: 0 },
+      mail: { transport: 'smtp', folder: null, paused: false, waiting: 0, failed: 1, fault: null },
       streams: 4,
       memoryBytes: 104_857_600,
       lastBackupAt: null,

@@ -8,6 +8,7 @@ import type { LiveConnections } from '../events/live-connections.ts';
 import type { RecentFailures } from '../http/metrics/recent-failures.ts';
 import type { DeprecationReport } from '../http/pipeline/deprecation.ts';
 import { countDueJobs } from '../jobs/queue.ts';
+import type { MailStatus } from '../mail/open.ts';
 import type { Config } from '../settings/config.ts';
 import type { WebhookStats } from '../webhooks/delivery/worker.ts';
 import type { Instances } from './instances.ts';
@@ -18,6 +19,7 @@ export interface StatusDependencies {
   readonly config: Pick<Config, 'environment' | 'shopName' | 'given'>;
   readonly instances: Instances;
   readonly webhooks: Pick<WebhookStats, 'waiting' | 'failing'>;
+  readonly mail: () => Promise<MailStatus>;
   readonly connections: Pick<LiveConnections, 'count'>;
   readonly deprecations: Pick<DeprecationReport, 'list'>;
   readonly failures: Pick<RecentFailures, 'list'>;
@@ -25,7 +27,8 @@ export interface StatusDependencies {
 
 /** A function that reads the status of the shop and of this instance. */
 export function createStatusReader(dependencies: StatusDependencies) {
-  const { database, clock, config, instances, webhooks, connections, deprecations, failures } = dependencies;
+  const { database, clock, config, instances, webhooks, mail, connections } = dependencies;
+  const { deprecations, failures } = dependencies;
 
   async function latencyMs(): Promise<number> {
     const before = performance.now();
@@ -50,6 +53,7 @@ export function createStatusReader(dependencies: StatusDependencies) {
       clock: clockState(clock),
       jobs: await countDueJobs(database, clock.now()),
       deliveries: { waiting: await webhooks.waiting(), failing: await webhooks.failing() },
+      mail: await mail(),
       streams: connections.count('stream'),
       memoryBytes: process.memoryUsage.rss(),
       lastBackupAt: await findBackupTime(database),

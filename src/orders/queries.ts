@@ -119,6 +119,11 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<Pick<OrderRow, 'id' | 'items' | 'total_cents' | 'created_at'>>(sql`
       select id, items, total_cents, created_at from orders where id in ${idsIn(ids)}`),
 
+  listCustomers: (ids: readonly number[]) =>
+    tx.all<Pick<OrderRow, 'id' | 'customer_id'>>(
+      sql`select id, customer_id from orders where id in ${idsIn(ids)}`,
+    ),
+
   /**
    * Changes the statuses that are one of `from`: of several concurrent updates of an order, one succeeds. Locks the
    * orders by their ids. Returns the changed orders in any order.

@@ -7,6 +7,7 @@ import { type GivenSetting, givenSettings } from './setting-origins.ts';
 import { type SettingName, type SettingValues, settings, type Variable } from './table.ts';
 
 export type { ClientIpLimits, LoginLimits, PlanLimits } from './limit-parsers.ts';
+export type { MailName, MailTransport, ResetLimits, SmtpServer } from './mail.ts';
 export type { Environment, TierThresholds } from './parsers.ts';
 
 /** All settings, checked and frozen. */

@@ -1,4 +1,5 @@
 /** Parsers of settings that limit requests. */
+import type { ResetLimits } from './mail.ts';
 import { ConfigError, type MapParser, parseJsonObject, parseNumberMap } from './parsers.ts';
 
 /** Requests an hour, null for no quota, and requests a second. */
@@ -57,6 +58,8 @@ export const parsePlans: MapParser<Readonly<Record<string, PlanLimits>>> = (text
 };
 
 export const parseClientIpLimits: MapParser<ClientIpLimits> = parseCounts;
+
+export const parseResetLimits: MapParser<ResetLimits> = parseCounts;
 
 export const parsePublishableLimits: MapParser<PublishableLimits> = parseCounts;
 

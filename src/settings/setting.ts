@@ -1,5 +1,6 @@
 /** The columns of the settings table, and the default of a setting. */
 import type { PlanLimits } from './limit-parsers.ts';
+import type { MailTransport } from './mail.ts';
 import type { DatabaseLocation, Environment } from './parsers.ts';
 
 /** Values of settings above, on which settings below depend. */
@@ -8,6 +9,7 @@ export interface SettingContext {
   readonly dataDir: string;
   readonly database: DatabaseLocation;
   readonly plans: Readonly<Record<string, PlanLimits>>;
+  readonly mail: MailTransport;
   /** The default of the setting that is parsed, as text. The members of a JSON object replace those of the default. */
   readonly defaultText: string;
 }

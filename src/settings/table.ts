@@ -6,6 +6,7 @@ import {
   parsePlans,
   parsePublishableLimits,
 } from './limit-parsers.ts';
+import { mailSettings } from './mail-settings.ts';
 import {
   environments,
   imagesIn,
@@ -327,6 +328,7 @@ export const settings = {
     },
     parse: parseLoginLimits,
   },
+  ...mailSettings,
   trustedProxies: {
     variable: 'CURD_TRUSTED_PROXIES',
     flag: 'trusted-proxies',

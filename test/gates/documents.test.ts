@@ -127,7 +127,15 @@ suite('The settings table', () => {
     const described = allSettings.filter(({ defaultText: text }) => text !== undefined);
     assert.deepEqual(
       described.map(({ variable }) => variable),
-      ['CURD_PUBLIC_URL', 'CURD_DATABASE', 'CURD_IMAGES', 'CURD_IMAGES_URL', 'CURD_SECRET'],
+      [
+        'CURD_PUBLIC_URL',
+        'CURD_DATABASE',
+        'CURD_IMAGES',
+        'CURD_IMAGES_URL',
+        'CURD_SECRET',
+        'CURD_MAIL',
+        'CURD_MAIL_FROM',
+      ],
     );
     for (const setting of allSettings) {
       assert.equal(typeof setting.default === 'function', described.includes(setting), setting.variable);

@@ -24,6 +24,7 @@ const layers: readonly (readonly string[])[] = [
     'src/notes',
     'src/cheeses',
     'src/webhooks',
+    'src/mail',
     'src/events',
     'src/request-log',
   ],
@@ -36,7 +37,7 @@ const layers: readonly (readonly string[])[] = [
   ['client'],
 ];
 const areas =
-  /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|notes|webhooks|sandbox)\//;
+  /^src\/(cheeses|catalogue-import|stock|statistics|images|orders|customers|notes|webhooks|mail|sandbox)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['events', 'webhooks']);
+runFolders(['events', 'webhooks', 'mail']);

@@ -195,6 +195,11 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteExpiredObjects: (now: string, limit: number) =>
     tx.run(deleteSlice('oauth_object', 'model, id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 
+  listApprovedStaff: (now: string) =>
+    tx.all<{ customer_id: number }>(sql`
+      select distinct ap.customer_id from admin_approval ap join customer cu on cu.id = ap.customer_id
+      where ap.status = 'approved' and ap.expires_at > ${now} and cu.role = 'staff' order by ap.customer_id`),
+
   /** Records a request for approval. A decision is not changed, except an approval that has expired. */
   upsertRequest: (clientId: string, customerId: number, now: string) =>
     tx.run(sql`

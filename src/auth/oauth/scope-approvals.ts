@@ -42,6 +42,8 @@ export interface ScopeApprovals {
   /** Ends the approval and deletes all tokens of the pair. Conflict when it was not approved. */
   readonly revoke: Decision;
   isApproved(clientId: string, customerId: number | null): Promise<boolean>;
+  /** The ids of customers who are staff and have a valid approval: the operators of the shop. */
+  listApprovedStaff(): Promise<number[]>;
   /** The request of the client and customer of an access token; null if there is none. */
   findOfToken(tokenHash: string): Promise<Pick<Approval, 'id' | 'status'> | null>;
   /** Records a request, and returns its state. A decision that is still valid does not change. */
@@ -121,6 +123,9 @@ export function createScopeApprovals(database: Database, clock: Clock): ScopeApp
         await oauthQueries(database).findApproval(clientId, customerId ?? noCustomer),
         clock.now(),
       ),
+
+    listApprovedStaff: async () =>
+      (await oauthQueries(database).listApprovedStaff(now())).map(({ customer_id }) => customer_id),
 
     findOfToken: async (tokenHash) => (await oauthQueries(database).findApprovalOfToken(tokenHash)) ?? null,
 

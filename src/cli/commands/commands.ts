@@ -24,6 +24,7 @@ import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framewor
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
 import { eventCommands } from './event-commands.ts';
+import { mailCommands } from './mail-commands.ts';
 import { noteCommands } from './note-commands.ts';
 import { orderCommands } from './order-commands.ts';
 import { sandboxCommands } from './sandbox-commands.ts';
@@ -48,6 +49,7 @@ export const groups: Readonly<Record<string, string>> = {
   export: 'export data to files',
   images: 'images of cheeses',
   webhooks: 'URLs that get events of the shop',
+  mail: 'mails to customers',
   events: 'the event log',
   environment: 'the environment of a shop, which its first start stores',
   clock: 'the time of a shop for tests',
@@ -212,6 +214,7 @@ export const commands: readonly CommandDefinition[] = [
     help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
     load: async () => (await import('./shop/images.ts')).runRebase,
   }),
+  ...mailCommands,
   ...eventCommands,
   command({
     name: 'environment show',
@@ -263,7 +266,7 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'restore',
     summary: 'replace the shop by the shop of a backup',
-    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled, because the other shop may still run. Ids continue 10,000 later (--id-gap), because ids that were given out after the backup are known to customers.',
+    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled and mails wait, because the other shop may still run. Ids continue 10,000 later (--id-gap), because ids that were given out after the backup are known to customers.',
     arguments: [textArgument('file')],
     options: restoreOptions,
     load: async () => (await import('./database/restore.ts')).runRestore,
@@ -271,7 +274,7 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'copy',
     summary: 'copy a shop with its images to an empty database: to PostgreSQL, or back',
-    help: 'Copies the state of one moment into an empty database. A copy that is interrupted leaves nothing but images: run it again.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled in the copy, because the other shop may still run.',
+    help: 'Copies the state of one moment into an empty database. A copy that is interrupted leaves nothing but images: run it again.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled and mails wait in the copy, because the other shop may still run.',
     options: copyOptions,
     load: async () => (await import('./database/copy.ts')).runCopy,
   }),

@@ -33,6 +33,10 @@ export function disabledEndpointsText(ids: readonly number[]): string {
     : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "curd webhooks enable <id>": it continues where it was.`;
 }
 
+/** What an operator does about mails after a copy or a restore. Begins a new line. */
+export const mailsPausedText =
+  '\nMails to customers wait, so that nobody gets one twice while the other shop runs too. When this shop replaces it, send them with "curd mail resume", or drop them with "curd mail discard".';
+
 /** Rows as text in columns, each as wide as its widest value. @param none the text where there are no rows */
 export function formatTable(
   header: readonly string[],

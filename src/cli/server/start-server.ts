@@ -73,6 +73,7 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
     warn(app);
   }
   const steps = [
+    () => app.mail.templates.check(),
     ...(isSeeding ? [() => seed(app)] : []),
     app.operations.instances.requireSharedImages,
     () => app.server.listen({ host, port, ...(launch.reusePort ? { reusePort: true } : {}) }),

@@ -7,6 +7,7 @@ import { rawSql, sql } from '../../database/sql.ts';
 import { emptyLog } from '../../event-log/numbering.ts';
 import { recordEvents } from '../../event-log/record.ts';
 import { shopReset } from '../../events/types.ts';
+import { forgetMails } from '../../mail/pause.ts';
 import { recountOrders } from '../../orders/lists/order-counter.ts';
 import { recountStock } from '../../stock/consistency-check.ts';
 import { resetClock } from '../clock/movable-clock.ts';
@@ -39,6 +40,7 @@ export async function emptyShop(tx: Sql, origin: Origin, clock: Clock): Promise<
   await emptyLog(tx, clock);
   // What endpoints have not seen is gone. They continue with the reset itself.
   await tx.run(sql`update webhook_endpoint set position = (select last from event_log where id = 1)`);
+  await forgetMails(tx, clock.now());
   await recordEvents(tx, origin, now, [shopReset.of('shop', {})]);
   return catalogue as CatalogueState;
 }

@@ -10,6 +10,7 @@ const keptAlways = [
   'quota',
   'event_epoch',
   'instance',
+  'mail_reader',
   'image_file_pin',
   'snapshot',
   'snapshot_state',
@@ -33,7 +34,7 @@ const keptByRestore = new Set([
 
 /** Tables that no reset and no restore writes, so that requests need not wait for their rows. */
 const untouched = new Set([
-  ...keptAlways.filter((name) => name !== 'event_epoch'),
+  ...keptAlways.filter((name) => !['event_epoch', 'mail_reader'].includes(name)),
   'login_failure',
   'doctor_run',
 ]);

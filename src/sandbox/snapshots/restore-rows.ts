@@ -4,6 +4,7 @@ import { listTables, lockTables, readLastIds, type Table, writeLastIds } from '.
 import type { Sql } from '../../database/database.ts';
 import { rawSql, type Statement, sql } from '../../database/sql.ts';
 import { rewindLog } from '../../event-log/numbering.ts';
+import { forgetMails } from '../../mail/pause.ts';
 import { recountOrders } from '../../orders/lists/order-counter.ts';
 import { recountStock } from '../../stock/consistency-check.ts';
 import { resetClock } from '../clock/movable-clock.ts';
@@ -53,6 +54,7 @@ export async function restoreRows(
   await rewindLog(tx, clock);
   // Events that an endpoint had not examined are not in the log any more.
   await tx.run(sql`update webhook_endpoint set position = (select last from event_log where id = 1)`);
+  await forgetMails(tx, clock.now());
   await writeLastIds(tx, tx.engine, await idsAfter(tx, tables, lastIds));
 }
 

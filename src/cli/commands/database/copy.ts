@@ -9,6 +9,7 @@ import { beginEpochOf } from '../../../event-log/numbering.ts';
 import { type CopiedFiles, copyFiles } from '../../../files/copy-files.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
+import { pauseMails } from '../../../mail/pause.ts';
 import { recountOrders } from '../../../orders/lists/order-counter.ts';
 import { parseSettings } from '../../../settings/config.ts';
 import {
@@ -21,7 +22,7 @@ import {
 import { disableAllEndpoints } from '../../../webhooks/disable.ts';
 import type { copyOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
-import { disabledEndpointsText, pluralize, printResult } from '../../framework/output.ts';
+import { disabledEndpointsText, mailsPausedText, pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
 import { rawSettings, requireDatabaseFile } from '../../framework/run-command.ts';
 
@@ -60,7 +61,7 @@ export async function runCopy(options: CopyOptions): Promise<void> {
       printResult(
         options,
         report,
-        `${reportText(report, from, to)}${disabledEndpointsText(report.disabledEndpoints)}`,
+        `${reportText(report, from, to)}${disabledEndpointsText(report.disabledEndpoints)}${mailsPausedText}`,
       );
       if (report.images !== null && report.images.missing.length > 0) {
         process.exitCode = missingExitCode;
@@ -113,6 +114,7 @@ async function copyRows(snapshot: Sql, target: Database) {
       // Otherwise the first lists of orders would read a change for each order that was copied.
       await recountOrders(tx);
       await beginEpochOf(tx, systemClock, 'copied');
+      await pauseMails(tx);
       return { tables, disabledEndpoints: await disableAllEndpoints(tx, systemClock) };
     })
     .finally(bar.clear);

@@ -26,12 +26,13 @@ import { digestInName, isFileName } from '../../../files/file-name.ts';
 import { openFolder } from '../../../files/folder.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
+import { pauseMails } from '../../../mail/pause.ts';
 import type { Environment } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { disableAllEndpoints } from '../../../webhooks/disable.ts';
 import type { restoreOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
-import { disabledEndpointsText, pluralize, printResult } from '../../framework/output.ts';
+import { disabledEndpointsText, mailsPausedText, pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
 import { readConfig } from '../../framework/run-command.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestChecksum, manifestEntry } from './backup.ts';
@@ -91,7 +92,7 @@ export async function runRestore(name: string, options: OptionsOf<typeof restore
         disabledEndpoints,
         idGap: options.idGap,
       },
-      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}\nNew ids begin ${options.idGap} later than in the backup, because ids of after the backup may be known to customers.${disabledEndpointsText(disabledEndpoints)}`,
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}\nNew ids begin ${options.idGap} later than in the backup, because ids of after the backup may be known to customers.${disabledEndpointsText(disabledEndpoints)}${mailsPausedText}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -246,6 +247,7 @@ async function prepareRestored(
     const disabledEndpoints = await database.transaction(async (tx) => {
       await beginEpochOf(tx, systemClock, 'restored');
       await leaveOutIds(tx, ids, idGap);
+      await pauseMails(tx);
       return disableAllEndpoints(tx, systemClock);
     });
     return { stored: await storedFiles(database), disabledEndpoints };

@@ -6,6 +6,7 @@ import { parseCheese } from '../../../cheeses/schemas.ts';
 import type { CheeseService } from '../../../cheeses/service.ts';
 import { systemClock, timestamp } from '../../../clock.ts';
 import type { Sql } from '../../../database/database.ts';
+import { skipEvents } from '../../../mail/pause.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
@@ -49,10 +50,13 @@ export async function runSeed(options: OptionsOf<typeof seedOptions>): Promise<v
         await requireNoCustomers(tx);
         const cheeses = await orderableCheeses(tx, shop.cheeses.service);
         const context = { ...contextOf('cli'), transaction: <T>(work: (sql: Sql) => Promise<T>) => work(tx) };
+        await skipEvents(tx);
         await addFixtures({ shop, clock, context, cheeses }, { customers, orders, seed, until });
       });
       // Their times are past, and doctor reports old events without a number.
       await shop.events.numbering.run();
+      // Nobody gets mails about invented orders.
+      await database.transaction(skipEvents);
       const to = timestamp(until);
       printResult(
         options,

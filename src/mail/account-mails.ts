@@ -1,0 +1,72 @@
+/**
+ * Mails about the account of a customer. They are added in the transaction of the change, and not made of an event: an
+ * event must not contain the old e-mail address, and of a request for a link nobody but the customer should learn.
+ */
+import { type Clock, timestamp } from '../clock.ts';
+import type { Sql } from '../database/database.ts';
+import { createSealer, type Sealer } from '../sealing.ts';
+import type { Config, MailName } from '../settings/config.ts';
+import { addMail, dropMails } from './jobs.ts';
+import { mailQueries } from './queries.ts';
+
+const hourMs = 60 * 60_000;
+
+export interface AccountMails {
+  /** Links that were requested by mail end with the old password. */
+  onPasswordChange(tx: Sql, customerId: number): Promise<void>;
+  onEmailChange(tx: Sql, customerId: number, oldAddress: string): Promise<void>;
+  onCustomerDelete(tx: Sql, customerId: number): Promise<void>;
+  /** Does nothing beyond the limit of the customer. A mail with an older link that waits is dropped. */
+  addReset(tx: Sql, customerId: number): Promise<void>;
+  /** null where it was sealed with another secret. */
+  openAddress(customerId: number, sealed: string): string | null;
+}
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'mail' | 'mails' | 'secret' | 'resetLimits'>;
+}
+
+export function createAccountMails({ clock, config }: Dependencies): AccountMails {
+  const sealer: Sealer = createSealer(clock, config.secret, 'old addresses of customers');
+  const boundTo = (customerId: number) => `customer:${customerId}`;
+  const isSent = (name: MailName) => config.mail.kind !== 'off' && config.mails.includes(name);
+
+  async function drop(tx: Sql, customerId: number, name: MailName | null, reason: string): Promise<void> {
+    await dropMails(tx, await mailQueries(tx).listWaitingOf(customerId, name), reason, clock.now());
+  }
+
+  return {
+    async onPasswordChange(tx, customerId) {
+      await drop(tx, customerId, 'password-reset', 'the password was changed');
+      if (isSent('password-changed')) {
+        await addMail(tx, { name: 'password-changed', customer_id: customerId }, clock.now());
+      }
+    },
+
+    async onEmailChange(tx, customerId, oldAddress) {
+      if (isSent('email-changed')) {
+        const sealed_address = sealer.seal(oldAddress, boundTo(customerId));
+        await addMail(tx, { name: 'email-changed', customer_id: customerId, sealed_address }, clock.now());
+      }
+    },
+
+    async onCustomerDelete(tx, customerId) {
+      await drop(tx, customerId, null, customerDeleted);
+      await mailQueries(tx).clearRecipients(customerId);
+    },
+
+    async addReset(tx, customerId) {
+      const since = timestamp(clock.now() - hourMs);
+      const requested = await mailQueries(tx).countSince(customerId, 'password-reset', since);
+      if (requested < config.resetLimits.customer) {
+        await drop(tx, customerId, 'password-reset', 'a newer link was requested');
+        await addMail(tx, { name: 'password-reset', customer_id: customerId }, clock.now());
+      }
+    },
+
+    openAddress: (customerId, sealed) => sealer.open(sealed, boundTo(customerId))?.toString() ?? null,
+  };
+}
+
+export const customerDeleted = 'the customer was deleted';

@@ -1,0 +1,118 @@
+/** Reads what a mail says, when it is sent or shown: from the order and the customer of that moment. */
+import type { ClientService } from '../../auth/oauth/clients.ts';
+import type { CustomerContact } from '../../customers/customer-finder.ts';
+import type { Database } from '../../database/database.ts';
+import { readEvents } from '../../event-log/reading/log-reader.ts';
+import { readOrderOf } from '../../orders/lists/order-customers.ts';
+import type { OrderReader } from '../../orders/lists/order-reader.ts';
+import { dollars, totalCents } from '../../orders/money.ts';
+import type { Order } from '../../orders/schemas.ts';
+import type { Config, MailName } from '../../settings/config.ts';
+import type { MailRow } from '../queries.ts';
+import type { MailVariables } from './variables.ts';
+
+export interface ContentDependencies {
+  readonly database: Database;
+  readonly config: Pick<Config, 'shopName' | 'orderUrl'>;
+  readonly orderReader: Pick<OrderReader, 'timeline'>;
+  readonly clients: Pick<ClientService, 'listNames'>;
+  /** The origin of the public URL. */
+  readonly issuer: () => string;
+}
+
+/** What a mail is about. */
+export type MailSubject = Pick<MailRow, 'name' | 'order_id' | 'sequence' | 'created_at'>;
+
+/** @returns the variables of a mail; null where the order or the event is not there any more */
+export type ReadVariables = (
+  mail: MailSubject,
+  contact: CustomerContact,
+  resetLink: string,
+) => Promise<MailVariables[MailName] | null>;
+
+const resetMinutes = '30';
+
+export function createContentReader(dependencies: ContentDependencies): ReadVariables {
+  const { database, config, orderReader, clients, issuer } = dependencies;
+
+  async function orderOf(id: number, customerId: number) {
+    const order = await readOrderOf(database, customerId, id);
+    if (order === undefined) {
+      return null;
+    }
+    const timeline = order.status === 'cancelled' ? await orderReader.timeline(id, null) : [];
+    const reason = timeline.findLast(({ status }) => status === 'cancelled')?.reason ?? null;
+    return orderVariables(order, reason, config.orderUrl);
+  }
+
+  async function credentialOf(sequence: number) {
+    const event = (await readEvents(database, [sequence])).get(sequence);
+    if (event === undefined) {
+      return null;
+    }
+    const { id, name } = JSON.parse(event.data) as { readonly id: number | string; readonly name?: string };
+    const isClient = event.type === 'oauth_client.created';
+    const [client] = isClient ? await clients.listNames([String(id)]) : [];
+    return {
+      isClient,
+      isApiKey: !isClient,
+      name: client?.name ?? name ?? String(id),
+      createdOn: dayOf(event.created_at),
+      createdBy: event.actor,
+    };
+  }
+
+  return async ({ name, order_id, sequence, created_at }, contact, resetLink) => {
+    const common = { shopName: config.shopName, customer: customerVariables(contact) };
+    const changedOn = dayOf(created_at);
+    switch (name) {
+      case 'password-reset':
+        return { ...common, link: resetLink, minutes: resetMinutes };
+      case 'password-changed':
+        return { ...common, changedOn, forgotPasswordUrl: `${issuer()}/oauth/forgot-password` };
+      case 'email-changed':
+        return { ...common, changedOn };
+      case 'key-created': {
+        const credential = sequence === null ? null : await credentialOf(sequence);
+        return credential === null ? null : { ...common, credential };
+      }
+      default: {
+        const order = order_id === null ? null : await orderOf(order_id, contact.id);
+        return order === null ? null : { ...common, order, shipment: null };
+      }
+    }
+  };
+}
+
+function customerVariables({ username, firstName, lastName }: CustomerContact) {
+  const name = [firstName, lastName].filter((part) => part !== '').join(' ');
+  return { name: name === '' ? username : name, firstName, lastName, username };
+}
+
+export function orderVariables(order: Order, reason: string | null, orderUrl: string | null) {
+  const { street, city, state, country, ...rest } = order.shippingAddress;
+  const zipCode = rest.zipCode ?? '';
+  return {
+    number: String(order.id),
+    placedOn: dayOf(order.createdAt),
+    lines: order.items.map((line) => ({
+      name: line.cheeseName,
+      kilograms: String(line.quantity),
+      pricePerKg: price(line.pricePerKg),
+      amount: price(dollars(totalCents([line]))),
+    })),
+    total: price(order.total),
+    shippingAddress: { street, city, state, country, zipCode: zipCode === '' ? null : zipCode },
+    shipDate: order.shipDate === null ? null : dayOf(order.shipDate),
+    reason,
+    url: orderUrl === null ? null : orderUrl.replaceAll('{id}', String(order.id)),
+  };
+}
+
+/** Prices may have more digits than cents. */
+function price(value: number): string {
+  const cents = value.toFixed(2);
+  return Number(cents) === value ? cents : String(value);
+}
+
+const dayOf = (time: string) => time.slice(0, 10);

@@ -1,0 +1,28 @@
+/** The templates of a server, read once: a changed file has an effect after a restart, when it is checked. */
+import type { Templates } from './template-files.ts';
+
+export interface TemplateStore {
+  /** @throws ConfigError where a template is invalid */
+  read(): Promise<Templates>;
+  /** Reads templates of the shop, so that an invalid one ends the start. @throws ConfigError */
+  check(): Promise<void>;
+}
+
+/** @param folder null: those of Curd alone */
+export function createTemplateStore(folder: string | null): TemplateStore {
+  let templates: Promise<Templates> | null = null;
+
+  function read(): Promise<Templates> {
+    templates ??= import('./templates.ts').then(({ readTemplates }) => readTemplates(folder));
+    return templates;
+  }
+
+  return {
+    read,
+    async check() {
+      if (folder !== null) {
+        await read();
+      }
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** Opens the mails to customers: what is sent, the worker that sends them. */
+import type { ClientService } from '../auth/oauth/clients.ts';
+import type { ScopeApprovals } from '../auth/oauth/scope-approvals.ts';
+import { createCursors } from '../cursor.ts';
+import type { CustomerAdministration } from '../customers/administration.ts';
+import type { CustomerFinder } from '../customers/customer-finder.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
+import { counter, gauge } from '../http/metrics/metrics.ts';
+import type { OrderReader } from '../orders/lists/order-reader.ts';
+import type { AccountMails } from './account-mails.ts';
+import { createTemplateStore } from './content/template-store.ts';
+import { createMailPause } from './pause.ts';
+import { createMailPreviews } from './previews.ts';
+import { mailRoutes } from './routes.ts';
+import { createMailService } from './service.ts';
+import { createTestMail } from './test-mail.ts';
+import { createMailWorker } from './worker.ts';
+
+interface Dependencies extends AreaDependencies {
+  readonly accountMails: AccountMails;
+  readonly customerFinder: CustomerFinder;
+  readonly administration: CustomerAdministration;
+  readonly orderReader: OrderReader;
+  readonly clients: ClientService;
+  readonly approvals: ScopeApprovals;
+}
+
+export interface MailStatus {
+  readonly transport: 'smtp' | 'file' | 'off';
+  /** Where the files are; null with another transport. */
+  readonly folder: string | null;
+  readonly paused: boolean;
+  readonly waiting: number;
+  readonly failed: number;
+  readonly fault: string | null;
+}
+
+export function openMail(dependencies: Dependencies) {
+  const { database, clock, config } = dependencies;
+  const templates = createTemplateStore(config.mailTemplates);
+  const worker = createMailWorker({ ...dependencies, templates });
+  const { stats } = worker;
+  const isOff = config.mail.kind === 'off';
+  const mails = createMailService(database, clock, createCursors(config.secret, 'mails'), isOff);
+  const previews = createMailPreviews({ ...dependencies, templates });
+  const pause = createMailPause(database, clock);
+  return {
+    worker,
+    templates,
+    previews,
+    pause,
+    testMail: createTestMail(dependencies),
+    /** What the status of the shop shows. */
+    status: async (): Promise<MailStatus> => ({
+      transport: config.mail.kind === 'folder' ? 'file' : config.mail.kind,
+      folder: config.mail.kind === 'folder' ? config.mail.folder : null,
+      paused: await pause.isPaused(),
+      ...(await stats.counts()),
+      fault: stats.senderFault(),
+    }),
+    routes: mailRoutes({ mails, previews, wake: worker.wake }),
+    tasks: [worker.purge],
+    gauges: [
+      counter('curd_mails_total', 'Mails that ended, by mail and state: sent, dropped, failed.', stats.ended),
+      gauge(
+        'curd_mail_oldest_waiting_seconds',
+        'Age of the oldest mail that waits to be sent.',
+        stats.oldestWaitingSeconds,
+      ),
+    ],
+    start: worker.start,
+    stop: worker.stop,
+  } satisfies Area;
+}

@@ -1,0 +1,17 @@
+/** What the heads of all mails have in common. */
+import type { Config } from '../settings/config.ts';
+import type { MailAddress } from '../settings/mail.ts';
+import type { MailRow } from './queries.ts';
+
+/** The sender of all mails. There is one without CURD_MAIL_FROM where mails go to files. */
+export function senderOf({ mailFrom, shopName }: Pick<Config, 'mailFrom' | 'shopName'>): MailAddress {
+  return mailFrom ?? { name: shopName, address: 'shop@localhost' };
+}
+
+/** The Message-ID does not change with the attempts to send a mail: a program that gets it twice can recognize it. */
+export function messageIdOf(
+  { id, event_id, name, customer_id }: Pick<MailRow, 'id' | 'event_id' | 'name' | 'customer_id'>,
+  publicUrl: string,
+): string {
+  return `${event_id ?? `mail_${id}`}.${name}.${customer_id}@${new URL(publicUrl).hostname}`;
+}

@@ -1,0 +1,38 @@
+/** Sends a test mail at once, outside of the list of mails. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../settings/config.ts';
+import { senderOf } from './sender.ts';
+import { openMailSender } from './transport/open-sender.ts';
+import type { MailResult } from './transport/transport.ts';
+
+type TestMail = (address: string, onLine: (line: string) => void) => Promise<MailResult>;
+
+interface Dependencies {
+  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'shopName'>;
+  readonly clock: Clock;
+  readonly issuer: () => string;
+}
+
+/** The function that sends one; null where mail is off. */
+export function createTestMail({ config, clock, issuer }: Dependencies): TestMail | null {
+  const { mail, mailReplyTo, shopName } = config;
+  if (mail.kind === 'off') {
+    return null;
+  }
+  return async (address, onLine) => {
+    const { composeMessage } = await import('./transport/message.ts');
+    const from = senderOf(config);
+    const messageId = `test_${clock.uuid()}@${new URL(issuer()).hostname}`;
+    const text = `This is a test mail of ${shopName}. It shows that mails of the shop arrive.`;
+    const bytes = await composeMessage(
+      { from, to: { name: '', address }, replyTo: mailReplyTo, messageId, at: clock.now() },
+      { subject: `${shopName}: a test mail`, text, html: null },
+    );
+    const sender = await openMailSender(mail, onLine);
+    try {
+      return await sender.send({ from: from.address, to: address, messageId, bytes });
+    } finally {
+      sender.close();
+    }
+  };
+}

@@ -1,0 +1,41 @@
+/** What follows from an error of the SMTP client. */
+import type { MailResult } from './transport.ts';
+
+/** Errors of nodemailer, with what the server said. */
+export interface SmtpError extends Error {
+  readonly code?: string;
+  /** The code of Node.js, where `code` is that of nodemailer. */
+  readonly originalCode?: string;
+  readonly command?: string;
+  readonly responseCode?: number;
+}
+
+const reasonLengthMax = 300;
+const tlsFailure = /CERT|TLS|SSL/;
+
+/** Commands before a mail: what the server refuses there, it refuses for every mail. */
+const beforeMail = ['CONN', 'EHLO', 'HELO', 'STARTTLS', 'MAIL FROM'];
+
+export function resultOfError(error: SmtpError): MailResult {
+  const { code = '', originalCode = '', command = '', responseCode = 0 } = error;
+  const reason = withoutAddresses(error.message);
+  const isPermanent = responseCode >= 500;
+  const isTls = code === 'ETLS' || tlsFailure.test(originalCode);
+  if (code === 'EAUTH' || isTls || (isPermanent && beforeMail.includes(command))) {
+    return { outcome: 'senderRefused', reason };
+  }
+  if (code === 'EENVELOPE' && responseCode === 0) {
+    return { outcome: 'refused', reason: 'SMTP cannot carry the address, or the mail server cannot' };
+  }
+  return { outcome: isPermanent ? 'refused' : 'later', reason };
+}
+
+/** Servers repeat the address, which must be neither in the log nor in the list of mails. */
+export function withoutAddresses(text: string): string {
+  return text
+    .split(/\s/)
+    .filter((word) => word !== '')
+    .map((word) => (word.includes('@') ? '…' : word))
+    .join(' ')
+    .slice(0, reasonLengthMax);
+}

@@ -1,0 +1,127 @@
+/** Makes mails of new events and sends them, from the start of the server on. A shop without mail does neither. */
+import { timestamp } from '../clock.ts';
+import { purgeInSlices } from '../database/purge.ts';
+import { createLeaseWorker } from '../jobs/lease-worker.ts';
+import { endAllLeases } from '../jobs/leases.ts';
+import { type MailName, mailNames } from '../settings/mail.ts';
+import { mailKind, mailLane } from './jobs.ts';
+import { skipEvents } from './pause.ts';
+import { type MailState, mailQueries } from './queries.ts';
+import { createMailReader } from './reader.ts';
+import { createSending, type SendingDependencies } from './sending.ts';
+
+const dayMs = 24 * 60 * 60_000;
+const keptMs = 30 * dayMs;
+const hourMs = 60 * 60_000;
+
+const endStates = ['sent', 'dropped', 'failed'] as const satisfies readonly MailState[];
+type Ended = (typeof endStates)[number];
+
+const labelOf = (name: MailName, state: Ended) => `{mail="${name}",state="${state}"}`;
+
+export interface MailStats {
+  /** Mails that ended since the start, by name and state. */
+  readonly ended: () => Readonly<Record<string, number>>;
+  /** Age of the oldest mail that waits; 0 without one. */
+  oldestWaitingSeconds(): Promise<number>;
+  /** Mails by state: those that wait, and those that failed within 30 days. */
+  counts(): Promise<Readonly<Record<'waiting' | 'failed', number>>>;
+  /** Why no mail can be sent; null where that is not known. */
+  senderFault(): string | null;
+}
+
+export interface MailWorker {
+  /** @param isOnlyServer no other process sends mails: then leases of before are over */
+  start(isOnlyServer?: boolean): Promise<void>;
+  /** Mails were added, or may be sent now: call it after the commit. */
+  wake(): void;
+  /** Deletes mails that ended long ago, and hashes of addresses. Returns whether some are left. */
+  purge(): Promise<boolean>;
+  /** Makes mails of all events, and sends what is due now: for tests. */
+  run(): Promise<void>;
+  stop(): Promise<void>;
+  readonly stats: MailStats;
+}
+
+type Dependencies = Omit<SendingDependencies, 'onEnd'> &
+  Omit<Parameters<typeof createMailReader>[0], 'onMails'>;
+
+export function createMailWorker(dependencies: Dependencies): MailWorker {
+  const { database, clock, log, config } = dependencies;
+  const queries = mailQueries(database);
+  const ended = new Map<string, number>(
+    mailNames.flatMap((name) => endStates.map((state) => [labelOf(name, state), 0] as const)),
+  );
+  const sending = createSending({ ...dependencies, onEnd: countEnd });
+  const worker = createLeaseWorker({ database, clock, log, handler: sending });
+  const reader = createMailReader({ ...dependencies, onMails: () => worker.wake(mailLane.lane) });
+  const isOn = config.mail.kind !== 'off';
+  let isStarted = false;
+
+  function countEnd(name: MailName, state: Ended): void {
+    const label = labelOf(name, state);
+    ended.set(label, (ended.get(label) ?? 0) + 1);
+  }
+
+  return {
+    async start(isOnlyServer = false) {
+      if (!isOn) {
+        // Where mail is turned on again, old events cause no mails.
+        if (((await queries.findReader())?.position ?? null) !== null) {
+          await database.transaction(skipEvents);
+        }
+        return;
+      }
+      isStarted = true;
+      if (isOnlyServer) {
+        await endAllLeases(database, mailKind, clock.now());
+      }
+      if ((await queries.findReader())?.is_paused === 1) {
+        log.warn(
+          'mails wait, because this shop was copied or restored; "curd mail resume" sends them, "curd mail discard" drops them',
+        );
+      }
+      await reader.run();
+      reader.start();
+      worker.start();
+    },
+    wake() {
+      if (isStarted) {
+        worker.wake(mailLane.lane);
+      }
+    },
+    async purge() {
+      const now = clock.now();
+      await purgeInSlices(database, (tx, limit) =>
+        mailQueries(tx).clearOldRecipients(timestamp(now - hourMs), limit),
+      );
+      return purgeInSlices(database, (tx, limit) =>
+        mailQueries(tx).deleteEnded(timestamp(now - keptMs), limit),
+      );
+    },
+    async run() {
+      await reader.run();
+      await worker.run();
+    },
+    async stop() {
+      await sending.close();
+      await Promise.all([reader.stop(), worker.stop()]);
+    },
+    stats: {
+      ended: () => Object.fromEntries(ended),
+      async oldestWaitingSeconds() {
+        const oldest = isOn ? await queries.findOldestWaiting() : null;
+        return oldest === null ? 0 : Math.max(0, clock.now() - Date.parse(oldest)) / 1000;
+      },
+      async counts() {
+        const counts = await queries.countByState();
+        return {
+          waiting: 0,
+          failed: 0,
+          ...Object.fromEntries(counts.map(({ state, count }) => [state, count])),
+        };
+      },
+      senderFault: sending.senderFault,
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** A mail server, and a shop that sends to it, for tests. */
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { type ParsedMail, simpleParser } from 'mailparser';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { sql } from '../../src/database/sql.ts';
+import type { MailRow } from '../../src/mail/queries.ts';
+import { cleanUp, openShop, type Scope, type Shop, type ShopOptions, until } from '../helper.ts';
+
+/** A response code for each step; accepted where it is absent. */
+export interface Behavior {
+  auth?: number;
+  sender?: number;
+  recipient?: number;
+  data?: number;
+  /** Called with each mail before it is accepted. */
+  beforeAccept?: () => Promise<void> | void;
+}
+
+export interface MailServer {
+  readonly port: number;
+  /** For CURD_MAIL. */
+  readonly url: string;
+  readonly received: ParsedMail[];
+  readonly behavior: Behavior;
+  /** Sign-ins. */
+  signIns(): number;
+  /** Stops listening, like a server that is down. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+function refusal(code: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode: code });
+}
+
+export async function openMailServer(t: Scope, options: SMTPServerOptions = {}): Promise<MailServer> {
+  const received: ParsedMail[] = [];
+  const behavior: Behavior = {};
+  let signIns = 0;
+  let port = 0;
+  let server: SMTPServer;
+
+  function make(): SMTPServer {
+    const made = new SMTPServer({
+      authOptional: true,
+      allowInsecureAuth: true,
+      disabledCommands: ['STARTTLS'],
+      onAuth(_auth, _session, done) {
+        signIns += 1;
+        done(behavior.auth === undefined ? null : refusal(behavior.auth, '5.7.8 Bad credentials'), {
+          user: 'shop',
+        });
+      },
+      onMailFrom(_address, _session, done) {
+        done(behavior.sender === undefined ? null : refusal(behavior.sender, 'Sender refused'));
+      },
+      onRcptTo({ address }, _session, done) {
+        done(
+          behavior.recipient === undefined ? null : refusal(behavior.recipient, `<${address}> is unknown`),
+        );
+      },
+      onData(stream, _session, done) {
+        simpleParser(stream)
+          .then(async (mail) => {
+            if (behavior.data !== undefined) {
+              done(refusal(behavior.data, 'Try another day'));
+              return;
+            }
+            received.push(mail);
+            await behavior.beforeAccept?.();
+            done(null);
+          })
+          .catch(done);
+      },
+      ...options,
+    });
+    // Connections that a client resets.
+    made.on('error', () => {});
+    return made;
+  }
+
+  async function start(): Promise<void> {
+    server = make();
+    await new Promise<void>((resolve) => {
+      server.listen(port, '127.0.0.1', resolve);
+    });
+    port = (server.server.address() as AddressInfo).port;
+  }
+
+  function stop(): Promise<void> {
+    return new Promise((resolve) => {
+      server.close(() => resolve());
+    });
+  }
+  await start();
+  cleanUp(t, stop);
+  return {
+    port,
+    url: `smtp://shop:p%40ss@127.0.0.1:${port}`,
+    received,
+    behavior,
+    signIns: () => signIns,
+    stop,
+    start,
+  };
+}
+
+/** A shop that has begun to make mails of events. */
+export async function openMailShop(
+  t: Scope,
+  server: MailServer,
+  { settings = {}, ...options }: ShopOptions = {},
+): Promise<Shop> {
+  const shop = await openShop(t, {
+    ...options,
+    settings: { CURD_MAIL: server.url, CURD_MAIL_FROM: 'Fromagerie <shop@fromagerie.test>', ...settings },
+  });
+  await sendMails(shop);
+  return shop;
+}
+
+/** Makes mails of all events, and sends what is due. */
+export async function sendMails(shop: Shop): Promise<void> {
+  await until(async () => {
+    const row = await shop.app.database.get<{ waiting: number }>(
+      sql`select count(*) as waiting from event where sequence is null`,
+    );
+    return row?.waiting === 0;
+  });
+  await shop.app.mail.worker.run();
+}
+
+export interface TestCustomer {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly password: string;
+  /** Of a session. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let customers = 0;
+
+export async function newCustomer(
+  shop: Shop,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<TestCustomer> {
+  customers += 1;
+  const username = `customer${customers}`;
+  const body = {
+    username,
+    email: `${username}@customers.test`,
+    password: 'a cellar full of wheels',
+    ...fields,
+  };
+  const response = await shop.request('POST', '/v2/customer', { body });
+  assert.equal(response.status, 201, response.text);
+  return { ...body, id: response.json.id, headers: await logIn(shop, username, body.password) };
+}
+
+export async function logIn(shop: Shop, username: string, password: string): Promise<Record<string, string>> {
+  const { json, text } = await shop.request('POST', '/v2/customer/login', { body: { username, password } });
+  assert.equal(typeof json.token, 'string', text);
+  return { authorization: `Bearer ${json.token}` };
+}
+
+let cheeses = 0;
+
+export async function newCheese(shop: Shop, pricePerKg = 32.5): Promise<{ id: number; name: string }> {
+  cheeses += 1;
+  const body = { name: `Gruyère ${cheeses}`, pricePerKg };
+  const response = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
+  assert.equal(response.status, 201, response.text);
+  return response.json;
+}
+
+/** Places an order and returns its id. @param headers of a customer; null: the key alone */
+export async function placeOrder(
+  shop: Shop,
+  cheeseId: number,
+  headers: Readonly<Record<string, string>> | null,
+  quantity = 2,
+): Promise<number> {
+  const response = await shop.request('POST', '/v2/store/order', {
+    as: shop.admin,
+    headers: headers ?? {},
+    body: {
+      items: [{ cheeseId, quantity }],
+      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' },
+    },
+  });
+  assert.equal(response.status, 201, response.text);
+  return response.json.id;
+}
+
+export async function transition(shop: Shop, orderId: number, step: string): Promise<void> {
+  const response = await shop.request('POST', `/v2/store/order/${orderId}/${step}`, { as: shop.admin });
+  assert.equal(response.status, 200, response.text);
+}
+
+/** The rows of mails, the oldest first. */
+export function mailsOf(shop: Shop): Promise<MailRow[]> {
+  return shop.app.database.all<MailRow>(sql`select * from mail order by id`);
+}
+
+/** `order-placed sent`, for each mail. */
+export async function statesOf(shop: Shop): Promise<string[]> {
+  return (await mailsOf(shop)).map(({ name, state }) => `${name} ${state}`);
+}
+
+/** The address of a received mail. */
+export function recipientOf({ to }: ParsedMail): string {
+  return [to].flat()[0]?.value[0]?.address ?? '';
+}

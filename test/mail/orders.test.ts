@@ -1,0 +1,212 @@
+/** Mails about orders: who gets which, what they say, and when there is none. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { simpleParser } from 'mailparser';
+import { sql } from '../../src/database/sql.ts';
+import { onBothEngines, openShop, shared, temporaryFolder } from '../helper.ts';
+import {
+  type MailServer,
+  mailsOf,
+  newCheese,
+  newCustomer,
+  openMailServer,
+  openMailShop,
+  placeOrder,
+  recipientOf,
+  sendMails,
+  statesOf,
+  transition,
+} from './mail-shop.ts';
+
+onBothEngines('Mails about orders', (engine) => {
+  const opened = shared(async (t) => {
+    const server = await openMailServer(t);
+    const settings = {
+      CURD_SHOP_NAME: 'Fromagerie',
+      CURD_ORDER_URL: 'https://shop.example/orders/{id}?from=mail',
+      CURD_MAIL_REPLY_TO: 'help@fromagerie.test',
+      CURD_PUBLIC_URL: 'https://api.fromagerie.test',
+    };
+    return { server, shop: await openMailShop(t, server, { engine, settings }) };
+  });
+
+  function receivedBy({ received }: MailServer, email: string) {
+    return received.filter((mail) => recipientOf(mail) === email);
+  }
+
+  test('an order by key and session causes one mail, with lines, total, address and link in text and HTML', async () => {
+    const { shop, server } = opened();
+    const ada = await newCustomer(shop, { firstName: 'Ada', lastName: 'Löwe' });
+    const cheese = await newCheese(shop, 32.5);
+    const order = await placeOrder(shop, cheese.id, ada.headers);
+    await sendMails(shop);
+    const [mail, ...others] = receivedBy(server, ada.email);
+    assert.deepEqual(others, []);
+    assert.ok(mail !== undefined);
+    assert.equal(mail.subject, `Fromagerie: your order ${order}`);
+    assert.deepEqual(mail.from?.value[0], { address: 'shop@fromagerie.test', name: 'Fromagerie' });
+    assert.equal([mail.to].flat()[0]?.value[0]?.name, 'Ada Löwe');
+    assert.equal(mail.replyTo?.value[0]?.address, 'help@fromagerie.test');
+    assert.equal(mail.headers.get('auto-submitted'), 'auto-generated');
+    const [row] = (await mailsOf(shop)).filter(({ order_id }) => order_id === order);
+    assert.equal(mail.messageId, `<${row?.event_id}.order-placed.${ada.id}@api.fromagerie.test>`);
+    for (const content of [mail.text ?? '', String(mail.html)]) {
+      assert.match(content, new RegExp(cheese.name));
+      assert.match(content, /2 kg at \$32\.50 a kilogram/);
+      assert.match(content, /\$65\.00/);
+      assert.match(content, /Gerechtigkeitsgasse 1/);
+      assert.match(content, /3011 Bern/);
+      assert.ok(content.includes(`https://shop.example/orders/${order}?from`), content);
+    }
+    // Nothing is loaded from elsewhere when the mail is read.
+    assert.doesNotMatch(String(mail.html), /<img|<script|url\(|<link/i);
+
+    await transition(shop, order, 'approve');
+    await transition(shop, order, 'ship');
+    await transition(shop, order, 'deliver');
+    await sendMails(shop);
+    const subjects = receivedBy(server, ada.email).map(({ subject }) => subject);
+    assert.deepEqual(subjects.slice(1), [`Fromagerie: your order ${order} is on its way`]);
+  });
+
+  test('a cancelled order causes a mail with the reason in words', async () => {
+    const { shop, server } = opened();
+    const ada = await newCustomer(shop);
+    const cheese = await newCheese(shop);
+    await placeOrder(shop, cheese.id, ada.headers);
+    const headers = { 'x-confirm-delete': 'true' };
+    const gone = await shop.request('DELETE', `/v2/cheeses/${cheese.id}`, { as: shop.admin, headers });
+    assert.equal(gone.status, 204, gone.text);
+    await sendMails(shop);
+    const mail = receivedBy(server, ada.email).find(({ subject }) => subject?.includes('cancelled'));
+    assert.match(mail?.text ?? '', new RegExp(`Reason: ${cheese.name} was taken out of the catalogue`));
+    assert.match(String(mail?.html), /was taken out of the catalogue/);
+  });
+
+  test('orders of a key alone, dry runs and other events cause none', async () => {
+    const { shop, server } = opened();
+    const ada = await newCustomer(shop);
+    const cheese = await newCheese(shop);
+    const before = (await mailsOf(shop)).length;
+    await placeOrder(shop, cheese.id, null);
+    const dry = await shop.request('POST', '/v2/store/order', {
+      as: shop.admin,
+      headers: { ...ada.headers, 'dry-run': 'true' },
+      body: {
+        items: [{ cheeseId: cheese.id, quantity: 1 }],
+        shippingAddress: { street: 'Way 1', city: 'Bern', country: 'CH' },
+      },
+    });
+    assert.equal(dry.headers['dry-run'], 'true', dry.text);
+    await sendMails(shop);
+    assert.equal((await mailsOf(shop)).length, before);
+    assert.deepEqual(receivedBy(server, ada.email), []);
+  });
+
+  test('a customer who was deleted before the mail is sent gets none, and waiting mails are dropped', async () => {
+    const { shop, server } = opened();
+    const ada = await newCustomer(shop);
+    const cheese = await newCheese(shop);
+    const order = await placeOrder(shop, cheese.id, ada.headers);
+    server.behavior.data = 451;
+    await sendMails(shop);
+    delete server.behavior.data;
+    const gone = await shop.request('DELETE', `/v2/customer/${ada.username}`, {
+      headers: { ...ada.headers, 'x-confirm-delete': 'true' },
+    });
+    assert.equal(gone.status, 204, gone.text);
+    await sendMails(shop);
+    const rows = (await mailsOf(shop)).filter(({ order_id }) => order_id === order);
+    assert.deepEqual(
+      rows.map(({ name, state, reason }) => [name, state, reason]),
+      [['order-placed', 'dropped', 'the customer was deleted']],
+    );
+    assert.deepEqual(receivedBy(server, ada.email), []);
+    const jobs = await shop.app.database.all(sql`select key from background_job where kind = 'mail.sending'`);
+    assert.deepEqual(jobs, []);
+  });
+
+  test('names become neither headers nor HTML', async () => {
+    const { shop, server } = opened();
+    const bold = await newCustomer(shop, {
+      firstName: '<script>alert(1)</script>',
+      lastName: '{{shopName}}',
+    });
+    const sly = await newCustomer(shop);
+    // The API refuses line breaks in a name: as if one had come into the database all the same.
+    await shop.app.database.run(
+      sql`update customer set first_name = ${'Ada\r\nBcc: x@y.test'} where id = ${sly.id}`,
+    );
+    const cheese = await newCheese(shop);
+    for (const { headers } of [bold, sly]) {
+      await placeOrder(shop, cheese.id, headers);
+    }
+    await sendMails(shop);
+    const [html] = receivedBy(server, bold.email);
+    assert.match(String(html?.html), /Hello &lt;script&gt;alert\(1\)/);
+    assert.doesNotMatch(String(html?.html), /<script/);
+    assert.match(html?.text ?? '', /Hello <script>alert\(1\)<\/script> \{\{shopName\}\},/);
+    const [plain] = receivedBy(server, sly.email);
+    assert.ok(plain !== undefined);
+    assert.equal(plain.bcc, undefined);
+    assert.equal(plain.headers.has('bcc'), false);
+    assert.equal([plain.to].flat()[0]?.value[0]?.name, 'Ada Bcc: x@y.test');
+    assert.deepEqual(receivedBy(server, 'x@y.test'), []);
+  });
+
+  test('an address gets twenty mails within an hour; further ones are dropped and counted', async () => {
+    const { shop, server } = opened();
+    const ada = await newCustomer(shop);
+    const cheese = await newCheese(shop);
+    for (let count = 0; count < 22; count += 1) {
+      await placeOrder(shop, cheese.id, ada.headers);
+    }
+    await sendMails(shop);
+    assert.equal(receivedBy(server, ada.email).length, 20);
+    const dropped = (await mailsOf(shop)).filter(
+      ({ customer_id, state }) => customer_id === ada.id && state === 'dropped',
+    );
+    assert.deepEqual(
+      dropped.map(({ reason }) => reason),
+      Array(2).fill('the address got 20 mails within an hour'),
+    );
+    const metrics = await shop.request('GET', '/metrics', { as: shop.admin });
+    assert.match(metrics.text, /^curd_mails_total\{mail="order-placed",state="dropped"\} [2-9]/m);
+  });
+});
+
+test('Mails to a folder are valid files, one for each', async (t) => {
+  const folder = join(await temporaryFolder(t), 'mail');
+  const shop = await openShop(t, { settings: { CURD_MAIL: `file:${folder}` } });
+  await sendMails(shop);
+  const ada = await newCustomer(shop, { firstName: 'Ada' });
+  const cheese = await newCheese(shop);
+  await placeOrder(shop, cheese.id, ada.headers);
+  await placeOrder(shop, cheese.id, ada.headers);
+  await sendMails(shop);
+  assert.deepEqual(await statesOf(shop), ['order-placed sent', 'order-placed sent']);
+  const files = await readdir(folder);
+  assert.equal(files.length, 2);
+  for (const file of files) {
+    assert.match(file, /^evt_\w+\.order-placed\.\d+\.eml$/);
+    const mail = await simpleParser(await readFile(join(folder, file)));
+    assert.equal(recipientOf(mail), ada.email);
+    assert.match(mail.text ?? '', new RegExp(cheese.name));
+    assert.match(String(mail.html), new RegExp(cheese.name));
+  }
+});
+
+test('CURD_MAILS chooses the mails, and order-delivered can be added', async (t) => {
+  const server = await openMailServer(t);
+  const shop = await openMailShop(t, server, { settings: { CURD_MAILS: 'order-delivered' } });
+  const ada = await newCustomer(shop);
+  const cheese = await newCheese(shop);
+  const order = await placeOrder(shop, cheese.id, ada.headers);
+  await transition(shop, order, 'approve');
+  await transition(shop, order, 'ship');
+  await transition(shop, order, 'deliver');
+  await sendMails(shop);
+  assert.deepEqual(await statesOf(shop), ['order-delivered sent']);
+});
