@@ -17,6 +17,7 @@ interface StoredOrder {
   readonly status: OrderStatus;
   readonly items: string;
   readonly total_cents: number;
+  readonly needs_approval: number;
   /** Types of its events, the oldest first, separated by spaces; null when it has none. */
   readonly history: string | null;
 }
@@ -73,7 +74,7 @@ export async function checkOrders(
   for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit), pageSize)) {
     const openOrders: Pair[] = [];
     const waiting: number[] = [];
-    for (const { id, status, items, total_cents, history } of page) {
+    for (const { id, status, items, total_cents, needs_approval, history } of page) {
       const lines = tryParseJson<OrderItem[]>(items);
       if (lines === undefined || totalCents(lines) !== total_cents) {
         totals.add(`order ${id}`);
@@ -92,7 +93,7 @@ export async function checkOrders(
         continue;
       }
       openOrders.push(...cheesesOf(lines).map((cheeseId): Pair => [cheeseId, id]));
-      if (status === 'placed' && lines.every(({ pricePerKg }) => pricePerKg > 0)) {
+      if (status === 'placed' && needs_approval === 0 && lines.every(({ pricePerKg }) => pricePerKg > 0)) {
         waiting.push(id);
       }
     }
@@ -134,7 +135,7 @@ export async function checkOrders(
 
 function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {
   return database.all<StoredOrder>(sql`
-    select id, status, items, total_cents,
+    select id, status, items, total_cents, needs_approval,
       (select string_agg(type, ' ' order by event.id) from event where subject = 'order:' || orders.id) as history
     from orders where id > ${after} order by id limit ${limit}`);
 }

@@ -25,6 +25,7 @@ import { createAutomaticSteps } from './transitions/automatic-steps.ts';
 import { createOrderOnDelete } from './transitions/on-delete.ts';
 import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
 import { transitionRoutes } from './transitions/routes.ts';
+import { createTestValues } from './transitions/test-values.ts';
 import { createTransitions } from './transitions/transitions.ts';
 
 /** The maximum age of the counts by status in the metrics. */
@@ -47,7 +48,9 @@ export function openOrders(dependencies: Dependencies) {
     const automaticSteps = createAutomaticSteps(clock, config);
     const { shippingTimeMs } = config;
     const transitions = createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId });
-    return { stock, transitions, approvals: createOrderApprovals({ clock, cheeses, stock, transitions }) };
+    const testValues = createTestValues({ environment: config.environment, transitions, customers });
+    const approvals = createOrderApprovals({ clock, cheeses, stock, transitions, testValues });
+    return { stock, transitions, testValues, approvals };
   };
   const jobsOf = (
     clock: Clock,
@@ -58,12 +61,13 @@ export function openOrders(dependencies: Dependencies) {
     ...createAutomaticHandlers({ clock, transitions, customers }, context),
   ];
   const byShopTime = transitionsBy(clock);
-  const { stock, transitions, approvals } = byShopTime;
+  const { stock, transitions, testValues, approvals } = byShopTime;
   const shipments = createShipments({ database, clock, firstId });
   const service = createOrderService({
     ...dependencies,
     transitions,
     approvals,
+    testValues,
     stock,
     shipments,
     settings: config,

@@ -34,7 +34,7 @@ export interface OrderRow {
   readonly updated_at: string;
 }
 
-export type PlacedOrder = Pick<OrderRow, 'id' | 'items' | 'total_cents'>;
+export type PlacedOrder = Pick<OrderRow, 'id' | 'items' | 'notes' | 'total_cents'>;
 
 export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updated_at' | 'status'>;
 
@@ -75,7 +75,7 @@ export const orderColumns = sql`id, status, placed_by, customer_id, items, addre
 const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
 const placedIn = (ids: readonly number[]) =>
-  sql`select id, items, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
+  sql`select id, items, notes, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
 
 export const orderQueries = queriesOn((tx) => ({
   reserveId: () => reserveId(tx, 'orders_id_seq'),

@@ -14,6 +14,7 @@ import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
 import { claimOrderApprovalJob, orderApprovalKind } from './approval-job.ts';
+import type { TestValues } from './test-values.ts';
 import type { Transitions } from './transitions.ts';
 
 export interface OrderApprovals {
@@ -34,6 +35,7 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly stock: StockReservations;
   readonly transitions: Transitions;
+  readonly testValues: TestValues;
 }
 
 interface OrderLines {
@@ -41,7 +43,9 @@ interface OrderLines {
   readonly lines: readonly OrderItem[];
 }
 
-export function createOrderApprovals({ clock, cheeses, stock, transitions }: Dependencies): OrderApprovals {
+export function createOrderApprovals(dependencies: Dependencies): OrderApprovals {
+  const { clock, cheeses, stock, transitions, testValues } = dependencies;
+
   /**
    * The lines of orders whose cheeses are not available now. A cheese that is sold because its stock is depleted is
    * available to the orders that have reserved it.
@@ -87,14 +91,22 @@ export function createOrderApprovals({ clock, cheeses, stock, transitions }: Dep
     },
 
     async approveDue(tx, context, id) {
-      // Cheeses before the job, by the lock order.
-      const missing = await approvals.lockCheeses(tx, await findRow(tx, id, firstRealId));
+      const order = await findRow(tx, id, firstRealId);
+      // Cheeses and the customer before the job, by the lock order.
+      const missing = await approvals.lockCheeses(tx, order);
+      await testValues.lockCustomer(tx, order);
       if (await claimOrderApprovalJob(tx, id, timestamp(clock.now()))) {
-        const transition =
-          missing.length === 0
-            ? transitions.approval()
-            : transitions.cancellation(`no longer available: ${missing.join(', ')}`);
+        const reason =
+          testValues.noteOf(order.notes) === 'test:cancel'
+            ? 'the notes are test:cancel'
+            : missing.length > 0
+              ? `no longer available: ${missing.join(', ')}`
+              : null;
+        const transition = reason === null ? transitions.approval() : transitions.cancellation(reason);
         await transitions.changeStatus(tx, context, id, transition);
+        if (reason === null) {
+          await testValues.afterApproval(tx, context, order);
+        }
       }
     },
 
@@ -124,7 +136,10 @@ export function createOrderApprovals({ clock, cheeses, stock, transitions }: Dep
         orders.filter(({ id }) => !busy.has(id)),
         (cheeseId) => statuses.get(cheeseId) === 'available',
       );
-      const isReady = (id: number) => !busy.has(id) && (missing.get(id) ?? []).length === 0;
+      const isReady = (id: number) =>
+        !busy.has(id) &&
+        (missing.get(id) ?? []).length === 0 &&
+        testValues.noteOf(placed.get(id)?.notes ?? null) === null;
       const ready = [...placed.values()].filter(({ id }) => isReady(id));
       if (ready.length > 0) {
         await transitions.approveLocked(tx, context, ready);
