@@ -99,13 +99,13 @@ export const jobQueries = queriesOn((tx) => ({
     tx.get<{ due: number; first: string | null }>(sql`
       select count(*) as due, min(due_at) as first from background_job where due_at <= ${now} and parked_at is null`),
 
-  /** When the first job after a time is due. */
-  findNextDue: (kind: string, after: string) =>
-    tx.get<{ due_at: string | null }>(sql`
-      select min(due_at) as due_at from background_job
-      where kind = ${kind} and lane = '' and due_at > ${after} and parked_at is null`),
+  /** When the first and the last job of a period are due. */
+  findDueTimes: (kind: string, after: string, until: string) =>
+    tx.get<{ first: string | null; last: string | null }>(sql`
+      select min(due_at) as first, max(due_at) as last from background_job
+      where kind = ${kind} and lane = '' and due_at > ${after} and due_at <= ${until} and parked_at is null`),
 
-  /** Works like `findNextDue`, for each of these lanes, without jobs that run. */
+  /** When the first job after a time is due in each of these lanes, without jobs that run. */
   listNextDue: (kind: string, lanes: readonly string[], after: string) =>
     tx.all<{ lane: string; due_at: string | null }>(sql`
       select value->>0 as lane, (
