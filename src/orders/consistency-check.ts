@@ -57,7 +57,7 @@ export async function checkOrders(
   );
   const parked = new Findings(
     'orders whose approval, shipping or delivery by itself failed too often and is not tried again',
-    'remove the cause, then make the transition: "curd orders approve <id>", "curd orders ship <id>", "curd orders cancel <id>"',
+    'remove the cause, then approve, ship, deliver or cancel them: "curd orders approve <id>" ...',
   );
   const unneededJobs = new Findings(
     'approval jobs of orders that are not placed',

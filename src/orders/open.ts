@@ -58,7 +58,10 @@ export function openOrders(dependencies: Dependencies) {
     context: Context,
   ) => [
     createOrderApprovalHandler(approvals, context),
-    ...createAutomaticHandlers({ clock, transitions, customers }, context),
+    // A server looks for the jobs of each handler four times a second.
+    ...(config.autoShip || config.autoDeliverMs !== null
+      ? createAutomaticHandlers({ clock, transitions, customers }, context)
+      : []),
   ];
   const byShopTime = transitionsBy(clock);
   const { stock, transitions, testValues, approvals } = byShopTime;

@@ -29,6 +29,13 @@ test('curd clock advance moves the time of the shop, and curd reset sets it back
     await curd(system, 'keys', 'list', '--account', 'x'),
     /was moved forward.*CURD_CLOCK=movable.*curd reset/,
   );
+  const production = {
+    ...environment,
+    CURD_CLOCK: '',
+    CURD_PUBLIC_URL: 'https://shop.example',
+    CURD_SECRET: secret,
+  };
+  assertRefused(await curd(production, 'environment', 'change', 'production'), /was moved forward/);
   assert.equal((await curd(environment, 'reset', '--yes')).code, 0);
   assert.equal((await curdJson(environment, 'clock', 'show')).advancedBy, 'PT0S');
   const shown = await curd(system, 'clock', 'show');

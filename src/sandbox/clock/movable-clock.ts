@@ -42,7 +42,7 @@ export function createMovableClock(database: Database, base: Clock): MovableCloc
     now: () => base.now() + known.clock_advanced_ms,
     advancedMs: () => known.clock_advanced_ms,
     refresh: () => chain(find(''), (row) => note(row as ClockRow)),
-    isAdvancing: () => known.clock_advancing_until > machineTime(base),
+    isAdvancing: () => known.clock_advancing_until > 0 && known.clock_advancing_until > machineTime(base),
     note,
   };
 }
