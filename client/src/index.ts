@@ -4,6 +4,7 @@ import { ApiKeys, Console, Credential, Idempotency, Limits } from './areas/acces
 import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
+import { Demo } from './areas/demo.ts';
 import { Events } from './areas/events.ts';
 import { Mails } from './areas/mails.ts';
 import { Integrity, Statistics, Status } from './areas/operation.ts';
@@ -64,6 +65,7 @@ export class Curd {
   readonly credential: Credential;
   readonly idempotency: Idempotency;
   readonly customers: Customers;
+  readonly demo: Demo;
   readonly events: Events;
   readonly categories: Categories;
   readonly tags: Tags;
@@ -101,6 +103,7 @@ export class Curd {
     this.credential = new Credential(api);
     this.idempotency = new Idempotency(api);
     this.customers = new Customers(api);
+    this.demo = new Demo(api);
     this.events = new Events(api);
     this.categories = new Categories(api);
     this.tags = new Tags(api);

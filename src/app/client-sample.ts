@@ -15,6 +15,7 @@ const areas: Readonly<Record<string, string>> = {
   Cheese: 'cheeses',
   Credential: 'credential',
   Customer: 'customers',
+  Demo: 'demo',
   Event: 'events',
   Integrity: 'integrity',
   Inventory: 'inventory',

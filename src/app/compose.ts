@@ -27,6 +27,7 @@ import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
 import { createDemoFill } from './demo/demo-fill.ts';
+import { openDemo } from './demo/open.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
@@ -86,6 +87,9 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     administration: customers.administration,
   });
   const statistics = openStatistics(shop);
+  const demo = openDemo({
+    ...{ cheeses: cheeses.service, orderReader: orders.reader, statistics: statistics.service },
+  });
   const webhooks = openWebhooks({ ...shared, keys, hub: events.hub });
   const operations = openOperations({
     ...{ ...catalogue, ...http, keys, clients, customerFinder },
@@ -121,6 +125,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
       customers,
       orders,
       notes,
+      demo,
       auth,
       oauth,
       statistics,
@@ -143,7 +148,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ notes, statistics, webhooks, mail, operations, requestLog, sandbox, areas, worker },
+    ...{ demo, notes, statistics, webhooks, mail, operations, requestLog, sandbox, areas, worker },
     stop,
     async close() {
       await stop();

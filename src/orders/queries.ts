@@ -192,6 +192,11 @@ export const orderQueries = queriesOn((tx) => ({
         select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})
       returning cheese_id, reserved_kg`),
 
+  /** Those of the cheeses that are in open orders. */
+  listOpenCheeses: (cheeseIds: readonly number[]) =>
+    tx.all<Pick<Reservation, 'cheese_id'>>(sql`
+      select distinct cheese_id from open_order_cheese where cheese_id in ${idsIn(cheeseIds)}`),
+
   listReservations: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
     tx.all<Reservation & { order_id: number }>(sql`
       select cheese_id, order_id, reserved_kg from open_order_cheese

@@ -1,6 +1,6 @@
 /** Statements on the tables of statistics. */
 import { queriesOn } from '../database/database.ts';
-import { forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { forUpdate, rowsFromJson, selectIntegers, skippingLocked, sql, valueList } from '../database/sql.ts';
 import type { Measure } from './measures.ts';
 
 export interface PositionRow {
@@ -94,6 +94,11 @@ export const statisticsQueries = queriesOn((tx) => ({
         cast(sum(cents) as bigint) as cents
       from statistic_cheese
       where cheese_id in (${valueList(cheeseIds)}) and day >= ${from} and day < ${before} group by cheese_id`),
+
+  /** Those of the cheeses that have a day, even without orders that are left. */
+  listCounted: (cheeseIds: readonly number[]) =>
+    tx.all<{ cheese_id: number }>(sql`
+      select distinct cheese_id from statistic_cheese where cheese_id in (${selectIntegers(cheeseIds)})`),
 
   /** The names of cheeses on the last day before another one. */
   listNames: (cheeseIds: readonly number[], before: string) =>

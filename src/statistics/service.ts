@@ -62,6 +62,8 @@ export interface StatisticsService {
   readSeries(query: SeriesQuery): Promise<Series>;
   /** @throws AppError badRequest for an empty period */
   listBestSellers(query: BestSellerQuery): Promise<BestSellers>;
+  /** Those of the cheeses that were ordered, also where the orders were cancelled, some seconds ago or before. */
+  listOrdered(tx: Sql, cheeseIds: readonly number[]): Promise<number[]>;
 }
 
 export function createStatisticsService(database: Database, clock: Clock): StatisticsService {
@@ -92,6 +94,11 @@ export function createStatisticsService(database: Database, clock: Clock): Stati
         const ends = { from: boundaries[0] ?? '', to: boundaries.at(-1) ?? '' };
         return { ...ends, step, zone, series, asOf: await readAsOf(snapshot) };
       });
+    },
+
+    async listOrdered(tx, cheeseIds) {
+      const rows = await statisticsQueries(tx).listCounted(cheeseIds);
+      return rows.map(({ cheese_id }) => cheese_id);
     },
 
     async listBestSellers({ from, to = now(), limit, cheeseIds }) {

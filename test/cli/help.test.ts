@@ -38,6 +38,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'stock untrack': ['<cheeseId>'],
   migrate: [],
   doctor: ['--repair', 'Exit status 2'],
+  'demo remove': ['--dry-run'],
   reset: ['--yes'],
   seed: ['--customers', '--orders', '--seed', '--until', '1000'],
   backup: ['<file>', '--keep', '{date}'],

@@ -60,18 +60,20 @@ export async function seedDemoImages(
 /** Names of demo cheeses. */
 export interface RemovedDemo {
   readonly removed: readonly string[];
-  /** They are in orders that are approved or shipped. */
+  /** They are in orders: where the environment changes, in those that are approved or shipped. */
   readonly kept: readonly string[];
 }
 
 /**
  * Deletes the demo cheeses whose values were not changed and that have no image except their drawing. Their orders in
  * the status placed are canceled.
+ * @param listKept returns those of the cheeses that are kept
  */
 export async function removeDemoCheeses(
   cheeses: CheeseService,
   tx: Sql,
   context: Context,
+  listKept: (ids: readonly number[]) => Promise<ReadonlySet<number>> = async () => new Set(),
 ): Promise<RemovedDemo> {
   const inputs = await demoInputs();
   const categories = new Set(inputs.map(({ category }) => category?.name ?? ''));
@@ -87,9 +89,14 @@ export async function removeDemoCheeses(
   for (const { id } of found) {
     await lockCheese(tx, id);
   }
+  const keptIds = await listKept(found.map(({ id }) => id));
   for (const { id, body } of found) {
     const { name, photoUrls } = JSON.parse(body) as Cheese;
     if (photoUrls.every((url) => drawings.has(url.slice(url.lastIndexOf('/') + 1)))) {
+      if (keptIds.has(id)) {
+        kept.push(name);
+        continue;
+      }
       try {
         await cheeses.deleteIn(tx, context, id);
         removed.push(name);

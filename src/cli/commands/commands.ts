@@ -12,7 +12,6 @@ import {
   createAccountOptions,
   createClientOptions,
   doctorOptions,
-  importOptions,
   listCustomersOptions,
   parseId,
   resetOptions,
@@ -23,6 +22,7 @@ import { buildCommandTree } from '../framework/command-tree.ts';
 import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framework/key-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
+import { catalogueCommands } from './catalogue-commands.ts';
 import { eventCommands } from './event-commands.ts';
 import { mailCommands } from './mail-commands.ts';
 import { noteCommands } from './note-commands.ts';
@@ -51,6 +51,7 @@ export const groups: Readonly<Record<string, string>> = {
   webhooks: 'URLs that get events of the shop',
   mail: 'mails to customers',
   events: 'the event log',
+  demo: 'the demo catalogue of a new shop',
   environment: 'the environment of a shop, which its first start stores',
   clock: 'the time of a shop for tests',
   snapshots: 'states of a shop to which tests go back',
@@ -193,27 +194,7 @@ export const commands: readonly CommandDefinition[] = [
   ...stockCommands,
   ...sandboxCommands,
   ...snapshotCommands,
-  command({
-    name: 'import cheeses',
-    summary:
-      'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
-    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
-    arguments: [textArgument('file')],
-    options: importOptions,
-    load: async () => (await import('./shop/import-cheeses.ts')).runImport,
-  }),
-  command({
-    name: 'export cheeses',
-    summary: 'export all cheeses to a .csv, .json or .ndjson file, which import reads',
-    arguments: [textArgument('file')],
-    load: async () => (await import('./shop/export-cheeses.ts')).runExport,
-  }),
-  command({
-    name: 'images rebase',
-    summary: 'replace the URLs of uploaded images by the URLs of the current settings',
-    help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
-    load: async () => (await import('./shop/images.ts')).runRebase,
-  }),
+  ...catalogueCommands,
   ...mailCommands,
   ...eventCommands,
   command({

@@ -3,7 +3,7 @@
 import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { listEvents } from '../../event-log/history.ts';
 import { orderCountQueries } from '../count-queries.ts';
@@ -57,6 +57,8 @@ export interface OrderReader {
   customerOf(id: number, principal: Principal | null): Promise<number | null>;
   /** Those of these orders that exist. */
   listIds(ids: readonly number[]): Promise<number[]>;
+  /** Those of the cheeses that are in open orders. */
+  listInOpenOrders(tx: Sql, cheeseIds: readonly number[]): Promise<number[]>;
   /** @throws AppError notFound, forbidden */
   timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]>;
   /** Counts the orders in each status, without test orders. */
@@ -143,6 +145,11 @@ export function createOrderReader(
     async listIds(ids) {
       const rows = await orderQueries(database).listValues(ids);
       return rows.map(({ id }) => id).filter((id) => id >= firstId);
+    },
+
+    async listInOpenOrders(tx, cheeseIds) {
+      const rows = await orderQueries(tx).listOpenCheeses(cheeseIds);
+      return rows.map(({ cheese_id }) => cheese_id);
     },
 
     async customerOf(id, principal) {

@@ -1,0 +1,34 @@
+/** The commands on the whole catalogue. */
+import { type CommandDefinition, command } from '../framework/command-definition.ts';
+import { changeOptions, importOptions } from '../framework/command-options.ts';
+import { textArgument } from '../framework/options.ts';
+
+export const catalogueCommands: readonly CommandDefinition[] = [
+  command({
+    name: 'import cheeses',
+    summary:
+      'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
+    arguments: [textArgument('file')],
+    options: importOptions,
+    load: async () => (await import('./shop/import-cheeses.ts')).runImport,
+  }),
+  command({
+    name: 'export cheeses',
+    summary: 'export all cheeses to a .csv, .json or .ndjson file, which import reads',
+    arguments: [textArgument('file')],
+    load: async () => (await import('./shop/export-cheeses.ts')).runExport,
+  }),
+  command({
+    name: 'images rebase',
+    summary: 'replace the URLs of uploaded images by the URLs of the current settings',
+    help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
+    load: async () => (await import('./shop/images.ts')).runRebase,
+  }),
+  command({
+    name: 'demo remove',
+    summary: 'delete the demo cheeses that were not changed and never ordered',
+    options: changeOptions,
+    load: async () => (await import('./shop/demo.ts')).removeDemo,
+  }),
+];
