@@ -88,8 +88,6 @@ export interface DetailsByCode {
   methodNotAllowed: { readonly allows: readonly string[] };
   conflict:
     | { readonly retryAfterMs: number }
-    /** The fields whose values are taken. */
-    | { readonly fields: readonly FieldError[] }
     /** The total of an order in US dollars, above the maximum of the request. */
     | { readonly total: number };
   /** The URL of what is left. */
@@ -116,7 +114,7 @@ export interface DetailsByCode {
 interface Options<C extends ErrorCode> {
   /** The log alone shows it, never a response. */
   readonly cause?: unknown;
-  /** Only with `validation`. */
+  /** The fields that are not valid, or whose values are taken. */
   readonly errors?: readonly FieldError[];
   readonly details?: C extends keyof DetailsByCode ? DetailsByCode[C] : never;
 }
@@ -174,6 +172,11 @@ export function validationError(errors: readonly FieldError[]): AppError {
   return new AppError('validation', `The request failed validation. ${named}${others}${unlisted}`, {
     errors: listed,
   });
+}
+
+/** The error for parameters and headers that are not valid, with each of them. */
+export function badRequestError(errors: readonly FieldError[]): AppError {
+  return new AppError('badRequest', joinErrors(errors), { errors: errors.slice(0, errorsMax) });
 }
 
 /** Joins up to `errorsMax` errors into one text. */

@@ -22,7 +22,10 @@ export async function throwConflict<T>(transaction: () => Promise<T>): Promise<T
   } catch (error) {
     // The other unique index is the primary key, and the catalogue assigns each id once.
     throw error instanceof ConstraintError
-      ? new AppError('conflict', 'A cheese with this name already exists in the category.', { cause: error })
+      ? new AppError('conflict', 'A cheese with this name already exists in the category.', {
+          cause: error,
+          errors: [{ field: 'name', message: 'belongs to another cheese of the category' }],
+        })
       : error;
   }
 }

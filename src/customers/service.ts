@@ -108,7 +108,7 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
     if (row === undefined) {
       const fields = await takenFields(tx, profile, null);
       const message = fields.map(({ field }) => `The ${field} belongs to another customer.`).join(' ');
-      throw new AppError('conflict', message, { details: { fields } });
+      throw new AppError('conflict', message, { errors: fields });
     }
     await record(tx, context, customerEvents.created.of(`customer:${row.id}`, { id: row.id }));
     return toCustomer(row, favourite);

@@ -1,7 +1,7 @@
 /** The tools of the MCP endpoint, with the official client and with raw messages. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { onBothEngines, openListeningShop, shared } from '../helper.ts';
+import { onBothEngines, openListeningShop, shared, until } from '../helper.ts';
 import { agentKey, connect, newCheese, orderOf, revisions, run, send } from './clients.ts';
 
 const names = ['search_cheeses', 'get_cheese', 'quote_order', 'place_order', 'get_order', 'cancel_order'];
@@ -40,7 +40,9 @@ onBothEngines('MCP tools', (engine) => {
         found.items.map((one: { id: number }) => one.id),
         [id],
       );
-      assert.equal((await call('get_cheese', { cheeseId: id })).name, `Abondance ${revision}`);
+      const cheese = await call('get_cheese', { cheeseId: id });
+      assert.equal(cheese.name, `Abondance ${revision}`);
+      assert.deepEqual(cheese.availability, { orderable: true, kilograms: null });
       const order = orderOf(id, 3);
       const { items, total, idempotencyKey } = await call('quote_order', order);
       assert.equal(items[0].pricePerKg, 12.5);
@@ -202,6 +204,8 @@ onBothEngines('MCP tools', (engine) => {
     await shop.app.requestLog.work.run();
     const looked = async (requestId: string) =>
       (await shop.request('GET', `/v2/requests/${requestId}`, { as: key })).json.items[0];
+    // Events are found once they have numbers.
+    await until(async () => (await looked(`mcp-place-${engine}`)).events.length > 0);
     const kept = await looked(`mcp-place-${engine}`);
     assert.equal(kept.route, '/mcp');
     assert.equal(kept.tool, 'place_order');

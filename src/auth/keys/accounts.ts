@@ -59,7 +59,10 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
           return { ...row, createdAt, activeKeys: 0 };
         } catch (error) {
           throw error instanceof ConstraintError
-            ? new AppError('conflict', `An account named "${name}" exists already.`, { cause: error })
+            ? new AppError('conflict', `An account named "${name}" exists already.`, {
+                cause: error,
+                errors: [{ field: 'name', message: 'belongs to another account' }],
+              })
             : error;
         }
       }),

@@ -1,6 +1,6 @@
 /** Request bodies: which media types a route accepts, and how a body is parsed and validated. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AppError, addError, type FieldError, joinErrors, validationError } from '../../errors.ts';
+import { AppError, addError, badRequestError, type FieldError, validationError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Route } from '../route.ts';
@@ -13,7 +13,7 @@ const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 /** @throws AppError badRequest or validation when there are errors */
 export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
-    throw as === 'validation' ? validationError(errors) : new AppError('badRequest', joinErrors(errors));
+    throw as === 'validation' ? validationError(errors) : badRequestError(errors);
   }
 }
 

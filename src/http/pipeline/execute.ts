@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { actingCustomerOf, idempotencyScopeOf, type Principal } from '../../access/principal.ts';
 import type { Context, Origin } from '../../database/context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { AppError, type FieldError, joinErrors } from '../../errors.ts';
+import { AppError, badRequestError, type FieldError } from '../../errors.ts';
 import type { ReceivedFile } from '../../files/received-file.ts';
 import type { RateLimitStatus } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
@@ -135,9 +135,7 @@ function bodyOf({ route, input, isStrict }: Execution): MaybePromise<unknown> {
   try {
     return readBody(route, params, body, isStrict);
   } catch (error) {
-    throw error instanceof AppError && error.code === 'validation'
-      ? new AppError('badRequest', joinErrors(error.errors))
-      : error;
+    throw error instanceof AppError && error.code === 'validation' ? badRequestError(error.errors) : error;
   }
 }
 

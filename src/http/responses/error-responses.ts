@@ -7,6 +7,26 @@ import { shownBytes } from './error-body.ts';
 import { codeOfStatus } from './error-mapping.ts';
 import type { DocumentedResponses } from './response.ts';
 
+const errors = {
+  type: 'array',
+  minItems: 1,
+  maxItems: errorsMax,
+  description:
+    'The fields that are not valid, in the order of the schema, or whose values are taken; `message` says when there are more',
+  items: {
+    type: 'object',
+    required: ['field', 'message'],
+    properties: {
+      field: {
+        type: 'string',
+        examples: ['items[0].quantity'],
+        description: 'Empty for the whole body',
+      },
+      message: { type: 'string' },
+    },
+  },
+} as const satisfies Schema;
+
 export const ErrorSchema = {
   title: 'Error',
   type: 'object',
@@ -15,6 +35,7 @@ export const ErrorSchema = {
     code: { type: 'integer', description: 'The HTTP status' },
     type: { type: 'string', description: 'The error type, stable for programs' },
     message: { type: 'string', description: 'What happened, why, and what to do' },
+    errors,
   },
 } as const satisfies Schema;
 
@@ -22,28 +43,7 @@ export const ValidationErrorSchema = {
   title: 'ValidationError',
   type: 'object',
   required: ['code', 'type', 'message', 'errors'],
-  properties: {
-    ...ErrorSchema.properties,
-    errors: {
-      type: 'array',
-      minItems: 1,
-      maxItems: errorsMax,
-      description:
-        'The fields that are not valid, in the order of the schema; `message` says when there are more',
-      items: {
-        type: 'object',
-        required: ['field', 'message'],
-        properties: {
-          field: {
-            type: 'string',
-            examples: ['items[0].quantity'],
-            description: 'Empty for the whole body',
-          },
-          message: { type: 'string' },
-        },
-      },
-    },
-  },
+  properties: ErrorSchema.properties,
 } as const satisfies Schema;
 
 const errorResponse =

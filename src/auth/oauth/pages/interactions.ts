@@ -213,8 +213,7 @@ export function createInteractions({
         if (!(error instanceof AppError)) {
           throw error;
         }
-        const taken = error.details !== undefined && 'fields' in error.details ? error.details.fields : [];
-        const errors = [...error.errors, ...taken];
+        const { errors } = error;
         const page = registerPage(layout, formOf(details, 'register'), await clientInfoOf(details), {
           values,
           errors,

@@ -1,0 +1,75 @@
+/** The member `errors` of error bodies: fields that are not valid, and fields whose values are taken. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Curd, isCurdError } from '../../client/src/index.ts';
+import { assertError, onBothEngines, openListeningShop, shared } from '../helper.ts';
+
+onBothEngines('The errors of a response', (engine) => {
+  const shop = shared((t) => openListeningShop(t, { engine }));
+
+  test('name each invalid parameter of a 400', async () => {
+    const response = await shop().request('GET', '/v2/cheeses?limit=0&sort=taste', { as: shop().reader });
+    assertError(response, 400, 'bad_request');
+    const { errors, message } = response.json;
+    assert.deepEqual(
+      errors.map(({ field }: { field: string }) => field),
+      ['limit', 'sort'],
+    );
+    assert.equal(
+      message,
+      errors.map((one: { field: string; message: string }) => `${one.field}: ${one.message}`).join('; '),
+    );
+  });
+
+  test('name the fields of a 409 whose values are taken, and no others', async () => {
+    const { request, writer, admin } = shop();
+    const customer = { username: 'grace', email: 'grace@example.com', password: 'a cellar full of wheels' };
+    assert.equal((await request('POST', '/v2/customer', { body: customer })).status, 201);
+    for (const [change, fields] of [
+      [{ email: 'other@example.com' }, ['username']],
+      [{ username: 'other' }, ['email']],
+      [{}, ['username', 'email']],
+    ] as const) {
+      const response = await request('POST', '/v2/customer', { body: { ...customer, ...change } });
+      assertError(response, 409, 'conflict');
+      assert.deepEqual(
+        response.json.errors,
+        fields.map((field) => ({ field, message: 'belongs to another customer' })),
+      );
+    }
+    const cheese = { as: writer, body: { name: 'Comté', photoUrls: [] } };
+    assert.equal((await request('POST', '/v2/cheeses', cheese)).status, 201);
+    const account = { as: admin, body: { name: 'Fromagerie' } };
+    assert.equal((await request('POST', '/v2/accounts', account)).status, 201);
+    for (const response of [
+      await request('POST', '/v2/cheeses', cheese),
+      await request('POST', '/v2/accounts', account),
+    ]) {
+      assertError(response, 409, 'conflict');
+      assert.deepEqual(
+        response.json.errors.map(({ field }: { field: string }) => field),
+        ['name'],
+      );
+    }
+  });
+
+  test('are errors of the client, and absent where no field is named', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().reader });
+    const errorOf = async (work: PromiseLike<unknown>) => {
+      try {
+        await work;
+      } catch (error) {
+        assert.ok(isCurdError(error));
+        return error;
+      }
+      assert.fail('it succeeded');
+    };
+    assert.deepEqual(
+      (await errorOf(curd.cheeses.list({ limit: 0 }))).errors.map(({ field }) => field),
+      ['limit'],
+    );
+    assert.deepEqual((await errorOf(curd.cheeses.get(987_654))).errors, []);
+    const { json } = await shop().request('GET', '/v2/cheeses/987654', { as: shop().reader });
+    assert.equal('errors' in json, false);
+  });
+});
