@@ -64,6 +64,25 @@ inConsole('makes a snapshot by keyboard, restores it, and deletes it', async (op
   await page.getByText('No snapshots yet').waitFor();
 });
 
+inConsole('makes an event happen, also to a given subject, and says why not', async (opened) => {
+  const { page, goTo } = opened;
+  await goTo('/sandbox');
+  const events = page.getByRole('region', { name: 'Events' });
+  await events.getByRole('button', { name: 'Make it happen' }).click();
+  await events.getByRole('link', { name: 'order.placed' }).waitFor();
+  const order = (await events.getByRole('link', { name: /^order \d+$/ }).innerText()).replace('order ', '');
+  await events.getByLabel('Type', { exact: true }).click();
+  await page.getByRole('option', { name: 'order.approved' }).click();
+  await events.getByLabel('Subject').fill(`order:${order}`);
+  await page.keyboard.press('Enter');
+  await events.getByRole('link', { name: 'order.approved' }).waitFor();
+  const read = await opened.shop.request('GET', `/v2/store/order/${order}`, { as: opened.shop.admin });
+  assert.equal(read.json.status, 'approved');
+  await events.getByRole('button', { name: 'Make it happen' }).click();
+  await page.getByText('This was not done').waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+});
+
 inConsole('puts the header of a simulated failure together, and copies it', async ({ page, goTo }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await goTo('/sandbox');
