@@ -34,6 +34,7 @@ interface Schema {
 
 /** Operations in the order of the document, with those that delete or end something last. */
 const ending = [
+  'deliverOrder',
   'deleteCheeseStock',
   'cancelOrder',
   'deleteCheese',
@@ -44,12 +45,17 @@ const ending = [
   'rotateApiKey',
   'disableWebhookEndpoint',
   'deleteWebhookEndpoint',
+  'advanceSandboxClock',
+  'restoreSnapshot',
+  'deleteSnapshot',
+  'resetSandbox',
 ];
 
 /** These need an order of a customer, for which two credentials are sent. */
 const ofCustomers = [
   'getOrderCustomer',
   'getCustomerOrder',
+  'getCustomerOrderShipment',
   'getCustomerOrderTimeline',
   'cancelCustomerOrder',
 ];
@@ -69,8 +75,8 @@ const ofClients = ['deleteOauthClient'];
 /** They need a link, which a command prints. */
 const ofConsole = ['signInToConsole', 'signOutOfConsole'];
 
-/** These need a delivery, and no webhook was sent. */
-const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery'];
+/** These need a delivery or a mail, and none was sent. */
+const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery', 'previewMail', 'retryMail'];
 
 onBothEngines('The reference', (engine) => {
   test('has an example for every operation that can be tried without preparation', async (t) => {
@@ -100,6 +106,10 @@ onBothEngines('The reference', (engine) => {
     // The example of a request.
     await shop.request('GET', '/v2/cheeses', { as, headers: { 'x-request-id': 'probe-1' } });
     await shop.app.requestLog.work.run();
+    // The example of a snapshot is the third one.
+    for (const name of ['first', 'second', 'third']) {
+      await shop.request('POST', '/v2/sandbox/snapshots', { as, body: { name } });
+    }
     // The examples of stock are about a cheese that is tracked.
     await shop.request('PUT', '/v2/cheeses/1/stock', { as, body: { onHand: 50 } });
     const { json: document } = await shop.request('GET', '/openapi.json');

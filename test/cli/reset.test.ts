@@ -117,6 +117,11 @@ for (const engine of engines) {
         emptied.map((name) => [name, 0]),
       );
       assert.equal(counts.orders, 10);
+      const unused = await freshShop(reset, { CURD_SECRET: secret });
+      const rows = await inShop(unused, (fresh) => countsIn(fresh.database));
+      for (const name of Object.keys(rows).filter((one) => rows[one] !== 0)) {
+        assert.notEqual(counts[name], 0, `${name} has a row in every shop: add it to kept-tables.ts`);
+      }
       const { scopes } = await requestOk(shop, 'GET', '/v2/whoami', { as: orderer });
       assert.ok(scopes.includes('write:orders'));
       const { clientId } = life.application;
