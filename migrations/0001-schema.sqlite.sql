@@ -25,12 +25,13 @@ create table account (
 create unique index account_name on account (name);
 
 -- An API key. Only the SHA-256 of a secret is stored. name: what an operator calls it. limits: JSON. shown_key: a
--- publishable key, which is no secret.
+-- publishable key, which is no secret. first_id: the first of the restricted keys that replaced each other, whose orders
+-- and budget they share; null for the first.
 create table api_key (
   id integer primary key autoincrement,
   account_id integer not null references account (id),
   name text,
-  kind text not null default 'secret' check (kind in ('secret', 'publishable')),
+  kind text not null default 'secret' check (kind in ('secret', 'publishable', 'restricted')),
   type text not null check (type in ('live', 'test')),
   hash text not null,
   last4 text not null,
@@ -41,12 +42,22 @@ create table api_key (
   expires_at text,
   revoked_at text,
   last_used_at text,
-  replaced_by integer
+  replaced_by integer,
+  first_id integer
 );
 -- Finds the key of a request.
 create unique index api_key_hash on api_key (hash);
 -- Lists and counts the keys of an account.
 create index api_key_account on api_key (account_id);
+
+-- What a restricted key spent on a UTC day, by the total of its orders, cancelled ones included.
+create table key_spend (
+  key_id integer not null references api_key (id),
+  day text not null,
+  cents integer not null,
+  orders integer not null,
+  primary key (key_id, day)
+);
 
 -- src/cheeses
 

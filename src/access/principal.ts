@@ -6,8 +6,11 @@ export type Audience = 'api' | 'mcp';
 
 /** The authenticated caller of a request, for every kind of credential. */
 export interface Principal {
-  /** `apiKey`: a secret key. A publishable one meets no access by itself: see auth/publishable-access.ts. */
-  readonly kind: 'apiKey' | 'publishable' | 'oauth' | 'session';
+  /**
+   * `apiKey`: a secret key. A publishable one meets no access by itself (auth/publishable-access.ts), and a restricted
+   * one only by its scopes.
+   */
+  readonly kind: 'apiKey' | 'publishable' | 'restricted' | 'oauth' | 'session';
   /** The actor in events and logs, for example `key:12`. */
   readonly id: string;
   /** null for sessions of customers, which belong to no account. */

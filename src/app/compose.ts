@@ -46,7 +46,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const events = openEvents({ ...shop, streamTimes: options.streamTimes });
   const shared = { ...shop, countClientIp, events: events.service, connections: events.connections };
   const auth = openAuth({ ...shop, rateLimits: http.rateLimits });
-  const { keys } = auth;
+  const { keys, budgets } = auth;
   const cheeses = openCheeses({
     ...shared,
     onStatusChange: (tx, cheeseId): Promise<void> => stock.service.onStatusChange(tx, cheeseId),
@@ -75,12 +75,12 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     afterDelete: (customerId): void => requestLog.service.forgetCustomer(customerId),
   });
   const { login: directory, registration, finder: customerFinder } = customers;
-  const orders = openOrders({ ...catalogue, customers: customers.service, customerFinder });
+  const orders = openOrders({ ...catalogue, budgets, customers: customers.service, customerFinder });
   const notes = openNotes({
     ...{ ...shop, customerFinder, customers: customers.service, orderReader: orders.reader },
   });
   const bounds = publishedLimits(config);
-  const oauth = openOauth({ ...shared, keys, directory, registration, bounds });
+  const oauth = openOauth({ ...shared, keys, budgets, directory, registration, bounds });
   const { clients, consoleLinks } = oauth;
   const mail = openMail({
     ...{ ...shared, ...oauth, accountMails, customerFinder, orderReader: orders.reader },

@@ -4,6 +4,7 @@ import type { Requirement } from '../access/access.ts';
 import type { Principal } from '../access/principal.ts';
 import { commandName } from '../command-name.ts';
 import { AppError } from '../errors.ts';
+import { kindsOfKeys } from './keys/kinds.ts';
 
 /**
  * The message names what the route requires, and how the client gets it.
@@ -48,6 +49,9 @@ function remedyFor(
   alternative: string | undefined,
 ): string {
   const kinds = principals.map(({ kind }) => kind);
+  if (kinds.includes('restricted')) {
+    return restrictedRemedy(scopes);
+  }
   if (alternative !== undefined && kinds.includes('apiKey')) {
     return `${alternative} accepts any API key. ${keyWith(scopes)}`;
   }
@@ -63,6 +67,16 @@ function remedyFor(
     : `Send an API key ${acceptsKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
 }
 
+/** A restricted key gets no other scopes later. */
+function restrictedRemedy(scopes: readonly string[]): string {
+  const possible = scopes.filter((scope) =>
+    (kindsOfKeys.restricted.scopes as readonly string[]).includes(scope),
+  );
+  return possible[0] === undefined
+    ? 'A restricted key (rk_) cannot have it. Send a secret key (sk_) from a server.'
+    : `A restricted key (rk_) does only what its scopes say. To create one: ${commandName} keys create --restricted --account <account> --scope ${possible[0]}`;
+}
+
 function keyWith(scopes: readonly string[]): string {
   return `To create a key with this scope: ${commandName} keys create --account <account> --scope ${scopes[0]}`;
 }
@@ -71,6 +85,15 @@ function tokenWith(scopes: readonly string[], acceptsKeys: boolean): string {
   const scope = scopes.join(' ');
   const approval = scope === 'admin' ? ', which the operator must approve' : '';
   return `Request a token with the scope ${scope}${approval}${acceptsKeys ? ', or send an API key' : ''}.`;
+}
+
+/** The error for a restricted key on a change that needs no credential, such as a registration. */
+export function forbiddenForRestrictedKey(): AppError {
+  return new AppError(
+    'forbidden',
+    'A restricted key (rk_) does only what its scopes say, and this is not part of them. Send the request without the key.',
+    { details: { scopes: [] } },
+  );
 }
 
 const scopesIn = (access: readonly Requirement[] | string) =>

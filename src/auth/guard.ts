@@ -9,8 +9,9 @@ import type { Audience, Principal } from '../access/principal.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
+import { isChange } from '../http/route.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { forbidden, forbiddenForCustomers } from './forbidden.ts';
+import { forbidden, forbiddenForCustomers, forbiddenForRestrictedKey } from './forbidden.ts';
 import { authorizePublishable, isPublishable } from './publishable-access.ts';
 
 /** The value of X-API-Key, the bearer token of Authorization, or the publishable key in the URL. */
@@ -81,8 +82,9 @@ function requireAudience(principal: Principal, audience: Audience): void {
 /** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */
 function authorize(
   principals: readonly Principal[],
-  { access, alternative, permitsConfined, publishable }: Parameters<Guard['authorize']>[1],
+  route: Parameters<Guard['authorize']>[1],
 ): Principal | null {
+  const { access, alternative, permitsConfined, publishable } = route;
   const key = principals.find(isPublishable);
   if (key !== undefined) {
     return authorizePublishable(key, principals, access, publishable);
@@ -91,6 +93,9 @@ function authorize(
     throw forbiddenForCustomers();
   }
   if (access === 'open') {
+    if (isChange(route) && principals.some(({ kind }) => kind === 'restricted')) {
+      throw forbiddenForRestrictedKey();
+    }
     return principals[0] ?? null;
   }
   if (principals.length === 0) {

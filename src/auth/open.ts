@@ -3,6 +3,7 @@ import type { Area, AreaDependencies } from '../http/area.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { createGuard } from './guard.ts';
 import { accountRoutes } from './keys/account-routes.ts';
+import { createKeyBudgets } from './keys/budgets.ts';
 import { createKeyResolver } from './keys/resolver.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { createKeyService } from './keys/service.ts';
@@ -19,14 +20,19 @@ export function openAuth({ database, clock, config, rateLimits }: Dependencies) 
   const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
+  const budgets = createKeyBudgets(database, clock);
   const keyResolver = createKeyResolver({ database, clock, environment });
   return {
     keys,
+    budgets,
     sessions,
     grants,
     guard: createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]),
-    routes: [...keyRoutes(keys), ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) })],
-    tasks: [keyResolver.flushLastUsed, sessions.purge, grants.purge],
+    routes: [
+      ...keyRoutes(keys, budgets),
+      ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
+    ],
+    tasks: [keyResolver.flushLastUsed, budgets.purge, sessions.purge, grants.purge],
     close: keyResolver.flushLastUsed,
   } satisfies Area;
 }

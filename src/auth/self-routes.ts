@@ -5,6 +5,7 @@ import { type Route, route } from '../http/route.ts';
 import type { RateLimitStatus } from '../limits/request-charge.ts';
 import { quotaOf } from '../limits/schemas.ts';
 import type { Config } from '../settings/config.ts';
+import type { KeyBudgets } from './keys/budgets.ts';
 import type { KeyService } from './keys/service.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
 import type { ScopeApprovals } from './oauth/scope-approvals.ts';
@@ -14,6 +15,7 @@ const tag = 'About';
 
 interface Dependencies {
   readonly keys: KeyService;
+  readonly budgets: Pick<KeyBudgets, 'today'>;
   readonly directory: CustomerDirectory;
   readonly approvals: Pick<ScopeApprovals, 'findOfToken'>;
   readonly config: Pick<
@@ -79,7 +81,7 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
   ];
 }
 
-async function describe(principal: Principal, { keys, directory, approvals }: Dependencies) {
+async function describe(principal: Principal, { keys, budgets, directory, approvals }: Dependencies) {
   const { kind, id, accountId, customerId, scopes, limits, tokenHash, expiresAt } = principal;
   const account = accountId === null ? undefined : await keys.findAccountById(accountId);
   const customer = customerId === null ? undefined : await directory.find(customerId);
@@ -90,6 +92,7 @@ async function describe(principal: Principal, { keys, directory, approvals }: De
     customer: customer === undefined ? null : customer.username,
     scopes: [...scopes],
     limits: limits === null ? null : { ...limits },
+    ...(kind === 'restricted' ? { today: await budgets.today(id, limits ?? {}) } : {}),
     approval: kind === 'oauth' && tokenHash !== null ? await approvals.findOfToken(tokenHash) : null,
     expiresAt,
   };

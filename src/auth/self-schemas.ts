@@ -27,7 +27,7 @@ export const WhoAmI = {
     environment,
     kind: {
       type: 'string',
-      enum: ['apiKey', 'publishable', 'oauth', 'session'],
+      enum: ['apiKey', 'publishable', 'restricted', 'oauth', 'session'],
       description: '`apiKey` is a secret key',
     },
     id: { type: 'string', description: 'The actor in the log', examples: ['key:12'] },
@@ -38,6 +38,18 @@ export const WhoAmI = {
       type: ['object', 'null'],
       description: 'Limits that an API key has beside its scopes; null where it has none',
       properties: keyLimits,
+    },
+    today: {
+      type: 'object',
+      description:
+        'What a restricted key spent on this UTC day, and what is left; absent for other credentials',
+      required: ['dollars', 'orders', 'dollarsLeft', 'ordersLeft'],
+      properties: {
+        dollars: { type: 'number' },
+        orders: count,
+        dollarsLeft: { type: ['number', 'null'], description: 'null without a limit' },
+        ordersLeft: { ...countOrNull, description: 'null without a limit' },
+      },
     },
     approval: {
       type: ['object', 'null'],

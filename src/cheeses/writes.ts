@@ -1,4 +1,6 @@
 /** Writes cheeses in an open transaction, with their terms and events. */
+
+import { requireMayCreate, requireWithin } from '../access/confinement.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
@@ -37,6 +39,8 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const isDry = isDryRun(tx);
+    const { limits } = context.origin;
+    requireMayCreate(limits);
     const terms = drafts.flatMap(termsOf);
     const ids = new TermIds();
     const [catalogue] = await Promise.all([
@@ -54,6 +58,9 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
         updatedAt: createdAt,
       }),
     );
+    for (const cheese of cheeses) {
+      requireWithin(limits, cheese);
+    }
     const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version));
     await queries.insert(rows);
     await recordFirstPrices(tx, cheeses);
@@ -88,6 +95,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
       throw notFound(id);
     }
     const before = parseCheese(row.body);
+    requireWithin(context.origin.limits, before);
     precondition?.(row.version);
     const draft = change(before);
     const terms = termsOf(draft);
@@ -100,6 +108,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     }
     const catalogue = await queries.updateCatalogue(now(), 0);
     const after = toCheese(draft, ids.of, { id, createdAt, updatedAt: catalogue.last_written_at });
+    requireWithin(context.origin.limits, after);
     const changed = toRow(after, row.version + 1, catalogue.version);
     await queries.update(changed);
     if (after.pricePerKg !== before.pricePerKg) {
@@ -128,6 +137,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     }
     precondition?.(row.version);
     const before = parseCheese(row.body);
+    requireWithin(context.origin.limits, before);
     await beforeDelete(tx, context, before);
     const catalogue = await queries.updateCatalogue(now(), 0, 1);
     await queries.delete(id);

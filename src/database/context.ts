@@ -1,4 +1,5 @@
 /** Context of a change: every service verb that writes receives one. */
+import type { KeyLimits } from '../access/key-limits.ts';
 import type { Transaction } from './database.ts';
 import type { Effects } from './dry-run.ts';
 
@@ -8,6 +9,8 @@ export interface Origin {
   readonly actor: string;
   readonly requestId: string | null;
   readonly traceId: string | null;
+  /** Limits of the API key that makes the change. */
+  readonly limits?: KeyLimits | null;
   /** The events of a dry run are collected here and not recorded. Null for a real change. */
   readonly effects: Effects | null;
 }

@@ -17,6 +17,7 @@ export const lockOrder = [
   'cheese',
   'customer',
   'advisory orders of',
+  'key_spend',
   'session',
   'password_reset',
   // Jobs that change orders. Those that change the status of a cheese come after its stock.

@@ -1,6 +1,6 @@
 /** The client IP as limits count it, and the header by which a server states that of its visitor. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Principal } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import type { Parameters } from '../schema/schema.ts';
@@ -64,6 +64,30 @@ export function clientNetwork(given: string): string {
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(':')}::/64`;
+}
+
+/** Whether a client IP is in one of the networks in CIDR form. */
+export function isInNetworks(given: string, networks: readonly string[]): boolean {
+  const text = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+  const family = isIPv4(text) ? 'ipv4' : isIPv6(text) ? 'ipv6' : null;
+  return family !== null && listOf(networks).check(text, family);
+}
+
+const lists = new WeakMap<readonly string[], BlockList>();
+
+/** The list of Node compares networks; that of a key is the same array for each request. */
+function listOf(networks: readonly string[]): BlockList {
+  let list = lists.get(networks);
+  if (list === undefined) {
+    list = new BlockList();
+    for (const network of networks) {
+      const [ip = '', bits] = network.split('/');
+      const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
+      list.addSubnet(ip, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
+    }
+    lists.set(networks, list);
+  }
+  return list;
 }
 
 /** The eight numbers of an IPv6 address. Its zone is a name on one machine. */

@@ -40,7 +40,7 @@ export interface Guard {
   /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
   authorize(
     principals: readonly Principal[],
-    route: Pick<Route, 'alternative' | 'permitsConfined' | 'publishable'> & {
+    route: Pick<Route, 'alternative' | 'permitsConfined' | 'publishable' | 'method' | 'mutatesOnGet'> & {
       readonly access: Exclude<Access, 'operational'>;
     },
   ): Principal | null;

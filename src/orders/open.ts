@@ -1,4 +1,5 @@
 /** Opens the orders. */
+import type { KeyBudgets } from '../auth/keys/budgets.ts';
 import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Clock } from '../clock.ts';
@@ -34,6 +35,7 @@ const countsFreshMs = 15_000;
 interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
   readonly cheeseLists: CheeseLists;
+  readonly budgets: KeyBudgets;
   readonly customers: CustomerService;
   readonly customerFinder: CustomerFinder;
   readonly events: EventService;

@@ -1,4 +1,7 @@
 /** The lines of a new order: their current names and prices, and what they need of tracked stock. */
+
+import { confinementText, isWithin } from '../access/confinement.ts';
+import type { KeyLimits } from '../access/key-limits.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { AppError, type FieldError, validationError } from '../errors.ts';
@@ -43,6 +46,53 @@ export function priceLines(
     return { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
   });
   return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
+}
+
+/** @param limits of a restricted key @throws AppError forbidden that names a line which the key may not order */
+export function requireConfinedLines(
+  lines: OrderInput['items'],
+  rows: LockedCheeses,
+  limits: KeyLimits | null,
+): void {
+  if (limits === null) {
+    return;
+  }
+  for (const [index, { cheeseId }] of lines.entries()) {
+    const row = rows.get(cheeseId);
+    const cheese = row === undefined ? { id: cheeseId } : parseCheese(row.body);
+    // The id alone can be outside where there is no such cheese, which is an error of validation otherwise.
+    const known = row === undefined ? { cheeseIds: limits.cheeseIds } : limits;
+    if (!isWithin(known as KeyLimits, cheese)) {
+      throw new AppError(
+        'forbidden',
+        `items[${index}].cheeseId: this restricted key may order only from ${confinementText(limits)}. Nothing was ordered. Leave this line out, or use another key.`,
+        { details: { scopes: [] } },
+      );
+    }
+  }
+}
+
+/** @throws AppError forbidden where a restricted key with a sum may not place an order of this total, or of none */
+export function requireSum({ items, isPriced }: PricedLines, limits: KeyLimits | null): void {
+  const { dollarsPerOrder, dollarsPerDay } = limits ?? {};
+  if (dollarsPerOrder === undefined && dollarsPerDay === undefined) {
+    return;
+  }
+  if (!isPriced) {
+    throw new AppError(
+      'forbidden',
+      'items: a cheese of the order has no price yet, and this restricted key may spend only a known sum. Nothing was ordered. Leave this cheese out.',
+      { details: { scopes: [] } },
+    );
+  }
+  const cents = totalCents(items);
+  if (dollarsPerOrder !== undefined && cents > Math.round(dollarsPerOrder * 100)) {
+    throw new AppError(
+      'forbidden',
+      `items: the order would cost ${shownDollars(cents)}, and dollarsPerOrder of this restricted key is ${shownDollars(Math.round(dollarsPerOrder * 100))}. Nothing was ordered. Order less, or use another key.`,
+      { details: { scopes: [] } },
+    );
+  }
 }
 
 /** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */

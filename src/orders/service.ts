@@ -3,6 +3,7 @@
  * Transactions lock in the order of database/lock-order.ts.
  */
 import type { Principal } from '../access/principal.ts';
+import type { KeyBudgets } from '../auth/keys/budgets.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -13,7 +14,14 @@ import type { StockReservations } from '../stock/reservations.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
-import { lineErrors, priceLines, requireMaximum, trackedKilograms } from './order-lines.ts';
+import {
+  lineErrors,
+  priceLines,
+  requireConfinedLines,
+  requireMaximum,
+  requireSum,
+  trackedKilograms,
+} from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
 import type { ShipmentInput } from './shipments/schemas.ts';
@@ -77,6 +85,7 @@ interface Dependencies {
   readonly approvals: OrderApprovals;
   readonly testValues: Pick<TestValues, 'noteOf'>;
   readonly stock: StockReservations;
+  readonly budgets: Pick<KeyBudgets, 'spend'>;
   readonly shipments: Pick<Shipments, 'add'>;
   readonly settings: {
     readonly approvalDelayMs: number;
@@ -89,7 +98,7 @@ interface Dependencies {
 
 export function createOrderService(dependencies: Dependencies): OrderService {
   const { database, clock, cheeses, customers, transitions, approvals, testValues } = dependencies;
-  const { stock, shipments, settings, firstId } = dependencies;
+  const { stock, shipments, budgets, settings, firstId } = dependencies;
 
   /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
   async function lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
@@ -159,6 +168,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
             : new AppError('notFound', `There is no customer with the id ${ordering}.`);
         }
         requireVelocity(recent);
+        requireConfinedLines(input.items, rows, principal.limits);
         const lines = priceLines(input.items, rows, settings.requirePrice);
         const kilograms = trackedKilograms(lines, rows);
         const reserve = () => (kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms));
@@ -169,6 +179,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         if (maxCents !== undefined) {
           requireMaximum(lines, maxCents);
         }
+        requireSum(lines, principal.limits);
         const now = clock.now();
         const queries = orderQueries(tx);
         const order = {
@@ -184,7 +195,11 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         // An order without prices waits for an operator.
         const needsApproval = note === null ? !isPriced : note === 'test:never-approve';
         // An order that is refused because of its stock has used up an id on PostgreSQL.
-        const [row, left] = await Promise.all([queries.insert(id, order, needsApproval), reserve()]);
+        const [, row, left] = await Promise.all([
+          principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,
+          queries.insert(id, order, needsApproval),
+          reserve(),
+        ]);
         if (left !== null) {
           throw lineErrors(lines, left);
         }

@@ -49,7 +49,7 @@ const properties = {
     description: 'null without a valid credential',
     required: ['kind', 'id', 'account', 'scopes', 'actsFor'],
     properties: {
-      kind: { type: 'string', enum: ['apiKey', 'publishable', 'oauth', 'session'] },
+      kind: { type: 'string', enum: ['apiKey', 'publishable', 'restricted', 'oauth', 'session'] },
       id: { ...text, examples: ['key:12'] },
       account: { ...nullableText, description: 'null for a session', examples: ['account:3'] },
       scopes: { type: 'array', items: text },

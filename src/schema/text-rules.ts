@@ -1,4 +1,5 @@
 /** Text rules that schemas of several areas use. */
+import { isIP } from 'node:net';
 import { parseDuration } from '../duration.ts';
 import type { TextRule } from './schema.ts';
 
@@ -49,6 +50,16 @@ export const durationRule: TextRule = {
 export const lifetimeRule: TextRule = {
   test: (text) => (parseDuration(text) ?? 0) > 0,
   message: 'must be a whole number above 0 and a unit, such as 24h or 90d',
+};
+
+/** An IP address, or a network in CIDR form. */
+export const networkRule: TextRule = {
+  test: (text) => {
+    const [ip = '', bits = '0', ...rest] = text.split('/');
+    const bitsMax = isIP(ip) === 6 ? 128 : 32;
+    return isIP(ip) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax && rest.length === 0;
+  },
+  message: 'must be an IP address or a network such as 203.0.113.0/24',
 };
 
 /** Date.parse alone reads February 30 as March 2. */

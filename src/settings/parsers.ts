@@ -1,7 +1,8 @@
 /** Parsers of settings and command options. Each error message says what to set instead. */
-import { isIP } from 'node:net';
+
 import { join, resolve } from 'node:path';
 import { parseDuration } from '../duration.ts';
+import { networkRule } from '../schema/text-rules.ts';
 import { isLoopback } from './urls.ts';
 
 /**
@@ -187,9 +188,7 @@ export const parseProxies: Parser<string[]> = (text, name) => {
   }
   const proxies = text.split(',').map((proxy) => proxy.trim());
   for (const proxy of proxies) {
-    const [ip = '', bits = '0', ...rest] = proxy.split('/');
-    const bitsMax = isIP(ip) === 6 ? 128 : 32;
-    if (isIP(ip) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax || rest.length > 0) {
+    if (!networkRule.test(proxy)) {
       throw new ConfigError(
         `${name} contains "${proxy}": set it to IP addresses or networks such as 10.0.0.0/8.`,
       );

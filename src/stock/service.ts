@@ -2,7 +2,10 @@
  * Stock of the cheeses for which an operator tracks it, in whole kilograms. reservations.ts reserves it for orders.
  * Transactions lock in the order of database/lock-order.ts.
  */
+
+import { requireWithin } from '../access/confinement.ts';
 import { lockCatalogue, lockCheese, setTracked } from '../cheeses/locks.ts';
+import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
@@ -91,6 +94,16 @@ export function createStockService(dependencies: Dependencies): StockService {
     return row;
   }
 
+  /** @throws AppError forbidden where the key that changes the stock is confined to other cheeses */
+  async function requireConfined(tx: Sql, { origin: { limits } }: Context, cheeseId: number): Promise<void> {
+    if (limits?.categories !== undefined || limits?.cheeseIds !== undefined) {
+      const row = await cheeses.readIn(tx, cheeseId);
+      if (row !== undefined) {
+        requireWithin(limits, parseCheese(row.body));
+      }
+    }
+  }
+
   /** The stock of a cheese that is tracked. Where it is not, the caller locks the cheese next. */
   async function lockTracked(tx: Sql, cheeseId: number): Promise<StockRow | undefined> {
     const queries = stockQueries(tx);
@@ -129,6 +142,7 @@ export function createStockService(dependencies: Dependencies): StockService {
 
     replace: (context, cheeseId, { onHand: on_hand, lowAt }, precondition) =>
       context.transaction(async (tx) => {
+        await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         let before = await lockTracked(tx, cheeseId);
         if (before === undefined) {
@@ -158,6 +172,7 @@ export function createStockService(dependencies: Dependencies): StockService {
 
     adjust: (context, cheeseId, { deltaKg, reason }) =>
       context.transaction(async (tx) => {
+        await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         const before = await requireRow(cheeseId, await queries.lock(cheeseId));
         const on_hand = before.on_hand + deltaKg;
@@ -179,6 +194,7 @@ export function createStockService(dependencies: Dependencies): StockService {
 
     untrack: (context, cheeseId) =>
       context.transaction(async (tx) => {
+        await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         // The cheese may become available, and the catalogue is locked before cheeses.
         await lockCatalogue(tx);

@@ -63,6 +63,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.deepEqual(shown, {
       id: shown.id,
       kind: 'secret',
+      actor: `key:${shown.id}`,
       name: null,
       type: 'live',
       last4: key.slice(-4),

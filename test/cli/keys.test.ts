@@ -20,6 +20,7 @@ const newKeyFields = ['id', 'kind', 'key', 'type', 'last4', 'expiresAt'];
 const listedKeyFields = [
   'id',
   'kind',
+  'actor',
   'name',
   'type',
   'last4',

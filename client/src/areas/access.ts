@@ -15,6 +15,11 @@ export class ApiKeys extends Area {
     return this.api.post('/v2/api-keys', { body: key }, options);
   }
 
+  /** Lists what a restricted key spent by day. */
+  listSpending(keyId: number, options?: CallOptions): ListOf<'listApiKeySpending'> {
+    return this.api.listAll('/v2/api-keys/{keyId}/spending', { path: { keyId } }, options);
+  }
+
   /** Gives a key another name, or none. */
   rename<Options extends WriteOptions>(
     keyId: number,

@@ -1,6 +1,6 @@
 /**
- * The format of an API key: `sk_` (secret) or `pk_` (publishable), `live_` or `test_`, 30 random base62 characters (178
- * bits), and a CRC32 of all that in 6 more. The checksum adds no security: it refuses damaged and invented keys without a database query.
+ * The format of an API key: `sk_` (secret), `pk_` (publishable) or `rk_` (restricted), `live_` or `test_`, 30 random
+ * base62 characters (178 bits), and a CRC32 of all that in 6 more. The checksum adds no security: it refuses damaged and invented keys without a database query.
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -16,7 +16,11 @@ const checksumLength = 6;
 const unbiasedMax = 248;
 
 /** How keys of a kind begin. */
-export const keyPrefixes: Readonly<Record<KeyKind, string>> = { secret: 'sk', publishable: 'pk' };
+export const keyPrefixes: Readonly<Record<KeyKind, string>> = {
+  secret: 'sk',
+  publishable: 'pk',
+  restricted: 'rk',
+};
 
 /** A new key. */
 export function makeKey(type: KeyType, clock: Clock, kind: KeyKind = 'secret'): string {
@@ -32,7 +36,7 @@ export function makeKey(type: KeyType, clock: Clock, kind: KeyKind = 'secret'): 
   return body + checksum(body);
 }
 
-const form = /^[sp]k_(live|test)_[0-9A-Za-z]{36}$/;
+const form = /^[spr]k_(live|test)_[0-9A-Za-z]{36}$/;
 
 /** Whether a text looks like a key; its checksum can be wrong. */
 export const hasKeyForm = (text: string): boolean => form.test(text);

@@ -34,7 +34,12 @@ export interface KeyRow {
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
   readonly replaced_by: number | null;
+  /** The first of the restricted keys that replaced each other; null for the first, and for other kinds. */
+  readonly first_id: number | null;
 }
+
+/** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
+export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
 
 /** The columns that authentication of a request needs. */
 export interface CredentialRow {
@@ -43,6 +48,7 @@ export interface CredentialRow {
   readonly account_id: number;
   readonly plan: string;
   readonly kind: KeyKind;
+  readonly first_id: number | null;
   readonly limits: string;
   readonly scopes: string;
   readonly expires_at: string | null;
@@ -50,7 +56,7 @@ export interface CredentialRow {
 }
 
 const credential = sql`
-  select k.id, k.hash, k.account_id, a.plan, k.kind, k.limits, k.scopes, k.expires_at, k.revoked_at
+  select k.id, k.hash, k.account_id, a.plan, k.kind, k.first_id, k.limits, k.scopes, k.expires_at, k.revoked_at
   from api_key k join account a on a.id = k.account_id`;
 
 export const credentialByHash = {
@@ -60,7 +66,7 @@ export const credentialByHash = {
 };
 
 const keyColumns = sql`id, account_id, kind, name, type, last4, scopes, limits, shown_key, created_at, expires_at,
-  last_used_at, replaced_by`;
+  last_used_at, replaced_by, first_id`;
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
 
@@ -113,9 +119,10 @@ export const keyQueries = queriesOn((tx) => ({
   insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
     tx.get<KeyRow>(sql`
       insert into api_key (account_id, kind, name, type, hash, last4, scopes, limits, shown_key, created_at,
-        expires_at)
+        expires_at, first_id)
       values (${key.account_id}, ${key.kind}, ${key.name}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes},
-        ${key.limits}, ${key.shown_key}, ${key.created_at}, ${key.expires_at})
+        ${key.limits}, ${key.shown_key}, ${key.created_at}, ${key.expires_at},
+        ${key.first_id})
       returning ${keyColumns}`),
 
   listActive: (accountId: number, now: string) =>

@@ -7,7 +7,7 @@ import { chain } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, hasKeyForm, type KeyType, typeOfKey } from './format.ts';
-import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
+import { actorOf, type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
 import { acceptsKeys } from './service.ts';
 
 /** What is known of a well-formed key without the database. */
@@ -23,9 +23,9 @@ const malformedKey =
 const damagedKey =
   'The checksum of the API key is wrong, so at least one of its characters is. Copy the whole key again.';
 const notAKey =
-  'X-API-Key must contain an API key, which starts with sk_live_, sk_test_, pk_live_ or pk_test_. Send a token or session as Authorization: Bearer <token>.';
+  'X-API-Key must contain an API key, which starts with sk_, pk_ or rk_ and live_ or test_. Send a token or session as Authorization: Bearer <token>.';
 
-const isKeyLike = (text: string) => /^[sp]k_(live|test)_/.test(text);
+const isKeyLike = (text: string) => /^[spr]k_(live|test)_/.test(text);
 
 /** Why a text is no key. */
 function reasonOf(text: string): string {
@@ -35,7 +35,7 @@ function reasonOf(text: string): string {
   return hasKeyForm(text) ? damagedKey : malformedKey;
 }
 
-const principalKinds = { secret: 'apiKey', publishable: 'publishable' } as const;
+const principalKinds = { secret: 'apiKey', publishable: 'publishable', restricted: 'restricted' } as const;
 
 export interface KeyResolver {
   readonly resolve: Resolver;
@@ -115,7 +115,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
     lastUsed.set(row.id, now);
     return {
       kind: principalKinds[row.kind],
-      id: `key:${row.id}`,
+      id: actorOf(row),
       accountId: row.account_id,
       // The limits of a publishable key have no plan.
       plan: row.kind === 'publishable' ? row.kind : row.plan,

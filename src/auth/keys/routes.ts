@@ -11,11 +11,13 @@ import {
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { KeyBudgets } from './budgets.ts';
 import {
   ApiKey,
   ApiKeyInput,
   ApiKeyList,
   ApiKeyNameInput,
+  ApiKeySpending,
   account,
   NewApiKey,
   RotationInput,
@@ -26,7 +28,7 @@ const tag = 'API keys';
 const access = anyOf(oauth('admin'));
 const noKey = notFoundResponse('There is no such API key, or no such account');
 
-export function keyRoutes(keys: KeyService): Route[] {
+export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): Route[] {
   async function accountId(name: string | undefined, principal: Principal): Promise<number> {
     return name === undefined ? (principal.accountId ?? 0) : (await keys.findAccount(name)).id;
   }
@@ -59,7 +61,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       tag,
       summary: 'Create an API key',
       description:
-        'Only this response contains a secret key. An account can have three active secret keys and ten publishable ones.',
+        'Only this response contains a secret key. An account can have three active secret keys, ten publishable and twenty restricted ones.',
       access,
       body: ApiKeyInput,
       responses: {
@@ -78,6 +80,27 @@ export function keyRoutes(keys: KeyService): Route[] {
           (context) => keys.create(context, id, { ...rest, lifetimeMs }),
           (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
         );
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api-keys/:keyId/spending',
+      operationId: 'listApiKeySpending',
+      examples: { keyId: 2 },
+      tag,
+      summary: 'List what a restricted key spent by day',
+      description:
+        'The days in UTC on which it ordered, the newest first, for 400 days. The keys that replaced each other by rotation share one budget.',
+      access,
+      responses: { 200: { description: 'The days', schema: ApiKeySpending }, ...noKey },
+      handle: async ({ params }) => {
+        const { actor } = await keys.find(parsePathId(params.keyId, 'There is no such API key.'));
+        const items = (await budgets.list(actor)).map(({ day, cents, orders }) => ({
+          day,
+          dollars: cents / 100,
+          orders,
+        }));
+        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
       },
     }),
     route({

@@ -11,7 +11,7 @@ const kind = {
   type: 'string',
   enum: keyKinds,
   description:
-    '`secret` for servers; `publishable` for web pages and apps: it reads the catalogue, and is no secret',
+    '`secret` for servers; `publishable` for web pages and apps: it reads the catalogue, and is no secret; `restricted` for programs that do only what its scopes say, within a budget',
 } as const;
 const duration = { type: 'string', maxLength: 16, rule: durationRule } as const;
 
@@ -35,10 +35,27 @@ const keyName = {
 export const ApiKey = {
   title: 'ApiKey',
   type: 'object',
-  required: ['id', 'kind', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  required: [
+    'id',
+    'kind',
+    'actor',
+    'name',
+    'type',
+    'last4',
+    'scopes',
+    'createdAt',
+    'expiresAt',
+    'lastUsedAt',
+  ],
   properties: {
     id: int64,
     kind,
+    actor: {
+      type: 'string',
+      description:
+        'The principal in events and orders. A restricted key that was rotated keeps that of the first',
+      examples: ['key:12'],
+    },
     name: { type: ['string', 'null'], description: 'What you call the key' },
     type: keyType,
     last4: { type: 'string', description: 'The last four characters of the key' },
@@ -53,6 +70,7 @@ export const ApiKey = {
     {
       id: 12,
       kind: 'secret',
+      actor: 'key:12',
       name: 'warehouse scanner',
       type: 'test',
       last4: 'mple',
@@ -97,9 +115,14 @@ export const ApiKeyInput = {
       // Only the command line creates keys with the scope admin.
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
       description:
-        'Scopes of the key. A secret key without scopes can only read. A publishable key can have `write:orders`: customers who are logged in then order with it',
+        'Scopes of the key. A secret key without scopes can only read. A publishable key can have `write:orders`: customers who are logged in then order with it. A restricted key needs one or more of `read:cheeses`, `write:cheeses`, `read:orders` and `write:orders`',
     },
-    expiresIn: { ...duration, rule: lifetimeRule, description: 'Never by default', examples: ['90d'] },
+    expiresIn: {
+      ...duration,
+      rule: lifetimeRule,
+      description: 'Never by default; 90d for a restricted key, and 366d at most',
+      examples: ['90d'],
+    },
     ...keyLimits,
   },
   examples: [{ name: 'warehouse scanner', scopes: ['write:cheeses'], expiresIn: '90d' }],
@@ -120,4 +143,25 @@ export const RotationInput = {
     overlap: { ...duration, default: '24h', description: 'How long the old key stays valid' },
   },
   examples: [{ overlap: '1h' }],
+} as const;
+
+export const ApiKeySpending = {
+  title: 'ApiKeySpending',
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['day', 'dollars', 'orders'],
+        properties: {
+          day: { type: 'string', format: 'date', description: 'A day in UTC' },
+          dollars: { type: 'number', description: 'Sum of the orders, cancelled ones included' },
+          orders: { type: 'integer' },
+        },
+      },
+    },
+  },
+  examples: [{ items: [{ day: '2026-01-15', dollars: 32.5, orders: 1 }] }],
 } as const;

@@ -13,12 +13,14 @@ import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { kindsOfKeys, requireKind, tooManyKeys } from './kinds.ts';
-import { credentialByHash, type KeyRow, keyQueries } from './queries.ts';
+import { actorOf, credentialByHash, type KeyRow, keyQueries } from './queries.ts';
 
 /** An API key without its secret, with the limits that it has. */
 export interface KeyDetails extends KeyLimits {
   readonly id: number;
   readonly kind: KeyKind;
+  /** The principal in events and orders. */
+  readonly actor: string;
   readonly name: string | null;
   readonly type: KeyType;
   readonly last4: string;
@@ -42,6 +44,8 @@ export interface KeyRequest extends GivenLimits {
   readonly type?: KeyType | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly lifetimeMs?: number | undefined;
+  /** The first of the restricted keys that replaced each other. */
+  readonly firstId?: number | null | undefined;
   /** A key that is known already, in place of a new one. */
   readonly key?: string | undefined;
 }
@@ -54,6 +58,8 @@ export interface KeyService extends AccountService {
   /** Creates a known key unless it exists. @throws AppError conflict when three keys are active already */
   ensure(context: Context, accountId: number, key: string, scopes: readonly string[]): Promise<void>;
   list(accountId: number): Promise<KeyDetails[]>;
+  /** The key may have ended. @throws AppError notFound */
+  find(keyId: number): Promise<KeyDetails>;
   /** Includes revoked keys. A key without a name is named by its account and its last characters. */
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** null: without a name. @throws AppError notFound, conflict when the key has ended */
@@ -95,8 +101,9 @@ export function createKeyService(dependencies: Dependencies): KeyService {
     }
     const now = clock.now();
     const queries = keyQueries(tx);
-    const { kind = 'secret', name = null, scopes = [], origins } = request;
-    const limits = requireKind(kind, scopes, { origins });
+    const { kind = 'secret', name = null, scopes = [] } = request;
+    const limits = requireKind(kind, request);
+    const lifetimeMs = request.lifetimeMs ?? kindsOfKeys[kind].lifetimeMs;
     if ((await queries.countActive(accountId, kind, timestamp(now))) >= kindsOfKeys[kind].activeMax) {
       throw tooManyKeys(kind);
     }
@@ -112,7 +119,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
       last4: key.slice(-4),
       scopes: [...new Set(scopes)].join(' '),
       created_at: timestamp(now),
-      expires_at: request.lifetimeMs === undefined ? null : timestamp(now + request.lifetimeMs),
+      expires_at: lifetimeMs === undefined ? null : timestamp(now + lifetimeMs),
+      first_id: request.firstId ?? null,
     });
     return { ...toApiKey(row as KeyRow), key };
   }
@@ -159,6 +167,14 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         await record(tx, context, keyEvents.created.of(`api_key:${created.id}`, withoutSecret(created)));
         return created;
       }),
+
+    async find(keyId) {
+      const row = await keyQueries(database).find(keyId);
+      if (row === undefined) {
+        throw new AppError('notFound', 'There is no such API key.');
+      }
+      return toApiKey(row);
+    },
 
     listNames: (ids) => keyQueries(database).listNames(ids),
 
@@ -209,6 +225,7 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         const created = await insert(tx, old.account_id, {
           ...(JSON.parse(old.limits) as KeyLimits),
           kind: old.kind,
+          firstId: old.kind === 'restricted' ? (old.first_id ?? old.id) : null,
           name: old.name,
           type: old.type,
           scopes: toApiKey(old).scopes,
@@ -236,6 +253,7 @@ function toApiKey(row: KeyRow): KeyDetails {
   return {
     id: row.id,
     kind: row.kind,
+    actor: actorOf(row),
     name: row.name,
     type: row.type,
     last4: row.last4,

@@ -1,6 +1,7 @@
 /** Opens the authorization server, and what a credential can read about itself. */
 import type { Area, AreaDependencies } from '../../http/area.ts';
 import type { CountClientIp } from '../../limits/client-ip-limits.ts';
+import type { KeyBudgets } from '../keys/budgets.ts';
 import type { KeyService } from '../keys/service.ts';
 import { selfRoutes } from '../self-routes.ts';
 import { createClientService } from './clients.ts';
@@ -14,6 +15,7 @@ import { createScopeApprovals } from './scope-approvals.ts';
 
 interface Dependencies extends AreaDependencies {
   readonly keys: KeyService;
+  readonly budgets: KeyBudgets;
   readonly directory: CustomerDirectory;
   /** null where customers cannot register. */
   readonly registration: Registration | null;
@@ -23,7 +25,7 @@ interface Dependencies extends AreaDependencies {
 }
 
 export function openOauth(dependencies: Dependencies) {
-  const { database, clock, config, keys, directory, bounds, issuer, contextOf } = dependencies;
+  const { database, clock, config, keys, budgets, directory, bounds, issuer, contextOf } = dependencies;
   const clients = createClientService(database, clock);
   const approvals = createScopeApprovals(database, clock);
   const consoleClient = createConsoleClient({ database, clock, keys, context: contextOf('system') });
@@ -33,7 +35,7 @@ export function openOauth(dependencies: Dependencies) {
     consoleLinks: createConsoleLinks({ database, clock, approvals, client: consoleClient }),
     routes: [
       ...oauthOperatorRoutes({ clients, approvals, keys }),
-      ...selfRoutes({ keys, directory, approvals, config, bounds }),
+      ...selfRoutes({ keys, budgets, directory, approvals, config, bounds }),
       metadataRoute(issuer),
       styleRoute(),
     ],

@@ -1,6 +1,5 @@
 /** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
 import { roles } from '../../auth/oauth/customer-directory.ts';
-import { commandName } from '../../command-name.ts';
 import { environments, parseEnum } from '../../settings/parsers.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import {
@@ -19,11 +18,11 @@ import {
   serveOptions,
 } from '../framework/command-options.ts';
 import { buildCommandTree } from '../framework/command-tree.ts';
-import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framework/key-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
 import { seedOptions } from '../framework/seed-options.ts';
 import { catalogueCommands } from './catalogue-commands.ts';
 import { eventCommands } from './event-commands.ts';
+import { keyCommands, secretHelp } from './key-commands.ts';
 import { mailCommands } from './mail-commands.ts';
 import { noteCommands } from './note-commands.ts';
 import { orderCommands } from './order-commands.ts';
@@ -32,8 +31,6 @@ import { snapshotCommands } from './snapshot-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
-const secretHelp = `Standard output has the secret only and everything else is on standard error, so KEY=$(${commandName} keys create ...) works.`;
-const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
 const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
 
 /** Names that come before a subcommand. */
@@ -92,34 +89,7 @@ export const commands: readonly CommandDefinition[] = [
     options: changeOptions,
     load: async () => (await import('./access/accounts.ts')).setPlan,
   }),
-  command({
-    name: 'keys create',
-    summary: 'create an API key and print it once',
-    help: secretHelp,
-    options: createKeyOptions,
-    load: async () => (await import('./access/keys.ts')).createKey,
-  }),
-  command({
-    name: 'keys list',
-    summary: 'list the active API keys of an account',
-    options: listKeysOptions,
-    load: async () => (await import('./access/keys.ts')).listKeys,
-  }),
-  command({
-    name: 'keys rotate',
-    summary: 'create a key that replaces another; both are valid during the overlap',
-    help: secretHelp,
-    arguments: [keyId],
-    options: rotateKeyOptions,
-    load: async () => (await import('./access/keys.ts')).rotateKey,
-  }),
-  command({
-    name: 'keys revoke',
-    summary: 'revoke an API key immediately',
-    arguments: [keyId],
-    options: changeOptions,
-    load: async () => (await import('./access/keys.ts')).revokeKey,
-  }),
+  ...keyCommands,
   command({
     name: 'clients create',
     summary: 'register an application and print its secret once',

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import { countedPrincipal } from '../../limits/rate-limits.ts';
 import type { RequestCharge } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
-import { clientNetwork, statedClientIp } from '../client-ip.ts';
+import { clientNetwork, isInNetworks, statedClientIp } from '../client-ip.ts';
 import { narrowCors } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import { planHeaders } from '../responses/rate-limit-headers.ts';
@@ -95,18 +95,32 @@ function chargePlan(exchange: Exchange): MaybePromise<void> {
 }
 
 /**
- * Lifts no limit of logins and registrations: anybody gets a session by registering, and a publishable key from a page.
+ * Lifts no limit of logins and registrations: anybody gets a session by registering, and a publishable key from a page. A
+ * restricted key may not log in.
  */
-const isForAnybody = ({ accountId, kind }: Principal) => accountId === null || kind === 'publishable';
+const isForAnybody = ({ accountId, kind }: Principal) =>
+  accountId === null || kind === 'publishable' || kind === 'restricted';
 
 /** @throws AppError unauthorized, forbidden */
 export function authorize(exchange: Exchange): void {
   for (const principal of exchange.principals) {
     if (principal.limits !== null) {
       requireOrigin(principal.limits, exchange.request.headers.origin);
+      requireClientIp(principal.limits, exchange.request.ip);
     }
   }
   setPrincipal(exchange, exchange.principals);
+}
+
+/** @throws AppError forbidden */
+function requireClientIp({ addresses }: KeyLimits, clientIp: string): void {
+  if (addresses !== undefined && !isInNetworks(clientIp, addresses)) {
+    throw new AppError(
+      'forbidden',
+      `This restricted key is accepted only from ${addresses.join(', ')}. Send the request from there, or create a key with this network.`,
+      { details: { scopes: [] } },
+    );
+  }
 }
 
 /** Stops pages of other origins. Programs send any Origin, or none. @throws AppError forbidden */

@@ -174,7 +174,7 @@ function changesOf(
 ): Pick<RouteInput, 'origin' | 'transaction'> {
   const { transaction, clock } = dependencies;
   return {
-    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', clock, effects),
+    origin: new RequestOrigin(request, principal, clock, effects),
     transaction: effects === null ? transaction : rollingBack(transaction, effects, clock),
   };
 }
@@ -208,13 +208,15 @@ function openConnectionOf(exchange: Exchange): OpenConnection {
 /** The trace is read only where an event is written. */
 class RequestOrigin implements Origin {
   readonly actor: string;
+  readonly limits: Principal['limits'];
   readonly requestId: string;
   readonly effects: Effects | null;
   readonly #request: FastifyRequest;
   readonly #clock: Clock;
 
-  constructor(request: FastifyRequest, actor: string, clock: Clock, effects: Effects | null) {
-    this.actor = actor;
+  constructor(request: FastifyRequest, principal: Principal | null, clock: Clock, effects: Effects | null) {
+    this.actor = principal?.id ?? 'anonymous';
+    this.limits = principal?.limits ?? null;
     this.effects = effects;
     this.requestId = request.id;
     this.#request = request;

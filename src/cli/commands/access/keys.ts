@@ -1,5 +1,7 @@
+import type { KeyKind } from '../../../access/key-limits.ts';
 import { keyPrefixes } from '../../../auth/keys/format.ts';
 import type { CreatedKey } from '../../../auth/keys/service.ts';
+import { ConfigError } from '../../../settings/parsers.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/key-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
@@ -8,17 +10,53 @@ import { withShop } from '../../framework/run-command.ts';
 
 /** Creates a key and prints it once. */
 export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<void> {
+  const kind = kindOf(options);
   return withShop(options, async ({ auth: { keys }, contextOf }) => {
     const account = await keys.findAccount(options.account);
+    const { name, type, dollarsPerOrder, dollarsPerDay, ordersPerDay } = options;
     const created = await keys.create(contextOf('cli'), account.id, {
-      kind: options.publishable ? 'publishable' : 'secret',
-      name: options.name,
-      type: options.type,
-      origins: options.origin?.length === 0 ? undefined : options.origin,
+      ...{ kind, name, type, dollarsPerOrder, dollarsPerDay, ordersPerDay },
+      origins: listOf(options.origin),
+      categories: listOf(options.category),
+      cheeseIds: listOf(options.cheeseId),
+      addresses: listOf(options.address),
       scopes: options.scope ?? [],
       lifetimeMs: options.expiresIn,
     });
     printNew(options, created);
+  });
+}
+
+function kindOf({ publishable, restricted }: OptionsOf<typeof createKeyOptions>): KeyKind {
+  if (publishable && restricted) {
+    throw new ConfigError('A key is either --publishable or --restricted. Choose one.');
+  }
+  return publishable ? 'publishable' : restricted ? 'restricted' : 'secret';
+}
+
+/** An option that was not given limits nothing. */
+const listOf = <T>(values: readonly T[] | undefined) => (values?.length ? values : undefined);
+
+/** Shows one key with its limits, and what it spent by day. */
+export function showKey(id: number, options: CommandOptions): Promise<void> {
+  return withShop(options, async ({ auth: { keys, budgets } }) => {
+    const key = await keys.find(id);
+    const days = (await budgets.list(key.actor)).map(({ day, cents, orders }) => ({
+      day,
+      dollars: cents / 100,
+      orders,
+    }));
+    const { scopes, name, ...rest } = key;
+    const rows = [
+      ...Object.entries({ ...rest, ...(name === null ? {} : { name }), scopes: scopes.join(' ') || '-' }).map(
+        ([member, value]) => [member, Array.isArray(value) ? value.join(', ') : String(value ?? '-')],
+      ),
+      ...days.map(({ day, dollars, orders }) => [
+        `spent on ${day}`,
+        `$${dollars.toFixed(2)} in ${orders} orders`,
+      ]),
+    ];
+    printResult(options, { ...key, spending: days }, formatTable(['member', 'value'], rows, ''));
   });
 }
 

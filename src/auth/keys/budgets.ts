@@ -1,0 +1,99 @@
+/**
+ * Budgets of restricted keys: how much each spent by UTC day. A key and the one that replaces it share one budget. The row
+ * of the key and day decides, so that concurrent orders on several instances never exceed it.
+ */
+import { type KeyLimits, keyIdOf } from '../../access/key-limits.ts';
+import type { Principal } from '../../access/principal.ts';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { purgeInSlices } from '../../database/purge.ts';
+import { AppError } from '../../errors.ts';
+import { type SpendingRow, spendingQueries } from './spending-queries.ts';
+
+const dayMs = 24 * 60 * 60_000;
+const keptDays = 400;
+
+export interface Today {
+  readonly dollars: number;
+  readonly orders: number;
+  /** null without such a limit. */
+  readonly dollarsLeft: number | null;
+  readonly ordersLeft: number | null;
+}
+
+export interface KeyBudgets {
+  /** Counts an order in its transaction. @throws AppError rateLimited when it exceeds the budget of the day */
+  spend(tx: Sql, key: Pick<Principal, 'id' | 'limits'>, cents: number): Promise<void>;
+  /** What a key spent today, and what is left. */
+  today(actor: string, limits: KeyLimits): Promise<Today>;
+  /** Days on which a key ordered, the newest first. */
+  list(actor: string): Promise<SpendingRow[]>;
+  /** Deletes old days. */
+  purge(): Promise<boolean>;
+}
+
+const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
+export const centsOf = (dollars: number) => Math.round(dollars * 100);
+
+export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
+  function refusal({ dollarsPerDay, ordersPerDay }: KeyLimits): AppError {
+    const now = clock.now();
+    const resetMs = dayMs - (now % dayMs);
+    const parts = [
+      ...(dollarsPerDay === undefined ? [] : [`$${dollarsPerDay}`]),
+      ...(ordersPerDay === undefined ? [] : [`${ordersPerDay} orders`]),
+    ];
+    const limit = dollarsPerDay ?? ordersPerDay ?? 0;
+    return new AppError(
+      'rateLimited',
+      `The order would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
+      {
+        details: {
+          retryAfterMs: resetMs,
+          limits: [
+            { policy: 'spend', limit: Math.floor(limit), windowSeconds: 86_400, remaining: 0, resetMs },
+          ],
+        },
+      },
+    );
+  }
+
+  return {
+    async spend(tx, { id, limits: given }, cents) {
+      const limits = given ?? {};
+      const maxCents = limits.dollarsPerDay === undefined ? null : centsOf(limits.dollarsPerDay);
+      // The first order of a day inserts the row, without a condition.
+      const isTooMuch = maxCents !== null && cents > maxCents;
+      const changed = isTooMuch
+        ? 0
+        : await spendingQueries(tx).add({
+            keyId: keyIdOf(id),
+            day: dayOf(clock.now()),
+            cents,
+            maxCents,
+            maxOrders: limits.ordersPerDay ?? null,
+          });
+      if (changed === 0) {
+        throw refusal(limits);
+      }
+    },
+
+    async today(actor, { dollarsPerDay, ordersPerDay }) {
+      const row = await spendingQueries(database).find(keyIdOf(actor), dayOf(clock.now()));
+      const { cents = 0, orders = 0 } = row ?? {};
+      return {
+        dollars: cents / 100,
+        orders,
+        dollarsLeft: dollarsPerDay === undefined ? null : Math.max(0, centsOf(dollarsPerDay) - cents) / 100,
+        ordersLeft: ordersPerDay === undefined ? null : Math.max(0, ordersPerDay - orders),
+      };
+    },
+
+    list: (actor) => spendingQueries(database).list(keyIdOf(actor), keptDays),
+
+    purge() {
+      const before = dayOf(clock.now() - keptDays * dayMs);
+      return purgeInSlices(database, (tx, limit) => spendingQueries(tx).deleteBefore(before, limit));
+    },
+  };
+}
