@@ -7,6 +7,7 @@ import { useApi, useCurd, useSignedIn } from '../../data/queries.ts';
 import { invalidate, readEffects, useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
+import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
@@ -54,13 +55,20 @@ export function CustomerDetail({ id }: { readonly id: number }) {
           <Tier details={data} />
           <Actions details={data} />
         </Stack>
-        <div>
+        <Stack>
           <Orders customerId={id} />
-        </div>
+          <Notes of={notesOf(id)} />
+        </Stack>
       </SimpleGrid>
     </>
   );
 }
+
+const notesOf = (id: number): NotesOf => ({
+  key: `customer ${id}`,
+  list: (curd) => curd.customers.listNotes(id, { limit: 100 }),
+  create: (curd, text) => curd.customers.createNote(id, { text }),
+});
 
 function Profile({ details: { customer } }: { readonly details: Details }) {
   const { id, firstName, lastName, email, phone, favouriteCheese, createdAt } = customer;
@@ -124,6 +132,9 @@ function Orders({ customerId }: { readonly customerId: number }) {
     <section className="card" aria-label="Orders">
       <Group justify="space-between" mb="xs">
         <Text fw={600}>Orders{data === undefined ? '' : ` (${data.total})`}</Text>
+        <Anchor component={Link} href={`/orders/new?customer=${customerId}`} size="sm">
+          New order
+        </Anchor>
         {data !== undefined && data.total > ordersShown ? (
           <Anchor component={Link} href={`/orders?view=list&customer=${customerId}`} size="sm">
             All orders

@@ -11,6 +11,7 @@ import { showNumber } from '../../parts/text/format.ts';
 import { messageOf } from '../../session/session.ts';
 import { guessMapping, type Mapping, readColumns } from './columns.ts';
 import { MappingForm } from './mapping-form.tsx';
+import { RemoveDemo } from './remove-demo.tsx';
 import { Changes, Counts, Done, type ImportReport, Refusals, ReportFile, Sample } from './report.tsx';
 
 const accept = '.csv,.json,.ndjson,.jsonl';
@@ -104,6 +105,7 @@ export default function Import() {
   return (
     <>
       <PageTitle title="Import">
+        {person.isAdmin && source === null ? <RemoveDemo /> : null}
         {source === null ? null : (
           <Button size="xs" variant="default" disabled={isRunning} onClick={() => setSource(null)}>
             Another file

@@ -111,7 +111,7 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
 }
 
 /** Customers are found by the beginning of a name, an e-mail address or a username. */
-function CustomerFilter({
+export function CustomerFilter({
   value,
   onChange,
 }: {
@@ -130,7 +130,10 @@ function CustomerFilter({
   );
   const options = new Map(
     [...(found.data ?? []), ...(chosen.data ? [chosen.data] : [])].map(
-      ({ id, firstName, lastName, username }) => [String(id), `${firstName} ${lastName} (${username})`],
+      ({ id, firstName, lastName, username }) => [
+        String(id),
+        `${firstName} ${lastName} (${username})`.trim(),
+      ],
     ),
   );
   return (

@@ -3,6 +3,7 @@ import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@m
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
+import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Actor } from '../../parts/text/actor.tsx';
@@ -12,6 +13,7 @@ import { Time } from '../../parts/text/time.tsx';
 import { undoHeld, useHeld } from './held.ts';
 import { useMoves } from './moved-orders.ts';
 import { ShippingAddress, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
+import { Shipment, Tracking } from './shipping/shipment.tsx';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
@@ -77,6 +79,11 @@ export function OrderDetail({ id }: { readonly id: number }) {
                 {transition.verb}
               </Button>
             ))}
+          {order.status === 'cancelled' ? (
+            <Button size="xs" component={Link} href={`/orders/new?again=${id}`}>
+              Order again
+            </Button>
+          ) : null}
           <Button size="xs" variant="default" component={Link} href={`/orders/slips?ids=${id}`}>
             Packing slip
           </Button>
@@ -131,6 +138,8 @@ export function OrderDetail({ id }: { readonly id: number }) {
         </section>
         <Stack gap="md">
           <OrderFacts order={order} />
+          <Shipment order={order} />
+          <Notes of={notesOf(id)} />
           <OrderTimeline id={id} />
         </Stack>
       </SimpleGrid>
@@ -138,6 +147,12 @@ export function OrderDetail({ id }: { readonly id: number }) {
     </>
   );
 }
+
+const notesOf = (id: number): NotesOf => ({
+  key: `order ${id}`,
+  list: (curd) => curd.orders.listNotes(id, { limit: 100 }),
+  create: (curd, text) => curd.orders.createNote(id, { text }),
+});
 
 type Order = Requested['orders'][number];
 
@@ -215,7 +230,7 @@ function OrderTimeline({ id }: { readonly id: number }) {
       </Title>
       {error !== null && data === undefined ? <Problem error={error} retry={refetch} /> : null}
       <ol className="timeline">
-        {data?.items.map(({ status, at, by, reason }) => (
+        {data?.items.map(({ status, at, by, reason, shipment }) => (
           <li key={`${status} ${at}`}>
             <Text size="sm" fw={600}>
               {status}
@@ -224,6 +239,7 @@ function OrderTimeline({ id }: { readonly id: number }) {
               <Time at={at} /> by <Actor actor={by} />
             </Text>
             {reason === null ? null : <Text size="sm">{reason}</Text>}
+            {shipment === null ? null : <Tracking {...shipment} />}
           </li>
         ))}
       </ol>

@@ -1,16 +1,24 @@
-/** Orders: a board or a list, one order, packing slips. */
-import { Anchor, SegmentedControl } from '@mantine/core';
+/** Orders: a board or a list, one order, a new one, packing slips, and shipping with tracking numbers. */
+import { Anchor, Button, SegmentedControl } from '@mantine/core';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Empty, PageTitle } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
+import { NewOrder } from './new/new-order.tsx';
 import { OrderDetail } from './order.tsx';
 import { PackingSlips } from './packing-slips.tsx';
+import { Shipping } from './shipping/shipping.tsx';
 
 export default function Orders({ id }: ScreenProps) {
   if (id === 'slips') {
     return <PackingSlips />;
+  }
+  if (id === 'ship') {
+    return <Shipping />;
+  }
+  if (id === 'new') {
+    return <NewOrder />;
   }
   if (id === undefined) {
     return <AllOrders />;
@@ -36,6 +44,12 @@ function AllOrders() {
   return (
     <>
       <PageTitle title="Orders">
+        <Button size="xs" variant="default" component={Link} href="/orders/ship">
+          Ship with tracking
+        </Button>
+        <Button size="xs" component={Link} href="/orders/new">
+          New order
+        </Button>
         <SegmentedControl
           size="xs"
           aria-label="View"

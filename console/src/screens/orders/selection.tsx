@@ -44,6 +44,16 @@ export function SelectionBar({ orders, onRequest, onClear }: Props) {
       >
         Packing slips
       </Button>
+      {orders.some(({ status }) => status === 'approved') ? (
+        <Button
+          size="compact-sm"
+          variant="default"
+          component={Link}
+          href={`/orders/ship?ids=${ids.join(',')}`}
+        >
+          Ship with tracking
+        </Button>
+      ) : null}
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
         Clear
       </Button>

@@ -16,6 +16,7 @@ import { showField } from '../fields.ts';
 import { useAvailable, useCheeses } from '../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
+import { ChangeMany } from './change-many.tsx';
 import { csvColumns } from './csv-columns.ts';
 import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
 import { type CheeseFilters, countFilters, filtersOf, statuses } from './filters.ts';
@@ -35,7 +36,7 @@ export function CheeseList() {
   );
   const { change, dialog } = useListedChange();
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
-  const [bulk, setBulk] = useState<BulkAction | null>(null);
+  const [bulk, setBulk] = useState<BulkAction | 'change' | null>(null);
   const [first] = pages;
   const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
 
@@ -53,6 +54,12 @@ export function CheeseList() {
 
   const columns = useMemo(() => columnsOf(person.mayWriteCheeses, change), [person.mayWriteCheeses, change]);
   const chosen = rows.filter(({ id }) => selected.has(id));
+  const closeBulk = (isDone: boolean) => {
+    setBulk(null);
+    if (isDone) {
+      setSelected(new Set());
+    }
+  };
 
   return (
     <>
@@ -117,16 +124,13 @@ export function CheeseList() {
         </Text>
       ) : null}
       {dialog}
-      {bulk === null ? null : (
+      {bulk === null ? null : bulk === 'change' ? (
+        <ChangeMany cheeses={chosen} onClose={closeBulk} />
+      ) : (
         <CheeseBulk
           action={bulk}
           cheeses={bulk === 'delete' ? chosen : chosen.filter(({ status }) => status !== bulk)}
-          onClose={(isDone) => {
-            setBulk(null);
-            if (isDone) {
-              setSelected(new Set());
-            }
-          }}
+          onClose={closeBulk}
         />
       )}
     </>
@@ -152,7 +156,7 @@ function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
 
 interface SelectionProps {
   readonly cheeses: readonly Cheese[];
-  readonly onAction: (action: BulkAction) => void;
+  readonly onAction: (action: BulkAction | 'change') => void;
   readonly onClear: () => void;
 }
 
@@ -169,6 +173,9 @@ function SelectionBar({ cheeses, onAction, onClear }: SelectionProps) {
             Set {status}
           </Button>
         ))}
+      <Button size="compact-sm" variant="default" onClick={() => onAction('change')}>
+        Prices, category, tags
+      </Button>
       <Button size="compact-sm" variant="outline" color="red" onClick={() => onAction('delete')}>
         Delete
       </Button>

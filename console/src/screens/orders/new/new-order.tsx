@@ -1,0 +1,349 @@
+/** A new order for a customer who calls, or once more the order of another one: with stock and a quote while it is written. */
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  Select,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { type Body, isCurdError, type Order } from '../../../../../client/src/index.ts';
+import { useApi, useCurd } from '../../../data/queries.ts';
+import { fieldErrors, useAction } from '../../../parts/action.ts';
+import { Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { showKilograms, showMoney } from '../../../parts/text/format.ts';
+import { messageOf } from '../../../session/session.ts';
+import { CustomerFilter } from '../filters.tsx';
+
+type Input = Body<'placeOrder'>;
+
+interface Line {
+  readonly cheeseId: number;
+  readonly name: string;
+  /** Text of the field. */
+  readonly quantity: string;
+}
+
+interface ShippingFields {
+  readonly street: string;
+  readonly zipCode: string;
+  readonly city: string;
+  readonly state: string;
+  readonly country: string;
+}
+
+const noAddress: ShippingFields = { street: '', zipCode: '', city: '', state: '', country: '' };
+
+const addressOf = ({
+  shippingAddress: { street, zipCode, city, state, country },
+}: Order): ShippingFields => ({
+  street,
+  zipCode: zipCode ?? '',
+  city,
+  state: state ?? '',
+  country,
+});
+
+/** `?customer=5` chooses the customer, and `?again=31` the lines, the shipping address and the customer of an order. */
+export function NewOrder() {
+  const [search] = useSearchParams();
+  const again = /^[1-9]\d{0,14}$/.exec(search.get('again') ?? '')?.[0];
+  const { data, error, refetch } = useApi([`order ${again ?? ''}`, 'again'], async (curd) => {
+    if (again === undefined) {
+      return { order: null, customer: search.get('customer') };
+    }
+    const [order, customer] = await Promise.all([
+      curd.orders.get(Number(again)),
+      curd.orders.getCustomer(Number(again)),
+    ]);
+    return { order, customer: customer === undefined ? null : String(customer.id) };
+  });
+  if (data === undefined) {
+    return (
+      <>
+        <PageTitle title="New order" />
+        {error === null ? <Loading what="the order" /> : <Problem error={error} retry={refetch} />}
+      </>
+    );
+  }
+  return <OrderForm key={again ?? ''} {...data} />;
+}
+
+/** The request, or null while something is missing. */
+function inputOf(lines: readonly Line[], address: ShippingFields, notes: string): Input | null {
+  const isComplete =
+    lines.length > 0 &&
+    lines.every(({ quantity }) => /^[1-9]\d{0,2}$/.test(quantity)) &&
+    address.street.trim() !== '' &&
+    address.city.trim() !== '' &&
+    /^[a-z]{2}$/i.test(address.country.trim());
+  return isComplete
+    ? {
+        items: lines.map(({ cheeseId, quantity }) => ({ cheeseId, quantity: Number(quantity) })),
+        shippingAddress: {
+          street: address.street.trim(),
+          city: address.city.trim(),
+          country: address.country.trim(),
+          ...(address.zipCode.trim() === '' ? {} : { zipCode: address.zipCode.trim() }),
+          ...(address.state.trim() === '' ? {} : { state: address.state.trim() }),
+        },
+        ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
+      }
+    : null;
+}
+
+function OrderForm({
+  order,
+  customer: first,
+}: {
+  readonly order: Order | null;
+  readonly customer: string | null;
+}) {
+  const curd = useCurd();
+  const [, navigate] = useLocation();
+  const { run, isRunning } = useAction();
+  const [customer, setCustomer] = useState(first);
+  const [lines, setLines] = useState<readonly Line[]>(
+    () =>
+      order?.items.map(({ cheeseId, cheeseName, quantity }) => ({
+        cheeseId,
+        name: cheeseName,
+        quantity: String(quantity),
+      })) ?? [],
+  );
+  const [address, setAddress] = useState(order === null ? noAddress : addressOf(order));
+  const [notes, setNotes] = useState('');
+  const input = inputOf(lines, address, notes);
+  const query = customer === null ? {} : { customerId: Number(customer) };
+  /** Idempotency key of this body: an order that was placed and not confirmed is not placed twice. */
+  const sent = useRef({ body: '', key: '' });
+
+  const [asked] = useDebouncedValue(input === null ? '' : JSON.stringify({ input, query }), 300);
+  const quote = useApi(['quote', asked], async (api, signal) =>
+    asked === ''
+      ? null
+      : await api.orders.quote(JSON.parse(asked).input, { signal }, JSON.parse(asked).query),
+  );
+  const problems = (quote.error && fieldErrors(quote.error)) ?? {};
+  const ids = lines.map(({ cheeseId }) => cheeseId);
+  const stock = useApi(['stock', 'of new order', ids], async (api) =>
+    ids.length === 0 ? [] : (await api.cheeses.listAvailability({ cheeseIds: ids.map(String) })).items,
+  );
+
+  async function place(): Promise<void> {
+    if (input === null || isRunning) {
+      return;
+    }
+    const body = JSON.stringify({ input, query });
+    if (sent.current.body !== body) {
+      sent.current = { body, key: crypto.randomUUID() };
+    }
+    let placed: Order | undefined;
+    await run(
+      null,
+      async () => {
+        placed = await curd.orders.place(input, { idempotencyKey: sent.current.key }, query);
+      },
+      'orders',
+    );
+    if (placed !== undefined) {
+      navigate(`/orders/${placed.id}`);
+    }
+  }
+
+  const setLine = (index: number, quantity: string) =>
+    setLines(lines.map((line, at) => (at === index ? { ...line, quantity } : line)));
+  const field = (name: keyof ShippingFields, label: string, max: number) => (
+    <TextInput
+      size="xs"
+      label={label}
+      maxLength={max}
+      autoComplete="off"
+      value={address[name]}
+      error={problems[`shippingAddress.${name}`]}
+      onChange={({ currentTarget }) => setAddress({ ...address, [name]: currentTarget.value })}
+    />
+  );
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void place();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 's' && (event.ctrlKey || event.metaKey)) {
+          event.preventDefault();
+          void place();
+        }
+      }}
+    >
+      <PageTitle title="New order">
+        <Text fw={600} className="figure" role="status" aria-label="Quote">
+          {quote.data == null ? '' : showMoney(quote.data.total)}
+        </Text>
+        <Button size="xs" type="submit" loading={isRunning} disabled={input === null}>
+          Place order
+        </Button>
+      </PageTitle>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <section className="card" aria-label="Cheeses">
+          <CheeseSearch
+            onChoose={(cheeseId, name) =>
+              setLines(
+                lines.some((line) => line.cheeseId === cheeseId)
+                  ? lines
+                  : [...lines, { cheeseId, name, quantity: '1' }],
+              )
+            }
+          />
+          <Table mt="sm" verticalSpacing={4}>
+            <Table.Tbody>
+              {lines.map(({ cheeseId, name, quantity }, index) => {
+                const left = stock.data?.find((one) => one.cheeseId === cheeseId);
+                const line = quote.data?.items.find((item) => item.cheeseId === cheeseId);
+                return (
+                  <Table.Tr key={cheeseId}>
+                    <Table.Td>
+                      <Anchor component={Link} size="sm" href={`/cheeses/${cheeseId}`} tabIndex={-1}>
+                        {name}
+                      </Anchor>
+                      <Text size="xs" c={left?.orderable === false ? 'red' : 'dimmed'}>
+                        {left === undefined
+                          ? ''
+                          : !left.orderable
+                            ? 'cannot be ordered now'
+                            : left.kilograms === null
+                              ? 'available'
+                              : `${showKilograms(left.kilograms)} left`}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td w={110}>
+                      <TextInput
+                        size="xs"
+                        inputMode="numeric"
+                        aria-label={`Kilograms of ${name}`}
+                        rightSection={<Text size="xs">kg</Text>}
+                        maxLength={3}
+                        value={quantity}
+                        error={problems[`items[${index}].quantity`] ?? problems[`items[${index}].cheeseId`]}
+                        onChange={({ currentTarget }) => setLine(index, currentTarget.value)}
+                      />
+                    </Table.Td>
+                    <Table.Td ta="right" className="figure">
+                      {line === undefined ? '' : showMoney(line.pricePerKg * line.quantity)}
+                    </Table.Td>
+                    <Table.Td w={70}>
+                      <Button
+                        size="compact-xs"
+                        variant="subtle"
+                        color="gray"
+                        aria-label={`Remove ${name}`}
+                        onClick={() => setLines(lines.filter((_, at) => at !== index))}
+                      >
+                        Remove
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                );
+              })}
+            </Table.Tbody>
+          </Table>
+          {quote.error !== null && !isCurdError(quote.error, 'validation_error') ? (
+            <Alert color="red" mt="sm">
+              {messageOf(quote.error)}
+            </Alert>
+          ) : null}
+        </section>
+        <Stack gap="md">
+          <section className="card" aria-label="Delivery">
+            <Group align="end" gap="xs" mb="xs">
+              <CustomerFilter value={customer} onChange={setCustomer} />
+              {customer === null ? (
+                <Text size="xs" c="dimmed">
+                  Without a customer, the order belongs to you.
+                </Text>
+              ) : (
+                <LastAddress customerId={Number(customer)} onChoose={setAddress} />
+              )}
+            </Group>
+            <SimpleGrid cols={2} spacing="xs">
+              {field('street', 'Street', 200)}
+              {field('city', 'City', 100)}
+              {field('zipCode', 'Zip code', 32)}
+              {field('state', 'State', 100)}
+              {field('country', 'Country (two letters)', 2)}
+            </SimpleGrid>
+            <TextInput
+              mt="xs"
+              size="xs"
+              label="Wishes of the customer"
+              maxLength={1000}
+              value={notes}
+              error={problems.notes}
+              onChange={({ currentTarget }) => setNotes(currentTarget.value)}
+            />
+          </section>
+        </Stack>
+      </SimpleGrid>
+    </form>
+  );
+}
+
+/** Available cheeses by the beginnings of words. */
+function CheeseSearch({ onChoose }: { readonly onChoose: (id: number, name: string) => void }) {
+  const [text, setText] = useState('');
+  const [query] = useDebouncedValue(text.trim(), 150);
+  const { data = [] } = useApi(['cheeses', 'for new order', query], async (curd) =>
+    query === '' ? [] : (await curd.cheeses.list({ q: query, status: ['available'], limit: 10 })).items,
+  );
+  return (
+    <Select
+      size="xs"
+      label="Add a cheese"
+      placeholder="Name"
+      searchable
+      filter={({ options }) => options}
+      nothingFoundMessage={query === '' ? 'Write the beginning of a name' : 'No available cheese was found'}
+      data={data.map(({ id, name, pricePerKg }) => ({
+        value: String(id),
+        label: `${name}${pricePerKg === undefined ? '' : `, ${showMoney(pricePerKg)} per kg`}`,
+      }))}
+      value={null}
+      searchValue={text}
+      onSearchChange={setText}
+      onChange={(id) => {
+        const found = data.find((cheese) => String(cheese.id) === id);
+        if (found !== undefined) {
+          onChoose(found.id, found.name);
+          setText('');
+        }
+      }}
+    />
+  );
+}
+
+/** Takes over the shipping address of the customer's last order. */
+function LastAddress({
+  customerId,
+  onChoose,
+}: {
+  readonly customerId: number;
+  readonly onChoose: (address: ShippingFields) => void;
+}) {
+  const { data } = useApi(['orders', 'of customer', customerId, 'last'], async (curd) => {
+    const { items } = await curd.orders.list({ customerId, limit: 1 });
+    return items[0] ?? null;
+  });
+  return data == null ? null : (
+    <Button size="xs" variant="default" onClick={() => onChoose(addressOf(data))}>
+      Address of order {data.id}
+    </Button>
+  );
+}

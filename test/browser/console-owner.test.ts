@@ -1,0 +1,142 @@
+/** What an owner does every day in the console: ships with tracking numbers, notes, and orders by telephone. */
+import assert from 'node:assert/strict';
+import { suite } from 'node:test';
+import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
+import { newCustomer } from '../auth/holders.ts';
+import { bern, until } from '../context.ts';
+import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+
+async function newCheese({ shop }: OpenConsole, name: string): Promise<number> {
+  const body = { name, pricePerKg: 20 };
+  return (await shop.request('POST', '/v2/cheeses', { as: shop.admin, body })).json.id;
+}
+
+async function placeApproved({ shop }: OpenConsole, cheeseId: number): Promise<number> {
+  const body = { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
+  const { json } = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
+  await shop.request('POST', `/v2/store/order/${json.id}/approve`, { as: shop.admin });
+  return json.id;
+}
+
+const shipmentOf = async ({ shop }: OpenConsole, id: number) =>
+  (await shop.request('GET', `/v2/store/order/${id}/shipment`, { as: shop.admin })).json;
+
+suite('the day of an owner', () => {
+  const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
+
+  inConsole('ships orders with tracking numbers, one field after the other', async (opened) => {
+    const { page, goTo } = opened;
+    const cheese = await newCheese(opened, 'Parcel');
+    const ids = [await placeApproved(opened, cheese), await placeApproved(opened, cheese)];
+    await goTo(`/orders/ship?ids=${ids.join(',')}`);
+    await page.getByLabel('Carrier').fill('Swiss Post');
+    await page.getByLabel('Tracking page').fill('https://carrier.example/{number}');
+    await page.getByLabel(`Tracking number of order ${ids[0]}`).focus();
+    await page.keyboard.type('99.1');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('99.2');
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 of 2 done.').waitFor();
+    for (const [index, id] of ids.entries()) {
+      const number = `99.${index + 1}`;
+      const { carrier, trackingNumber, trackingUrl } = await shipmentOf(opened, id);
+      assert.deepEqual(
+        [carrier, trackingNumber, trackingUrl],
+        ['Swiss Post', number, `https://carrier.example/${number}`],
+      );
+    }
+  });
+
+  inConsole('shows and changes the shipment of an order, and its notes', async (opened) => {
+    const { page, goTo } = opened;
+    const id = await placeApproved(opened, await newCheese(opened, 'Noted'));
+    await goTo(`/orders/${id}`);
+    await page.getByLabel('New note').fill('Called on Monday');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Called on Monday').and(page.locator('p')).waitFor();
+    await page.getByLabel('Tracking page').fill('http://carrier.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('must be an https URL').first().waitFor();
+    await page.getByLabel('Tracking page').fill('https://carrier.example/7');
+    await page.getByLabel('Tracking number').fill('7');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: /7$/ }).waitFor();
+    await page.getByLabel('Tracking number').fill('8');
+    await page.keyboard.press('Enter');
+    await until(async () => (await shipmentOf(opened, id)).trackingNumber === '8');
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page.getByLabel('Delete the note Called on Monday').click();
+    await page.getByLabel('Delete the note Called on Monday').waitFor({ state: 'detached' });
+  });
+
+  inConsole('places an order for a customer who calls, and a cancelled one again', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const ada = await newCustomer(shop, 'ada', 'customer');
+    const cheese = await newCheese(opened, 'Telephone cheese');
+    await goTo(`/orders/new?customer=${ada}`);
+    await page.getByRole('combobox', { name: 'Add a cheese' }).fill('Telephone');
+    await page.getByRole('option', { name: /Telephone cheese/ }).click();
+    await page.getByLabel('Kilograms of Telephone cheese').fill('3');
+    for (const [label, value] of [
+      ['Street', bern.street],
+      ['City', bern.city],
+      ['Country (two letters)', bern.country],
+    ] as const) {
+      await page.getByLabel(label).fill(value);
+    }
+    await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
+    await page.getByText('available').first().waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page.keyboard.press('Control+s');
+    await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
+    const list = () => shop.request('GET', `/v2/store/orders?customerId=${ada}`, { as: shop.admin });
+    const [placed] = (await list()).json.items;
+    assert.deepEqual([placed.items[0].cheeseId, placed.items[0].quantity], [cheese, 3]);
+
+    await shop.request('DELETE', `/v2/store/order/${placed.id}`, { as: shop.admin });
+    await page.getByRole('link', { name: 'Order again' }).click();
+    await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
+    await page.getByRole('button', { name: 'Place order' }).click();
+    await until(async () => (await list()).json.total === 2);
+  });
+
+  inConsole('removes the demo', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const { cheeses, contextOf } = shop.app;
+    await fillDemoCatalogue(cheeses.service, contextOf('test'));
+    const own = await cheeses.service.count();
+    await goTo('/import');
+    await page.getByRole('button', { name: 'Remove the demo' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove the demo' }).waitFor({ state: 'detached' });
+    assert.ok((await cheeses.service.count()) < own - 40);
+  });
+
+  inConsole('changes the prices of selected cheeses after a preview, and undoes it', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const ids = [await newCheese(opened, 'Season one'), await newCheese(opened, 'Season two')];
+    const prices = async (): Promise<number[]> =>
+      Promise.all(
+        ids.map(
+          async (id) => (await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).json.pricePerKg,
+        ),
+      );
+    await goTo('/cheeses?q=Season');
+    for (const name of ['Season one', 'Season two']) {
+      await page.getByRole('checkbox', { name: new RegExp(name) }).check();
+    }
+    await page.getByRole('button', { name: 'Prices, category, tags' }).click();
+    await page.getByLabel('Change of the price').fill('7');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 to be changed').waitFor();
+    await page.getByText('$21.40').first().waitFor();
+    assert.deepEqual(await prices(), [20, 20]);
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page.getByRole('button', { name: 'Change 2' }).click();
+    await until(async () => (await prices()).join() === '21.4,21.4');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await prices()).join() === '20,20');
+  });
+});
