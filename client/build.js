@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { hasTools } from './generate.js';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const entries = ['src/index.ts', 'webhooks/index.ts', 'oauth/index.ts'];
+const entries = ['src/index.ts', 'webhooks/index.ts', 'oauth/index.ts', 'testing/index.ts'];
 
 /** Types, and scripts for ES modules. Errors in types are found by the checks of the repository, not here. */
 function compile(ts, outDir, options) {
@@ -47,7 +47,7 @@ async function bundleForCommonJs() {
     outbase: '.',
     outdir: 'dist/cjs',
     bundle: true,
-    external: ['eventsource-parser', 'standardwebhooks'],
+    external: ['eventsource-parser', 'standardwebhooks', 'node:*'],
     format: 'cjs',
     target: 'es2023',
     sourcemap: true,

@@ -30,6 +30,12 @@ export function parseId(what: string, hint: string): Parser<number> {
 
 export const serveOptions = {
   allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
+  ephemeral: booleanOption(
+    'for one test run: a free port, and a new local shop with a movable clock, which is deleted at the end',
+  ),
+  stopWithStdin: booleanOption(
+    'stop when standard input ends, which is when the program that started it ends',
+  ),
 };
 
 export const consoleOptions = { open: booleanOption('also open it in the browser of this machine') };

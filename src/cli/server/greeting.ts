@@ -2,6 +2,9 @@
 import { commandName } from '../../command-name.ts';
 import type { Environment } from '../../settings/config.ts';
 
+/** The account of the first key. */
+export const localAccount = 'local';
+
 export interface Greeting {
   readonly url: string;
   readonly publicUrl: string;

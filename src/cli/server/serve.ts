@@ -3,18 +3,21 @@ import type { Config } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { listenErrorText } from '../../system-errors.ts';
 import type { serveOptions } from '../framework/command-options.ts';
-import type { CommandOptions, OptionsOf } from '../framework/options.ts';
+import type { OptionsOf } from '../framework/options.ts';
 import { configForExistingShop } from '../framework/run-command.ts';
 import { printGreeting } from './greeting.ts';
 
+type ServeOptions = OptionsOf<typeof serveOptions>;
+
 /** Starts the server and returns. It runs until SIGTERM or SIGINT. */
-export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
-  const config = await configForExistingShop(options);
+export async function serve(options: ServeOptions): Promise<void> {
+  const shop = options.ephemeral ? (await import('./ephemeral.ts')).createEphemeralShop(options) : null;
+  const config = await configForExistingShop(shop === null ? options : { ...options, flags: shop.flags });
   if (config.processes > 1) {
     const { serveByProcesses } = await import('./processes.ts');
     return serveByProcesses(config, options.json);
   }
-  const unlock = await lock(config, options.allowSecondServer);
+  const unlock = shop?.unlock ?? (await lock(config, options.allowSecondServer));
   try {
     // Not loaded where other processes serve.
     const { buildApp } = await import('../../app/build-app.ts');
@@ -45,7 +48,11 @@ async function lock({ database }: Config, isSecondAllowed: boolean): Promise<(()
   return unlock;
 }
 
-async function run(app: App, { json }: CommandOptions, unlock: (() => void) | null): Promise<void> {
+async function run(
+  app: App,
+  { json, ephemeral, stopWithStdin }: ServeOptions,
+  unlock: (() => void) | null,
+): Promise<void> {
   const { startServer } = await import('./start-server.ts');
   const launch = { isFirst: true, reusePort: false, isOnlyServer: unlock !== null };
   const server = startServer(app, launch, () => unlock?.());
@@ -53,8 +60,17 @@ async function run(app: App, { json }: CommandOptions, unlock: (() => void) | nu
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void server.stop(signal));
   }
+  if (stopWithStdin) {
+    process.stdin.once('close', () => void server.stop('the end of standard input')).resume();
+  }
   const greeting = await server.greeting;
-  if (greeting !== null) {
+  if (greeting === null) {
+    return;
+  }
+  if (ephemeral) {
+    const { greetEphemerally, printEphemeralGreeting } = await import('./ephemeral.ts');
+    printEphemeralGreeting(await greetEphemerally(app, greeting), json);
+  } else {
     printGreeting(greeting, json);
   }
 }

@@ -12,10 +12,7 @@ import { ConfigError } from '../../settings/parsers.ts';
 import { publicBaseUrl } from '../../settings/urls.ts';
 import { consoleLinkUrl } from '../commands/access/console.ts';
 import { unknownVariables } from '../framework/run-command.ts';
-import type { Greeting } from './greeting.ts';
-
-/** The account of the first key. */
-const localAccount = 'local';
+import { type Greeting, localAccount } from './greeting.ts';
 
 export interface Launch {
   /** Whether this process makes what a shop needs once: the demo catalogue, the first key, the link to the console. */
