@@ -1,6 +1,7 @@
 /** The clock of the shop: what it shows, how it moves, and what it refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
 import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 import { clockPath, findOrder as order, placeOrder as place } from './helper.ts';
 
@@ -105,6 +106,23 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     const third = await advance(shop, { advance: '3d' }, headers);
     assert.equal(third.headers['idempotency-replayed'], undefined);
     assert.ok(Date.parse(third.json.now) - Date.parse(first.json.now) > 4 * dayMs);
+  });
+});
+
+onBothEngines('A request whose response was not stored', (engine) => {
+  test('continues to its time with the same key, also when that has passed', async (t) => {
+    const shop = await openShop(t, { engine });
+    for (const body of [{ to: new Date(Date.now() + dayMs).toISOString() }, { advance: '2d' }]) {
+      const headers = { 'Idempotency-Key': `key-of-${Object.keys(body)}` };
+      const first = await advance(shop, body, headers);
+      assert.equal(first.status, 200, first.text);
+      await shop.app.database.run(sql`delete from stored_response`);
+      const again = await advance(shop, body, headers);
+      assert.equal(again.status, 200, again.text);
+      assert.equal(again.headers['idempotency-replayed'], undefined);
+      assert.ok(Date.parse(again.json.now) - Date.parse(first.json.now) < 60_000);
+      assertFields(await advance(shop, { advance: '9d' }, headers), ['']);
+    }
   });
 });
 

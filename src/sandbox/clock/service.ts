@@ -50,12 +50,16 @@ export function createClockService(dependencies: Dependencies): ClockService {
 
     async advance(context, request, name) {
       const movable = requireMovable(clock);
-      const target = targetOf(request, movable);
       if (context.origin.effects !== null) {
+        const target = timeOf(targetOf(request, movable), movable);
         return context.transaction(async (tx) => {
-          await forecast(tx, context, clock, jobsBy, timeOf(target, clock));
+          await forecast(tx, context, clock, jobsBy, target);
           return { now: clock.now(), did: nothing, more: false };
         });
+      }
+      if (name === null) {
+        // Refused before it waits for others. The time of a request with a name may have passed since its first attempt.
+        targetOf(request, movable);
       }
       const stopped = () => isStopped;
       return withAdvanceLease(database, movable, stopped, async (lease) => {
