@@ -234,5 +234,26 @@ test('On a running server, curd', async (suite) => {
     },
   );
 
+  await suite.test('orders note, customers note and demo remove change what the API shows', async () => {
+    const id = String(await place());
+    const note = await curdJson(shop, 'orders', 'note', id, 'Ring twice');
+    assert.deepEqual([note.text, note.author], ['Ring twice', 'cli']);
+    assert.deepEqual((await send('GET', `/store/order/${id}/notes`)).json.items, [note]);
+    assert.deepEqual((await curdJson(shop, 'orders', 'notes', id)).items, [note]);
+    assertRefused(await curd(shop, 'orders', 'note', id, ' '), /text: must contain/);
+    assertRefused(await curd(shop, 'customers', 'note', 'nobody', 'x'), /customer/);
+    await send('POST', '/customer', {
+      username: 'noted',
+      email: 'noted@example.com',
+      password: 'correct horse battery',
+    });
+    const about = await curdJson(shop, 'customers', 'note', 'noted', 'Prefers young cheeses');
+    assert.deepEqual((await curdJson(shop, 'customers', 'notes', 'noted')).items, [about]);
+    const total = async () => (await send('GET', '/cheeses?limit=1')).json.total;
+    const before = await total();
+    assert.equal((await curdJson(shop, 'demo', 'remove', '--dry-run')).dryRun, true);
+    assert.equal(await total(), before);
+  });
+
   await close();
 });
