@@ -44,6 +44,7 @@ const exceptions: Readonly<Record<string, string>> = {
   listBestSellers: 'statistics.listBestSellers',
   listNames: 'events.listNames',
   registerCustomers: 'customers.registerAll',
+  requestPasswordReset: 'customers.requestPasswordReset',
   signInToConsole: 'console.signIn',
   signOutOfConsole: 'console.signOut',
 };

@@ -85,6 +85,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const mail = openMail({
     ...{ ...shared, ...oauth, accountMails, customerFinder, orderReader: orders.reader },
     administration: customers.administration,
+    customers: customers.service,
   });
   const statistics = openStatistics(shop);
   const demo = openDemo({

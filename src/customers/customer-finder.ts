@@ -64,11 +64,9 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
     },
 
     async idOfLogin(sql, { username, email }) {
-      const row =
-        email === undefined
-          ? await findByUsername(sql, username ?? '')
-          : await customerQueries(sql).findByEmail(caseFold(email));
-      return row?.id;
+      const byEmail =
+        email === undefined ? undefined : await customerQueries(sql).findByEmail(caseFold(email));
+      return (byEmail ?? (username === undefined ? undefined : await findByUsername(sql, username)))?.id;
     },
 
     listUsernames: (ids) => customerQueries(database).listUsernames(ids),

@@ -2,7 +2,7 @@
 import type { TextRule } from '../schema/schema.ts';
 
 /** Path segments of other routes: a profile under such a username could not be reached. */
-const reservedUsernames = ['login', 'logout', 'createmultiple', '.', '..'];
+const reservedUsernames = ['login', 'logout', 'createmultiple', 'password-reset', '.', '..'];
 
 /**
  * Visible characters except slashes. A variation selector may follow a character, and a joiner may be between two
@@ -20,7 +20,7 @@ export const usernameRule: TextRule = {
     return usernameText.test(text) && !reservedUsernames.includes(name);
   },
   message:
-    'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, . and ..',
+    'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, password-reset, . and ..',
 };
 
 export const passwordRule: TextRule = {

@@ -6,6 +6,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
 import { createSealer, type Sealer } from '../sealing.ts';
 import type { Config, MailName } from '../settings/config.ts';
+import { sendsMail } from '../settings/mail.ts';
 import { addMail, dropMails } from './jobs.ts';
 import { mailQueries } from './queries.ts';
 
@@ -30,7 +31,7 @@ interface Dependencies {
 export function createAccountMails({ clock, config }: Dependencies): AccountMails {
   const sealer: Sealer = createSealer(clock, config.secret, 'old addresses of customers');
   const boundTo = (customerId: number) => `customer:${customerId}`;
-  const isSent = (name: MailName) => config.mail.kind !== 'off' && config.mails.includes(name);
+  const isSent = (name: MailName) => sendsMail(config, name);
 
   async function drop(tx: Sql, customerId: number, name: MailName | null, reason: string): Promise<void> {
     await dropMails(tx, await mailQueries(tx).listWaitingOf(customerId, name), reason, clock.now());

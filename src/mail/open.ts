@@ -1,16 +1,22 @@
 /** Opens the mails to customers: what is sent, the worker that sends them. */
 import type { ClientService } from '../auth/oauth/clients.ts';
+import { createPageLayout } from '../auth/oauth/pages/pages.ts';
 import type { ScopeApprovals } from '../auth/oauth/scope-approvals.ts';
 import { createCursors } from '../cursor.ts';
 import type { CustomerAdministration } from '../customers/administration.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
+import type { CustomerService } from '../customers/service.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { counter, gauge } from '../http/metrics/metrics.ts';
+import type { CountClientIp } from '../limits/client-ip-limits.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
 import type { AccountMails } from './account-mails.ts';
 import { createTemplateStore } from './content/template-store.ts';
 import { createMailPause } from './pause.ts';
 import { createMailPreviews } from './previews.ts';
+import { forgotPasswordPages } from './reset/forgot-password-pages.ts';
+import { createResetRequests } from './reset/reset-requests.ts';
+import { resetRoutes } from './reset/reset-routes.ts';
 import { mailRoutes } from './routes.ts';
 import { createMailService } from './service.ts';
 import { createTestMail } from './test-mail.ts';
@@ -19,6 +25,8 @@ import { createMailWorker } from './worker.ts';
 interface Dependencies extends AreaDependencies {
   readonly accountMails: AccountMails;
   readonly customerFinder: CustomerFinder;
+  readonly customers: CustomerService;
+  readonly countClientIp: CountClientIp;
   readonly administration: CustomerAdministration;
   readonly orderReader: OrderReader;
   readonly clients: ClientService;
@@ -44,11 +52,13 @@ export function openMail(dependencies: Dependencies) {
   const mails = createMailService(database, clock, createCursors(config.secret, 'mails'), isOff);
   const previews = createMailPreviews({ ...dependencies, templates });
   const pause = createMailPause(database, clock);
+  const resets = createResetRequests({ ...dependencies, wake: worker.wake });
   return {
     worker,
     templates,
     previews,
     pause,
+    resets,
     testMail: createTestMail(dependencies),
     /** What the status of the shop shows. */
     status: async (): Promise<MailStatus> => ({
@@ -58,7 +68,13 @@ export function openMail(dependencies: Dependencies) {
       ...(await stats.counts()),
       fault: stats.senderFault(),
     }),
-    routes: mailRoutes({ mails, previews, wake: worker.wake }),
+    routes: [...mailRoutes({ mails, previews, wake: worker.wake }), ...resetRoutes(resets)],
+    rawRoutes: forgotPasswordPages({
+      ...dependencies,
+      resets,
+      page: createPageLayout(config.shopName),
+      secret: config.secret,
+    }),
     tasks: [worker.purge],
     gauges: [
       counter('curd_mails_total', 'Mails that ended, by mail and state: sent, dropped, failed.', stats.ended),
@@ -69,6 +85,9 @@ export function openMail(dependencies: Dependencies) {
       ),
     ],
     start: worker.start,
-    stop: worker.stop,
+    async stop() {
+      await resets.settled();
+      await worker.stop();
+    },
   } satisfies Area;
 }

@@ -40,3 +40,11 @@ export interface ResetLimits {
   readonly customer: number;
   readonly clientIp: number;
 }
+
+/** Whether a shop with these settings sends this mail. */
+export function sendsMail(
+  { mail, mails }: { readonly mail: MailTransport; readonly mails: readonly MailName[] },
+  name: MailName,
+): boolean {
+  return mail.kind !== 'off' && mails.includes(name);
+}

@@ -20,6 +20,7 @@ const routes: Readonly<Record<string, 'catalogue' | 'alone' | 'withCustomer'>> =
   getIdempotentResponse: 'alone',
   registerCustomer: 'alone',
   loginCustomer: 'alone',
+  requestPasswordReset: 'alone',
   logoutCustomer: 'withCustomer',
   logoutCustomerSafely: 'withCustomer',
   getCustomer: 'withCustomer',

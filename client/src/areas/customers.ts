@@ -29,6 +29,14 @@ export class Customers extends Area {
     return this.api.post('/v2/customer/login', { body: login }, options);
   }
 
+  /** Mails a customer a link to set a new password. A server gives the IP address of its visitor as `clientIp`. */
+  requestPasswordReset(
+    login: Body<'requestPasswordReset'>,
+    options?: CallOptions,
+  ): Promise<Result<'requestPasswordReset'>> {
+    return this.api.post('/v2/customer/password-reset', { body: login }, options);
+  }
+
   /** Ends the session, by GET. */
   logout(options?: CallOptions): Promise<void> {
     return this.api.get('/v2/customer/logout', {}, options);

@@ -2,6 +2,7 @@
 import type { Area, AreaDependencies } from '../../http/area.ts';
 import type { CountClientIp } from '../../limits/client-ip-limits.ts';
 import type { KeyBudgets } from '../keys/budgets.ts';
+import { sendsMail } from '../../settings/mail.ts';
 import type { KeyService } from '../keys/service.ts';
 import { selfRoutes } from '../self-routes.ts';
 import { createClientService } from './clients.ts';
@@ -46,6 +47,7 @@ export function openOauth(dependencies: Dependencies) {
       hasMcp: config.mcp === 'on',
       page: createPageLayout(config.shopName),
       secret: config.secret,
+      hasForgotPassword: sendsMail(config, 'password-reset'),
     }),
   } satisfies Area;
 }

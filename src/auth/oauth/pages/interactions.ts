@@ -21,6 +21,8 @@ interface Dependencies {
   readonly directory: CustomerDirectory;
   /** null where customers cannot register. */
   readonly registration: Registration | null;
+  /** Whether a customer can get a link for a new password by mail. */
+  readonly hasForgotPassword: boolean;
   readonly approvals: ScopeApprovals;
   readonly page: PageLayout;
   readonly secret: string;
@@ -44,6 +46,7 @@ export function createInteractions({
   clock,
   directory,
   registration,
+  hasForgotPassword,
   approvals,
   page: layout,
   secret,
@@ -135,6 +138,7 @@ export function createInteractions({
         const page = loginPage(layout, formOf(details, 'login'), await clientInfoOf(details), {
           username: String(details.params.login_hint ?? ''),
           registerPath: registerPath(details),
+          hasForgotPassword,
         });
         sendPage(raw.response, 200, page, { formTarget });
         return;
@@ -182,6 +186,7 @@ export function createInteractions({
           username,
           error: message,
           registerPath: registerPath(details),
+          hasForgotPassword,
         });
         const status = error.code === 'unauthorized' ? 422 : statusOf(error);
         sendPage(raw.response, status, page, {

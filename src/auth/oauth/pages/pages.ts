@@ -41,6 +41,9 @@ ${content}`,
     });
 }
 
+/** The page on which a customer asks for a link to set a new password. */
+export const forgotPasswordPath = '/oauth/forgot-password';
+
 /** The form for username and password. */
 export function loginPage(
   page: PageLayout,
@@ -50,11 +53,14 @@ export function loginPage(
     username = '',
     error = null,
     registerPath = null,
+    hasForgotPassword = false,
   }: {
     readonly username?: string;
     readonly error?: string | null;
     /** null where customers cannot register. */
     readonly registerPath?: string | null;
+    /** Whether a customer can get a link for a new password by mail. */
+    readonly hasForgotPassword?: boolean;
   } = {},
 ): string {
   const message = error === null ? null : html`<p class="fault" role="alert" id="fault">${error}</p>`;
@@ -73,7 +79,7 @@ ${message}
 <div class="choices"><button class="yes" name="do" value="login">Log in</button>
 <button name="do" value="cancel" formnovalidate>Cancel</button></div>
 </form>
-${registerPath === null ? null : html`<p>New here? <a href="${registerPath}">Create an account</a></p>\n`}<p class="small">Your password stays here: ${client.name} never sees it.</p>`,
+${hasForgotPassword ? html`<p><a href="${forgotPasswordPath}">Forgot your password?</a></p>\n` : null}${registerPath === null ? null : html`<p>New here? <a href="${registerPath}">Create an account</a></p>\n`}<p class="small">Your password stays here: ${client.name} never sees it.</p>`,
   );
 }
 

@@ -31,6 +31,8 @@ import { AuthorizationServer } from './schemas.ts';
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer' | 'mcpUrl'> {
   /** null where customers cannot register. */
   readonly registration: Registration | null;
+  /** Whether a customer can get a link for a new password by mail. */
+  readonly hasForgotPassword: boolean;
   /** Known when the server listens. */
   readonly issuer: () => string;
   /** Whether tokens for the MCP endpoint can be requested. */
