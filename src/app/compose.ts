@@ -84,6 +84,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const { clients, consoleLinks } = oauth;
   const mail = openMail({
     ...{ ...shared, ...oauth, accountMails, customerFinder, orderReader: orders.reader },
+    shipments: orders.shipments,
     administration: customers.administration,
     customers: customers.service,
   });

@@ -10,6 +10,7 @@ import type { Area, AreaDependencies } from '../http/area.ts';
 import { counter, gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
+import type { Shipments } from '../orders/shipments/shipments.ts';
 import type { AccountMails } from './account-mails.ts';
 import { createTemplateStore } from './content/template-store.ts';
 import { createMailPause } from './pause.ts';
@@ -29,6 +30,7 @@ interface Dependencies extends AreaDependencies {
   readonly countClientIp: CountClientIp;
   readonly administration: CustomerAdministration;
   readonly orderReader: OrderReader;
+  readonly shipments: Shipments;
   readonly clients: ClientService;
   readonly approvals: ScopeApprovals;
 }

@@ -194,8 +194,11 @@ export async function placeOrder(
   return response.json.id;
 }
 
-export async function transition(shop: Shop, orderId: number, step: string): Promise<void> {
-  const response = await shop.request('POST', `/v2/store/order/${orderId}/${step}`, { as: shop.admin });
+export async function transition(shop: Shop, orderId: number, step: string, body?: object): Promise<void> {
+  const response = await shop.request('POST', `/v2/store/order/${orderId}/${step}`, {
+    as: shop.admin,
+    ...(body === undefined ? {} : { body }),
+  });
   assert.equal(response.status, 200, response.text);
 }
 

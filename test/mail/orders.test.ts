@@ -64,9 +64,20 @@ onBothEngines('Mails about orders', (engine) => {
     assert.doesNotMatch(String(mail.html), /<img|<script|url\(|<link/i);
 
     await transition(shop, order, 'approve');
-    await transition(shop, order, 'ship');
+    const parcel = {
+      carrier: 'Swiss Post',
+      trackingNumber: '99.00.123456',
+      trackingUrl: 'https://carrier.test/track?parcel=99&page=1',
+    };
+    await transition(shop, order, 'ship', parcel);
     await transition(shop, order, 'deliver');
     await sendMails(shop);
+    const shipped = receivedBy(server, ada.email).at(-1);
+    assert.match(
+      shipped?.text ?? '',
+      /Carrier: Swiss Post\nTracking number: 99\.00\.123456\nFollow it: https:\/\/carrier\.test\/track\?parcel=99&page=1\n/,
+    );
+    assert.match(String(shipped?.html), /href="https:\/\/carrier\.test\/track\?parcel=99&amp;page=1"/);
     const subjects = receivedBy(server, ada.email).map(({ subject }) => subject);
     assert.deepEqual(subjects.slice(1), [`Fromagerie: your order ${order} is on its way`]);
   });

@@ -7,6 +7,8 @@ import { readOrderOf } from '../../orders/lists/order-customers.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
 import { dollars, totalCents } from '../../orders/money.ts';
 import type { Order } from '../../orders/schemas.ts';
+import type { Shipment } from '../../orders/shipments/schemas.ts';
+import type { Shipments } from '../../orders/shipments/shipments.ts';
 import type { Config, MailName } from '../../settings/config.ts';
 import type { MailRow } from '../queries.ts';
 import type { MailVariables } from './variables.ts';
@@ -15,6 +17,7 @@ export interface ContentDependencies {
   readonly database: Database;
   readonly config: Pick<Config, 'shopName' | 'orderUrl'>;
   readonly orderReader: Pick<OrderReader, 'timeline'>;
+  readonly shipments: Pick<Shipments, 'find'>;
   readonly clients: Pick<ClientService, 'listNames'>;
   /** The origin of the public URL. */
   readonly issuer: () => string;
@@ -33,7 +36,7 @@ export type ReadVariables = (
 const resetMinutes = '30';
 
 export function createContentReader(dependencies: ContentDependencies): ReadVariables {
-  const { database, config, orderReader, clients, issuer } = dependencies;
+  const { database, config, orderReader, shipments, clients, issuer } = dependencies;
 
   async function orderOf(id: number, customerId: number) {
     const order = await readOrderOf(database, customerId, id);
@@ -43,6 +46,15 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
     const timeline = order.status === 'cancelled' ? await orderReader.timeline(id, null) : [];
     const reason = timeline.findLast(({ status }) => status === 'cancelled')?.reason ?? null;
     return orderVariables(order, reason, config.orderUrl);
+  }
+
+  /** null where nothing was stated. */
+  async function shipmentOf(id: number) {
+    const { carrier, trackingNumber, trackingUrl } = JSON.parse(
+      (await shipments.find(id, null)).body,
+    ) as Shipment;
+    const isStated = carrier !== null || trackingNumber !== null || trackingUrl !== null;
+    return isStated ? { carrier, trackingNumber, trackingUrl } : null;
   }
 
   async function credentialOf(sequence: number) {
@@ -78,7 +90,10 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
       }
       default: {
         const order = order_id === null ? null : await orderOf(order_id, contact.id);
-        return order === null ? null : { ...common, order, shipment: null };
+        if (order === null || order_id === null || name !== 'order-shipped') {
+          return order === null ? null : { ...common, order };
+        }
+        return { ...common, order, shipment: await shipmentOf(order_id) };
       }
     }
   };

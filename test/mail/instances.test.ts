@@ -1,0 +1,90 @@
+/** Several servers and killed servers: each mail is sent, and a repeated one has the same Message-ID. */
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { addMail } from '../../src/mail/jobs.ts';
+import { freshShop, inShop, serve } from '../cli/run.ts';
+import { createDatabase, secret, until } from '../context.ts';
+import { newCheese, newCustomer, openMailServer, openMailShop, placeOrder, sendMails } from './mail-shop.ts';
+
+const orders = Number(process.env.CURD_TEST_MAILS ?? 16);
+const kills = Number(process.env.CURD_TEST_KILLS ?? 3);
+
+test('Two instances send each mail once', async (t) => {
+  const server = await openMailServer(t);
+  const shop = await openMailShop(t, server, { engine: 'postgres' });
+  const other = await shop.another();
+  const cheese = await newCheese(shop);
+  const placed: number[] = [];
+  while (placed.length < orders) {
+    // An address gets 20 mails within an hour.
+    const { headers } = await newCustomer(shop);
+    placed.push(await placeOrder(placed.length % 2 === 0 ? shop : other, cheese.id, headers));
+    placed.push(await placeOrder(shop, cheese.id, headers));
+  }
+  await until(async () => {
+    await Promise.all([sendMails(shop), sendMails(other)]);
+    const row = await shop.app.database.get<{ count: number }>(
+      sql`select count(*) as count from mail where state = 'sent'`,
+    );
+    return row?.count === placed.length;
+  });
+  const ids = server.received.map(({ messageId }) => messageId);
+  assert.equal(ids.length, placed.length);
+  assert.equal(new Set(ids).size, placed.length);
+});
+
+suite('A server that is killed while it sends mails', () => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    test(`sends every mail at least once, with the same Message-ID (${engine})`, (t) =>
+      killAndSend(t, engine));
+  }
+});
+
+async function killAndSend(t: TestContext, engine: Engine): Promise<void> {
+  const mailServer = await openMailServer(t);
+  const place = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
+  const environment = await freshShop(t, {
+    CURD_SECRET: secret,
+    CURD_MAIL: mailServer.url,
+    CURD_MAIL_FROM: 'shop@fromagerie.test',
+    CURD_MAILS: 'password-changed',
+    ...place,
+  });
+  const customer = await inShop(environment, async ({ customers, contextOf }) => {
+    const ada = { username: 'ada', email: 'ada@customers.test', password: 'a cellar full of wheels' };
+    return (await customers.service.register(contextOf('test'), ada)).id;
+  });
+  // A kill before the mail was received, after it, and while its result is stored.
+  let expected = 0;
+  for (let count = 0; count < kills; count += 1) {
+    await inShop(environment, ({ database }) =>
+      database.transaction((tx) =>
+        addMail(tx, { name: 'password-changed', customer_id: customer }, Date.now()),
+      ),
+    );
+    expected += 1;
+    const before = mailServer.received.length;
+    mailServer.behavior.beforeAccept = () =>
+      count % 2 === 0 ? new Promise<void>((resolve) => setTimeout(resolve, 200).unref()) : undefined;
+    const server = await serve(t, environment);
+    await until(async () => mailServer.received.length > before, 'nothing was sent');
+    await server.stop('SIGKILL');
+  }
+  delete mailServer.behavior.beforeAccept;
+  const last = await serve(t, environment);
+  await until(
+    async () =>
+      inShop(environment, async ({ database }) => {
+        const row = await database.get<{ count: number }>(
+          sql`select count(*) as count from mail where state = 'sent'`,
+        );
+        return row?.count === expected;
+      }),
+    'a mail was not sent',
+    60_000,
+  );
+  assert.equal((await last.stop()).code, 0);
+  const ids = mailServer.received.map(({ messageId }) => messageId);
+  assert.equal(new Set(ids).size, expected);
+}
