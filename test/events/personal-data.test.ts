@@ -85,6 +85,7 @@ onBothEngines('A customer made of markers', (engine) => {
       zipCode: 'zyx-marker',
       country: 'CH',
     };
+    await shop.app.mail.worker.run();
     const cheese = await send('POST', '/v2/cheeses', { name: 'Brie', pricePerKg: 5000 });
     await send('POST', '/v2/customer', customer, { 'idempotency-key': 'register' });
     const { token } = await send('POST', '/v2/customer/login', customer);
@@ -101,6 +102,8 @@ onBothEngines('A customer made of markers', (engine) => {
       await send('POST', `/v2/store/order/${placed.id}/${step}`);
     }
     await send('POST', '/v2/store/order', order, session);
+    // In `local`, mails go to files.
+    await shop.app.mail.worker.run();
     assert.match(await dump(shop), /zyx\w+marker/, 'the dump does not see the customer');
     await send('DELETE', `/v2/customer/${customer.username}`, undefined, {
       ...session,

@@ -1,8 +1,8 @@
 /** Opens the authorization server, and what a credential can read about itself. */
 import type { Area, AreaDependencies } from '../../http/area.ts';
 import type { CountClientIp } from '../../limits/client-ip-limits.ts';
-import type { KeyBudgets } from '../keys/budgets.ts';
 import { sendsMail } from '../../settings/mail.ts';
+import type { KeyBudgets } from '../keys/budgets.ts';
 import type { KeyService } from '../keys/service.ts';
 import { selfRoutes } from '../self-routes.ts';
 import { createClientService } from './clients.ts';
