@@ -674,6 +674,16 @@ create table webhook_attempt (
   primary key (delivery_id, number)
 );
 
+-- src/edge
+
+-- A cache that "curd edge run" purges. Events up to position are purged; epoch: the newest epoch of the event log then.
+create table edge_purger (
+  purge_url text collate "C" primary key,
+  position text collate "C" not null,
+  epoch text collate "C" not null,
+  updated_at text collate "C" not null
+);
+
 -- src/statistics
 
 -- A figure of a quarter of an hour in UTC ('2026-06-01T10:15'), the largest unit that all time zones have in common.

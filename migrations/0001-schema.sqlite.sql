@@ -589,6 +589,16 @@ create table webhook_attempt (
   primary key (delivery_id, number)
 ) without rowid;
 
+-- src/edge
+
+-- A cache that "curd edge run" purges. Events up to position are purged; epoch: the newest epoch of the event log then.
+create table edge_purger (
+  purge_url text primary key,
+  position text not null,
+  epoch text not null,
+  updated_at text not null
+) without rowid;
+
 -- src/statistics
 
 -- A figure of a quarter of an hour in UTC ('2026-06-01T10:15'), the largest unit that all time zones have in common.

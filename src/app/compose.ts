@@ -5,6 +5,7 @@ import { openCatalogueImport } from '../catalogue-import/open.ts';
 import { openCheeses } from '../cheeses/open.ts';
 import { systemClock } from '../clock.ts';
 import { openCustomers } from '../customers/open.ts';
+import { openEdge } from '../edge/open.ts';
 import { openEvents } from '../events/open.ts';
 import type { Area } from '../http/area.ts';
 import { openHttp } from '../http/open.ts';
@@ -93,6 +94,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ...{ cheeses: cheeses.service, orderReader: orders.reader, statistics: statistics.service },
   });
   const webhooks = openWebhooks({ ...shared, keys, hub: events.hub });
+  const edge = openEdge(catalogue);
   const operations = openOperations({
     ...{ ...catalogue, ...http, keys, clients, customerFinder },
     ...{
@@ -131,6 +133,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
       auth,
       oauth,
       statistics,
+      edge,
       operations,
     ],
     ...[events, webhooks, mail, requestLog, idempotency, sandbox, pages, mcp, http],
@@ -150,7 +153,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   }
   return {
     ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ demo, notes, statistics, webhooks, mail, operations, requestLog, sandbox, areas, worker },
+    ...{ demo, notes, statistics, edge, webhooks, mail, operations, requestLog, sandbox, areas, worker },
     stop,
     async close() {
       await stop();

@@ -8,6 +8,7 @@ import {
   rowsFromJson,
   type Statement,
   selectIntegers,
+  selectTexts,
   sharingUnlocked,
   sql,
   valueList,
@@ -159,6 +160,11 @@ export const cheeseQueries = queriesOn((tx) => ({
   findTerms: (terms: readonly Term[]) =>
     tx.all<TermRow>(sql`
       select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>0 and t.name = value->>1`),
+
+  findCategoryIds: (names: readonly string[]) =>
+    tx.all<{ id: number }>(
+      sql`select id from term where kind = 'category' and name in (${selectTexts(names)})`,
+    ),
 
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),

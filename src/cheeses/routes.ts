@@ -1,5 +1,6 @@
 /** Routes that read and write single cheeses. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
+import { tagsOfCheese } from '../edge/tags.ts';
 import { validationError } from '../errors.ts';
 import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
@@ -78,7 +79,11 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       permitsConfined: true,
       publishable: 'catalogue',
       responses: { 200: oneCheese('The cheese'), ...noCheese },
-      handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => entityResponse(cheese, 200)),
+      handle: ({ params }) =>
+        chain(cheeses.find(cheeseId(params)), (cheese) => ({
+          ...entityResponse(cheese, 200),
+          cacheTags: tagsOfCheese(cheese.id),
+        })),
     }),
     route({
       method: 'POST',

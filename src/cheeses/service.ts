@@ -27,6 +27,8 @@ export interface CheeseService {
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
   /** Reads the cheese as committed now, in a transaction. It does not lock the cheese. */
   readIn(tx: Sql, id: number): Promise<Versioned | undefined>;
+  /** The ids of the categories with these names. */
+  findCategoryIds(names: readonly string[]): Promise<number[]>;
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
   lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, LockedCheeseRow>>;
@@ -138,6 +140,11 @@ export function createCheeseService(dependencies: CheeseDependencies): CheeseSer
       return rows.flatMap((row) =>
         row === undefined ? [] : [{ id: row.id, name: parseCheese(row.body).name }],
       );
+    },
+
+    async findCategoryIds(names) {
+      const rows = names.length === 0 ? [] : await cheeseQueries(database).findCategoryIds(names);
+      return rows.map(({ id }) => id);
     },
 
     async lockForShare(tx, ids) {

@@ -43,6 +43,7 @@ export const lockOrder = [
   'mail',
   'webhook_attempt',
   'webhook_delivery',
+  'edge_purger',
   'order_count_change',
   'order_count',
   'statistic_position',

@@ -11,6 +11,7 @@ import type { Overload } from '../limits/overload.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { RequestCharge } from '../limits/request-charge.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { Config } from '../settings/config.ts';
 import type { IdempotencyStore } from '../stored-responses/store.ts';
 import type { Uploads } from './bodies/uploads.ts';
 import type { DryRun } from './pipeline/dry-run.ts';
@@ -74,8 +75,8 @@ export interface PipelineDependencies {
   /** Reads the prefix of all ETags, which may be empty; null where there is none. */
   readonly tagPrefix: (() => MaybePromise<string>) | null;
   readonly overload: Overload;
-  /** How long a body may take to arrive. */
-  readonly requestTimeoutMs: number;
+  /** How long a body may take to arrive, and a cache may keep a public response. */
+  readonly config: Pick<Config, 'requestTimeoutMs' | 'edgeCacheMs'>;
   readonly clock: Clock;
   /** See `Database`. */
   readonly hasOneServer: boolean;

@@ -33,8 +33,7 @@ const parameterLengthMax = 16_384;
 
 const noQuery = new URLSearchParams();
 
-export interface ServerDependencies
-  extends Omit<PipelineDependencies, 'recordResponse' | 'reportFailure' | 'requestTimeoutMs'> {
+export interface ServerDependencies extends Omit<PipelineDependencies, 'recordResponse' | 'reportFailure'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -164,9 +163,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
   const reportFailure = (error: unknown, request: FastifyRequest) => logError(toAppError(error), request);
-  const { requestTimeoutMs } = config;
   for (const route of routes) {
-    registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
+    registerRoute(app, route, { ...dependencies, recordResponse, reportFailure });
   }
   registerRawRoutes(app, rawRoutes, dependencies, recordResponse, logError);
   for (const { method, path } of routeTable.shadowed()) {

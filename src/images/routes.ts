@@ -2,6 +2,7 @@
 import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { cheeseId, cheeseIfMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
+import { tagsOfCheese } from '../edge/tags.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import {
@@ -130,9 +131,11 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         ...noCheese,
       },
       handle: async ({ params }) => {
-        const items = await images.list(cheeseId(params));
+        const id = cheeseId(params);
+        const items = await images.list(id);
         return {
           status: 200,
+          cacheTags: tagsOfCheese(id),
           body: {
             items: items.map(({ imageName, thumbnailName, ...rest }) => ({
               imageUrl: urlOf(imageName),

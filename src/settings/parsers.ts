@@ -95,6 +95,18 @@ export const parseDurationSetting: Parser<number> = (text, name) => {
   return milliseconds;
 };
 
+const edgeCacheMsMax = 365 * 24 * 60 * 60 * 1000;
+
+/** Milliseconds; null for "off". Caches count in seconds. */
+export const parseEdgeCache: Parser<number | null> = (text, name) => {
+  const milliseconds = text === 'off' ? null : parseDuration(text);
+  const isValid = milliseconds !== null && milliseconds >= 1000 && milliseconds <= edgeCacheMsMax;
+  if (text !== 'off' && !isValid) {
+    throw new ConfigError(`${name} is "${text}": set it to a duration from 1s to 365d, or to off.`);
+  }
+  return milliseconds;
+};
+
 /** Milliseconds until a new key expires. */
 export const parseLifetime: Parser<number> = (text, name) => {
   const milliseconds = parseDurationSetting(text, name);

@@ -13,6 +13,7 @@ import {
   parseBoolean,
   parseDatabase,
   parseDurationSetting,
+  parseEdgeCache,
   parseEnum,
   parseImages,
   parseInteger,
@@ -185,6 +186,14 @@ export const settings = {
       local: '{"perMinute":60000,"burst":60000}',
     },
     parse: parsePublishableLimits,
+  },
+  edgeCacheMs: {
+    variable: 'CURD_EDGE_CACHE',
+    flag: 'edge-cache',
+    placeholder: 'duration',
+    help: 'how long a cache in front of the server may keep catalogue reads with publishable keys; "off" permits none',
+    default: 'off',
+    parse: parseEdgeCache,
   },
   approvalDelayMs: {
     variable: 'CURD_APPROVAL_DELAY',

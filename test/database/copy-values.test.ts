@@ -106,6 +106,12 @@ async function fill(database: Database): Promise<void> {
     number,
     other,
   ]);
+  await insert('edge_purger', 'purge_url position epoch updated_at', ({ text, other }) => [
+    text,
+    other,
+    text,
+    other,
+  ]);
   await insert('cheese_price', 'cheese_id since price', ({ id, text, number }) => [id, text, number / 3]);
   await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
   await insert(
@@ -230,7 +236,10 @@ async function fill(database: Database): Promise<void> {
     ({ text, number }) => [1, number, null, text],
     rows.slice(0, 1),
   );
-  await insert('instance', 'id version started_at seen_at', ({ text, other }) => [text, other, text, other]);
+  await insert('instance', 'id version started_at seen_at images', ({ text, other }) => [
+    ...[text, other, text],
+    ...[other, text],
+  ]);
   await insert('doctor_run', 'id at seconds result', ({ id, text, other, number }) => [
     id,
     text,

@@ -14,6 +14,7 @@ const layers: readonly (readonly string[])[] = [
     'src/mcp',
     'src/operations',
     'src/console-server',
+    'src/edge',
     'src/idempotency',
     'src/catalogue-import',
     'src/statistics',

@@ -1,6 +1,7 @@
 /** Responses that are an array of all matches: one text when they fit on a page, otherwise a stream of pages. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { tagsOfList } from '../../edge/tags.ts';
 import { matchesIfNoneMatch, weakTag } from '../../http/responses/etag.ts';
 import { nextLink } from '../../http/responses/link.ts';
 import { type RouteResponse, TextBody, TextStream } from '../../http/responses/response.ts';
@@ -28,11 +29,12 @@ export async function arrayResponse(
     );
   const first = await read(cursor, ifNoneMatch(headers));
   if ('unchanged' in first) {
-    return notModified(first);
+    return { ...notModified(first), ...(limit === undefined ? {} : { cacheTags: tagsOfList() }) };
   }
   const ETag = weakTag(first.version);
+  const cacheTags = tagsOfList(first.ids);
   if (first.nextCursor === null) {
-    return { status: 200, headers: { ETag }, body: new TextBody(`[${first.items}]`) };
+    return { status: 200, headers: { ETag }, cacheTags, body: new TextBody(`[${first.items}]`) };
   }
   if (limit !== undefined) {
     const Link = nextLink(path, {
@@ -40,8 +42,9 @@ export async function arrayResponse(
       cursor: first.nextCursor,
       limit: String(limit),
     });
-    return { status: 200, headers: { ETag, Link }, body: new TextBody(`[${first.items}]`) };
+    return { status: 200, headers: { ETag, Link }, cacheTags, body: new TextBody(`[${first.items}]`) };
   }
+  // Not for caches: its end may be of a later version than its beginning.
   return { status: 200, headers: { ETag }, body: new TextStream(() => arrayText(first, read)) };
 }
 

@@ -36,6 +36,7 @@ export interface CheesePage {
   readonly version: number;
   /** The cheeses as JSON, separated by commas, without the brackets of an array. */
   readonly items: string;
+  readonly ids: readonly number[];
   readonly nextCursor: string | null;
   /** null when it was not requested. */
   readonly total: number | null;
@@ -186,7 +187,7 @@ export class CheeseLists {
           after: positionInList(plan, sort, bodies.length - 1),
         })
       : null;
-    return { version, items: bodies.join(','), nextCursor, total };
+    return { version, items: bodies.join(','), ids: plan.ids.slice(0, bodies.length), nextCursor, total };
   }
 }
 

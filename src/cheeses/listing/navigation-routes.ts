@@ -1,5 +1,6 @@
 /** Routes that list categories and tags. */
 import { anyOf, apiKey, oauth } from '../../access/access.ts';
+import { tagsOfList } from '../../edge/tags.ts';
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
@@ -50,12 +51,13 @@ export function navigationRoutes(names: NameLists): Route[] {
         const request = { ...rest, limit, statuses: status };
         const page = await names.list(kind, request, ifNoneMatch(headers));
         if ('unchanged' in page) {
-          return notModified(page);
+          return { ...notModified(page), cacheTags: tagsOfList() };
         }
         const { items, nextCursor, total, version } = page;
         return {
           status: 200,
           headers: { ETag: weakTag(version), ...nextPageHeader(`/v2${path}`, nextCursor, limit) },
+          cacheTags: tagsOfList(),
           body: { items, nextCursor, hasMore: nextCursor !== null, total },
         };
       },

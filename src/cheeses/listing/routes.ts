@@ -1,6 +1,7 @@
 /** Routes that list cheeses. */
 
 import { anyOf, apiKey, oauth } from '../../access/access.ts';
+import { tagsOfList } from '../../edge/tags.ts';
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
@@ -116,14 +117,21 @@ export function listingRoutes(lists: CheeseLists): Route[] {
           { ...rest, statuses: status },
           { withTotal: true, isKnown: ifNoneMatch(headers), facets },
         );
+        // A category's own facet counts the cheeses of the others.
+        const categoryId = facets?.includes('category') ? undefined : rest.categoryId;
         if ('unchanged' in page) {
-          return notModified(page);
+          return { ...notModified(page), cacheTags: tagsOfList([], categoryId) };
         }
-        const { items, nextCursor, total, version } = page;
+        const { items, ids, nextCursor, total, version } = page;
         const next = nextPageHeader('/v2/cheeses', nextCursor, query.limit);
         const counted = page.facets === undefined ? '' : `,"facets":${page.facets}`;
         const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}${counted}}`;
-        return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new TextBody(text) };
+        return {
+          status: 200,
+          headers: { ETag: weakTag(version), ...next },
+          cacheTags: tagsOfList(ids, categoryId),
+          body: new TextBody(text),
+        };
       },
     }),
     route({

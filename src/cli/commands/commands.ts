@@ -49,6 +49,7 @@ export const groups: Readonly<Record<string, string>> = {
   mail: 'mails to customers',
   events: 'the event log',
   demo: 'the demo catalogue of a new shop',
+  edge: 'caches in front of the shop',
   environment: 'the environment of a shop, which its first start stores',
   clock: 'the time of a shop for tests',
   snapshots: 'states of a shop to which tests go back',

@@ -1,4 +1,4 @@
-/** The commands of webhooks, of the event log and of the request log. */
+/** The commands of webhooks, of the event log, of the request log and of caches. */
 import { commandName } from '../../command-name.ts';
 import { command } from '../framework/command-definition.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import { argument, optionalArgument, textArgument } from '../framework/options.ts';
 import { listRequestsOptions } from '../framework/request-options.ts';
 import { triggerOptions } from '../framework/trigger-options.ts';
+import { edgeCommands } from './edge/edge-commands.ts';
 
 const endpointId = argument('id', parseId('webhook endpoint', '"curd webhooks list" shows the ids.'));
 const deliveryId = argument(
@@ -149,4 +150,5 @@ export const eventCommands = [
     help: 'One line for each request; with --json, one JSON object on each line.',
     load: async () => (await import('./shop/requests.ts')).tailLoggedRequests,
   }),
+  ...edgeCommands,
 ];

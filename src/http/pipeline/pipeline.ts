@@ -280,7 +280,7 @@ function limitBodyTime({ request, reply, hasBody, dependencies }: Exchange): voi
       reply.header('Connection', 'close');
       raw.emit('error', new AppError('requestTimeout'));
     }
-  }, dependencies.requestTimeoutMs).unref();
+  }, dependencies.config.requestTimeoutMs).unref();
   const stop = () => clearTimeout(timer);
   raw.once('end', stop);
   reply.raw.once('close', stop);

@@ -34,6 +34,8 @@ export class FileBody {
 export interface RouteResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the response depends on, where a cache may keep it: see public-response.ts. */
+  readonly cacheTags?: readonly string[];
   readonly body?:
     | TextBody
     | TextStream

@@ -8,6 +8,7 @@ import { withTagPrefix } from '../pipeline/tag-prefix.ts';
 import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { matchesIfNoneMatch } from './etag.ts';
+import { isPublic, setPublicHeaders } from './public-response.ts';
 import { planHeaders } from './rate-limit-headers.ts';
 import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
 
@@ -28,7 +29,8 @@ export function closeIfStopping(reply: FastifyReply): void {
 /** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
 export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
   const { route, request, reply } = exchange;
-  const { status, headers = {}, body } = response;
+  const { status, headers = {}, body, cacheTags } = response;
+  const publicTags = cacheTags !== undefined && isPublic(exchange) ? cacheTags : null;
   closeIfStopping(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {
@@ -54,10 +56,12 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
       matchesIfNoneMatch(request.headers['if-none-match'], tag)
     ) {
       refundRequest(exchange);
+      setPublic(exchange, publicTags);
       reply.code(304).send();
       return;
     }
   }
+  setPublic(exchange, publicTags);
   reply.code(status);
   if (body === undefined) {
     reply.send();
@@ -91,6 +95,14 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
     }
   }
   reply.send(text);
+}
+
+/** @param tags null where the response is for its client alone */
+function setPublic({ reply, dependencies }: Exchange, tags: readonly string[] | null): void {
+  if (tags !== null && dependencies.config.edgeCacheMs !== null) {
+    setVary(reply);
+    setPublicHeaders(reply, tags, dependencies.config.edgeCacheMs);
+  }
 }
 
 /** A strong ETag promises the same bytes in every response. Events are sent one by one. */

@@ -9,6 +9,7 @@ const keptAlways = [
   'oauth_client',
   'quota',
   'event_epoch',
+  'edge_purger',
   'instance',
   'mail_reader',
   'image_file_pin',

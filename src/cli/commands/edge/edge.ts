@@ -1,0 +1,42 @@
+import { createLog } from '../../../log.ts';
+import { ConfigError } from '../../../settings/parsers.ts';
+import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
+import { formatTable, printResult } from '../../framework/output.ts';
+import { withShop } from '../../framework/run-command.ts';
+import type { deletePurgerOptions, purgerOptions } from './edge-options.ts';
+
+/** Purges until SIGINT or SIGTERM. */
+export function runEdgePurger(options: OptionsOf<typeof purgerOptions>): Promise<void> {
+  return withShop(options, async ({ config, edge, events: { hub } }) => {
+    const { purgeUrl: url, method, header, tagHeader } = options;
+    const stopping = new AbortController();
+    const stop = () => stopping.abort();
+    process.once('SIGINT', stop).once('SIGTERM', stop);
+    printResult(options, { purgeUrl: url }, `Changes of the catalogue are purged from ${url}. Ctrl+C ends.`);
+    const target = { url, method, headers: Object.fromEntries(header), tagHeader };
+    await edge.run(target, createLog(config.logLevel), stopping.signal);
+    await hub.stop();
+  });
+}
+
+export function listPurgedCaches(options: CommandOptions): Promise<void> {
+  return withShop(options, async ({ edge }) => {
+    const caches = await edge.list();
+    const rows = caches.map(({ url, lagSeconds, updatedAt }) => [url, lagSeconds.toFixed(1), updatedAt]);
+    printResult(
+      options,
+      caches,
+      formatTable(['cache', 'seconds behind', 'position stored at'], rows, 'No cache was purged so far.'),
+    );
+  });
+}
+
+export function deletePurgedCache(options: OptionsOf<typeof deletePurgerOptions>): Promise<void> {
+  return withShop(options, async ({ edge }) => {
+    const { purgeUrl } = options;
+    if (!(await edge.delete(purgeUrl))) {
+      throw new ConfigError(`${purgeUrl} was never purged. "curd edge list" shows the caches.`);
+    }
+    printResult(options, { deleted: purgeUrl }, `${purgeUrl} is forgotten.`);
+  });
+}
