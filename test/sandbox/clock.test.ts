@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import {
+  assertError,
+  assertFields,
+  onBothEngines,
+  openShop,
+  type Shop,
+  shared,
+  testClock,
+} from '../helper.ts';
 import { clockPath, findOrder as order, placeOrder as place } from './helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -36,6 +44,16 @@ onBothEngines('POST /sandbox/clock', (engine) => {
       const { headers } = await shop.request('GET', url, { as: shop.reader });
       assert.ok(Math.abs(Date.parse(headers['x-clock'] ?? '') - Date.parse(after.now)) < 60_000, url);
     }
+  });
+
+  test('is that of the machine, to the millisecond, until it is moved', async (t) => {
+    let time = Date.parse('2026-06-01T12:00:00.000Z');
+    // A millisecond passes between any two readings.
+    const clock = { ...testClock(time), now: () => (time += 1) };
+    const shop = await openShop(t, { engine, clock });
+    const { now, system, advancedBy } = await read(shop);
+    assert.equal(system, now);
+    assert.equal(advancedBy, 'PT0S');
   });
 
   test('approves an order at the time at which it is due', async () => {

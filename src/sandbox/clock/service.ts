@@ -1,6 +1,6 @@
 /** The clock of the shop, as the API and the command line show and move it. */
 import { hash } from 'node:crypto';
-import { type Clock, clockState, machineTime, timestamp } from '../../clock.ts';
+import { type Clock, clockState, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
@@ -99,7 +99,10 @@ function requireMovable(clock: Clock): MovableClock {
 const nothing = { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliveries: 0 } as const;
 
 function stateOf(clock: Clock): ClockState {
-  return { ...clockState(clock), system: timestamp(machineTime(clock)), movable: isMovable(clock) };
+  const state = clockState(clock);
+  // Not a second reading: a millisecond may pass before it, and a clock that was not moved would differ from the machine's.
+  const system = timestamp(Date.parse(state.now) - clock.advancedMs());
+  return { ...state, system, movable: isMovable(clock) };
 }
 
 /** The target of a request, which is stored with its key before anything is done. @throws AppError validation */
