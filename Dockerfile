@@ -5,7 +5,7 @@
 # inspect node:26-slim" prints: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
 ARG NODE_IMAGE=node:26-slim
 
-# The console, and the client that the server offers at /client.tgz.
+# The console, and the clients that the server offers at /client.tgz and /client/browser.js.
 FROM $NODE_IMAGE AS build
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc tsconfig.json openapi.json ./
@@ -30,7 +30,7 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
 COPY client/src client/src
-COPY --from=build /curd/client/dist/client.tgz client/dist/client.tgz
+COPY --from=build /curd/client/dist/client.tgz /curd/client/dist/browser.js client/dist/
 COPY --from=build /curd/console/dist console/dist
 COPY src src
 # For other commands: docker exec <container> curd keys list --account local

@@ -1,6 +1,6 @@
 /**
  * Builds the package: ES modules in dist/esm, CommonJS in dist/cjs, and both in dist/client.tgz, which a server offers at
- * /client.tgz. npm runs it after an installation and before it packs the client, on Node 20 or later. Where the packages of
+ * /client.tgz; and dist/browser.js, the client of web pages without a build step, at /client/browser.js. npm runs it after an installation and before it packs the client, on Node 20 or later. Where the packages of
  * client/.tools are not installed, as in the Docker image, nothing is built.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { hasTools } from './generate.js';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const entries = ['src/index.ts', 'webhooks/index.ts', 'oauth/index.ts', 'testing/index.ts'];
+const entries = [
+  'src/index.ts',
+  'browser/index.ts',
+  'webhooks/index.ts',
+  'oauth/index.ts',
+  'testing/index.ts',
+];
 
 /** Types, and scripts for ES modules. Errors in types are found by the checks of the repository, not here. */
 function compile(ts, outDir, options) {
@@ -57,6 +63,27 @@ async function bundleForCommonJs() {
   writeFileSync(`${folder}dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 }
 
+/** One file that a page imports by its URL. */
+async function bundleForPages() {
+  const { build } = await import('esbuild');
+  const { name, version } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
+  const unfinished = `dist/browser.js.${process.pid}`;
+  await build({
+    absWorkingDir: folder,
+    entryPoints: ['browser/index.ts'],
+    outfile: unfinished,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    banner: { js: `/* ${name}/browser ${version} */` },
+    logLevel: 'warning',
+  });
+  // A server that runs reads a whole file.
+  renameSync(folder + unfinished, `${folder}dist/browser.js`);
+}
+
 /** The files of `npm pack`, with one time for all, so that the same sources are the same bytes. */
 async function pack() {
   const { create } = await import('tar');
@@ -77,5 +104,6 @@ if (hasTools) {
   compile(ts, 'dist/cjs', { emitDeclarationOnly: true });
   shareSchema();
   await bundleForCommonJs();
+  await bundleForPages();
   await pack();
 }

@@ -14,6 +14,7 @@ const lib = join(root, 'lib');
 /** Files that are copied as they are. */
 const copied = [
   'bin/compile-cache.js',
+  'client/dist/browser.js',
   'client/dist/client.tgz',
   'console/dist',
   'migrations',

@@ -2,8 +2,9 @@
 import * as oauth from 'oauth4webapi';
 import { discover, isUsable, type Tokens, tokensOf } from './server.ts';
 
+export type { TokenStorage } from '../browser/storage.ts';
 export { SignInRequired } from './server.ts';
-export { type Session, type SignInOptions, signIn, type TokenStorage } from './sign-in.ts';
+export { type Session, type SignInOptions, signIn } from './sign-in.ts';
 
 export interface ClientCredentialsOptions {
   /** Where the shop is: `https://shop.example`. */

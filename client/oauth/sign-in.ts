@@ -1,13 +1,7 @@
 /** The sign-in of a person in a page: authorization code with PKCE (RFC 6749, RFC 7636). */
 import * as oauth from 'oauth4webapi';
+import { storageEntry, type TokenStorage } from '../browser/storage.ts';
 import { discover, isUsable, SignInRequired, type Tokens, tokensOf } from './server.ts';
-
-/** `sessionStorage`, `localStorage`, or anything of their shape. */
-export interface TokenStorage {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
 
 export interface SignInOptions {
   /** Where the shop is: `https://shop.example`. */
@@ -153,20 +147,5 @@ export async function signIn(options: SignInOptions): Promise<Session> {
           );
         }
       }),
-  };
-}
-
-/** A JSON value in the storage. */
-function storageEntry<T>(storage: TokenStorage, key: string) {
-  return {
-    read(): T | null {
-      return JSON.parse(storage.getItem(key) ?? 'null');
-    },
-    write(value: T): void {
-      storage.setItem(key, JSON.stringify(value));
-    },
-    remove(): void {
-      storage.removeItem(key);
-    },
   };
 }

@@ -91,7 +91,9 @@ export class Http {
       const bearer = typeof token === 'function' ? await token(refusedToken) : token;
       // It may have aborted meanwhile, and a listener that is added later is not called.
       signal?.throwIfAborted();
-      if (bearer !== undefined) {
+      if (bearer === undefined) {
+        delete headers.authorization;
+      } else {
         headers.authorization = `Bearer ${bearer}`;
       }
       Object.assign(headers, options.headers);
@@ -103,7 +105,8 @@ export class Http {
       const { response, value } = result;
       let delayMs: number | null;
       if (response !== undefined) {
-        if (typeof token === 'function' && refusedToken === undefined && isInvalidToken(response)) {
+        const isOfFunction = typeof token === 'function' && bearer !== undefined;
+        if (isOfFunction && refusedToken === undefined && isInvalidToken(response)) {
           refusedToken = bearer;
           attempts -= 1;
           continue;

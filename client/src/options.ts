@@ -2,10 +2,10 @@
 import type { components } from './schema.ts';
 
 /**
- * A token, or a function that returns the current one. It is called before each request, and once more with the token
- * that the server refused as invalid; the request is then sent again.
+ * A token, or a function that returns the current one, or undefined for none. It is called before each request, and once
+ * more with the token that the server refused as invalid; the request is then sent again.
  */
-export type TokenSource = string | ((refused?: string) => string | Promise<string>);
+export type TokenSource = string | ((refused?: string) => string | undefined | Promise<string | undefined>);
 
 export interface CurdOptions {
   /** Where the shop is: `https://shop.example`. */

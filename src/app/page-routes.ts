@@ -4,7 +4,7 @@ import { consoleRoutes } from '../console-server/routes.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { landingRoutes } from '../http/pages/landing-page.ts';
 import { landingText } from './api-info.ts';
-import { clientPackageRoute } from './client-package.ts';
+import { clientPackageRoutes } from './client-package.ts';
 
 interface Dependencies extends AreaDependencies {
   /** Links that sign in to the console. */
@@ -23,7 +23,7 @@ export function openPages({ config, clock, version, consoleLinks }: Dependencies
         environment,
         console: hasConsole ? '/console' : null,
       }),
-      clientPackageRoute(),
+      ...clientPackageRoutes(),
       ...(hasConsole
         ? consoleRoutes({
             links: consoleLinks,

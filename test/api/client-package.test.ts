@@ -1,10 +1,11 @@
-/** GET /client.tgz: the client that fits this server. */
+/** GET /client.tgz and /client/browser.js: the client that fits this server. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { clientPackageRoute } from '../../src/app/client-package.ts';
+import { gunzipSync } from 'node:zlib';
+import { clientPackageRoutes } from '../../src/app/client-package.ts';
 import { AppError } from '../../src/errors.ts';
 import { Asset } from '../../src/http/responses/asset.ts';
 import { temporaryFolder } from '../context.ts';
@@ -23,12 +24,31 @@ test('The client package has a media type and an ETag, needs no credential and i
   assert.equal(again.status, 304);
 });
 
-test('A client package that is not built is 503 with the remedy, until it is built', async (t) => {
-  const file = join(await temporaryFolder(t), 'client.tgz');
-  const route = clientPackageRoute(pathToFileURL(file));
-  const handle = () => route.handle({} as never) as Promise<{ body: unknown }>;
-  await assert.rejects(handle(), (error) => error instanceof AppError && /npm run build/.test(error.message));
-  writeFileSync(file, Buffer.from([1, 2, 255]));
-  const { body } = await handle();
-  assert.ok(body instanceof Asset && body.bytes.equals(Buffer.from([1, 2, 255])));
+test('The browser client is a compressed module that pages of other origins may import and browsers cache', async (t) => {
+  const shop = await openShop(t);
+  const url = '/client/browser.js';
+  const headers = { 'accept-encoding': 'gzip', origin: 'https://shop.example' };
+  const { statusCode, headers: received, rawPayload } = await shop.app.server.inject({ url, headers });
+  assert.equal(statusCode, 200, 'run "npm run build" first');
+  assert.match(gunzipSync(rawPayload).toString(), /^\/\* @curd\/client\/browser \d+\.\d+\.\d+ \*\//);
+  assert.equal(received['content-type'], 'text/javascript; charset=utf-8');
+  assert.equal(received['access-control-allow-origin'], '*');
+  assert.equal(received['cache-control'], 'public, max-age=300, stale-while-revalidate=86400');
+  const again = await shop.request('GET', url, { headers: { 'if-none-match': String(received.etag) } });
+  assert.deepEqual([again.status, again.headers['cache-control']], [304, received['cache-control']]);
+});
+
+test('A client that is not built is 503 with the remedy, until it is built', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const [index, name] of ['client.tgz', 'browser.js'].entries()) {
+    const route = clientPackageRoutes(pathToFileURL(`${folder}/`))[index];
+    const handle = () => route?.handle({} as never) as Promise<{ body: unknown }>;
+    await assert.rejects(
+      handle(),
+      (error) => error instanceof AppError && /npm run build/.test(error.message),
+    );
+    writeFileSync(join(folder, name), Buffer.from([1, 2, 3]));
+    const { body } = await handle();
+    assert.ok(body instanceof Asset && body.bytes.equals(Buffer.from([1, 2, 3])));
+  }
 });

@@ -128,6 +128,7 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
 /** Public pages, which look at no credential. */
 const operational = [
   '/client.tgz',
+  '/client/browser.js',
   '/',
   '/favicon.ico',
   '/robots.txt',

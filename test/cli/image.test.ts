@@ -222,7 +222,7 @@ suite('The image', { skip: process.platform === 'win32' }, () => {
       }
     }
     const url = /http:\/\/\S+/.exec(greeting)?.[0] ?? '';
-    for (const path of ['/readyz', '/console', '/client.tgz']) {
+    for (const path of ['/readyz', '/console', '/client.tgz', '/client/browser.js']) {
       const response = await fetch(url + path);
       await response.arrayBuffer();
       assert.equal(response.status, 200, path);

@@ -72,6 +72,7 @@ suite('The package', () => {
     );
     assert.ok(files.includes(join('console', 'dist', 'index.html')));
     assert.ok(files.includes(join('client', 'dist', 'client.tgz')));
+    assert.ok(files.includes(join('client', 'dist', 'browser.js')));
     const { scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
       assert.equal(scripts[name], undefined, `npm would ask about the script ${name}`);

@@ -1,12 +1,18 @@
 /** What a page loads: each entry of the package alone, bundled and compressed. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const kB = 1024;
-const limits = { 'src/index.ts': 9 * kB, 'webhooks/index.ts': 6 * kB, 'oauth/index.ts': 17 * kB };
+const limits = {
+  'src/index.ts': 10 * kB,
+  'browser/index.ts': 12 * kB,
+  'webhooks/index.ts': 6 * kB,
+  'oauth/index.ts': 17 * kB,
+};
 
 suite('A bundle of the client', () => {
   for (const [entry, limit] of Object.entries(limits)) {
@@ -29,4 +35,12 @@ suite('A bundle of the client', () => {
       assert.ok(size > limit / 3, `${size} bytes: lower the limit`);
     });
   }
+
+  test('that servers offer to pages has at most 12 kB, and no import', () => {
+    const bytes = readFileSync(new URL('../../client/dist/browser.js', import.meta.url));
+    const size = gzipSync(bytes, { level: 9 }).length;
+    assert.ok(size <= 12 * kB, `${size} bytes`);
+    assert.doesNotMatch(bytes.toString(), /\brequire\(|\bimport ?["{*]|\bnode:|\bprocess\./);
+    assert.match(bytes.toString(), /\bas createShop\b/);
+  });
 });

@@ -179,9 +179,10 @@ suite('The package', () => {
       `const { isCurdError, NotFound, Curd } = require('@curd/client');
       const { WebhookRefused } = require('@curd/client/webhooks');
       const { clientCredentials, signIn } = require('@curd/client/oauth');
+      const { createShop } = require('@curd/client/browser');
       import('@curd/client').then((other) => {
         const error = new NotFound('none', { type: 'not_found' });
-        console.log([Curd, WebhookRefused, clientCredentials, signIn].every((one) => typeof one === 'function'), other.isCurdError(error, 'not_found'));
+        console.log([Curd, WebhookRefused, clientCredentials, signIn, createShop].every((one) => typeof one === 'function'), other.isCurdError(error, 'not_found'));
       });`,
     );
     for (const [version, node] of await nodes()) {
@@ -304,6 +305,13 @@ suite('The package', () => {
       const typed = `import { Curd, type Cheese, NotFound } from '@curd/client';
         import { verify } from '@curd/client/webhooks';
         import { clientCredentials } from '@curd/client/oauth';
+        import { createShop } from '@curd/client/browser';
+        const page = createShop({ url: 'https://shop.example', publishableKey: 'pk_live_' });
+        export const placed: Promise<number> = page.orders
+          .place({ items: [], shippingAddress: { street: '', city: '', country: 'CH' } })
+          .then(({ total }) => total);
+        // @ts-expect-error A page may not change the catalogue.
+        page.cheeses.create;
         const token = clientCredentials({ issuer: 'https://shop.example', clientId: 'a', clientSecret: 'b', scope: 'c' });
         const curd = new Curd({ baseUrl: 'https://shop.example', token });
         export async function name(): Promise<string> {

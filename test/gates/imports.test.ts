@@ -54,7 +54,7 @@ function importsOf(path: string): Import[] {
   }));
 }
 
-const files = filesIn('src/**/*.ts', 'client/{src,webhooks,oauth}/**/*.ts');
+const files = filesIn('src/**/*.ts', 'client/{src,browser,webhooks,oauth}/**/*.ts');
 const imports = files.flatMap(importsOf);
 
 /** The layer of the nearest folder that is named in the list. */
