@@ -25,8 +25,8 @@ create table account (
 create unique index account_name on account (name);
 
 -- An API key. Only the SHA-256 of a secret is stored. name: what an operator calls it. limits: JSON. shown_key: a
--- publishable key, which is no secret. first_id: the first of the restricted keys that replaced each other, whose orders
--- and budget they share; null for the first.
+-- publishable key, which is no secret. web_origin: a web page that used another key. first_id: the first of the restricted
+-- keys that replaced each other, whose orders and budget they share; null for the first.
 create table api_key (
   id integer primary key autoincrement,
   account_id integer not null references account (id),
@@ -42,6 +42,8 @@ create table api_key (
   expires_at text,
   revoked_at text,
   last_used_at text,
+  web_origin text,
+  web_origin_at text,
   replaced_by integer,
   first_id integer
 );

@@ -18,6 +18,8 @@ import { authorizePublishable, isPublishable } from './publishable-access.ts';
 export interface Credential {
   readonly place: 'x-api-key' | 'authorization' | 'url';
   readonly text: string;
+  /** The header `Origin` of the request. */
+  readonly origin?: string | undefined;
 }
 
 /**
@@ -148,10 +150,10 @@ function credentialsOf(
   keyInUrl: string | null = null,
 ): Credential[] {
   const credentials: Credential[] = [];
-  const { 'x-api-key': apiKey, authorization } = headers;
+  const { 'x-api-key': apiKey, authorization, origin } = headers;
   if (apiKey !== undefined) {
     requireOne(rawHeaders, 'X-API-Key');
-    credentials.push({ place: 'x-api-key', text: String(apiKey) });
+    credentials.push({ place: 'x-api-key', text: String(apiKey), origin });
   }
   if (authorization !== undefined) {
     requireOne(rawHeaders, 'Authorization');
@@ -161,7 +163,7 @@ function credentialsOf(
         'Authorization must be Bearer, one space and the token. An API key can be sent in X-API-Key instead.',
       );
     }
-    credentials.push({ place: 'authorization', text: token });
+    credentials.push({ place: 'authorization', text: token, origin });
   }
   if (keyInUrl !== null) {
     credentials.push({ place: 'url', text: keyInUrl });

@@ -7,6 +7,7 @@ import { createKeyBudgets } from './keys/budgets.ts';
 import { createKeyResolver } from './keys/resolver.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { createKeyService } from './keys/service.ts';
+import { createWebOrigins } from './keys/web-origins.ts';
 import { createGrants } from './oauth/grants.ts';
 import { createTokenResolver } from './oauth/resolver.ts';
 import { createSessions } from './sessions/service.ts';
@@ -15,13 +16,14 @@ interface Dependencies extends AreaDependencies {
   readonly rateLimits: RateLimits;
 }
 
-export function openAuth({ database, clock, config, rateLimits }: Dependencies) {
+export function openAuth({ database, clock, log, config, rateLimits }: Dependencies) {
   const { environment, accountPlan } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const budgets = createKeyBudgets(database, clock);
-  const keyResolver = createKeyResolver({ database, clock, environment });
+  const webOrigins = createWebOrigins({ database, clock, log });
+  const keyResolver = createKeyResolver({ database, clock, environment, webOrigins });
   return {
     keys,
     budgets,
@@ -32,7 +34,10 @@ export function openAuth({ database, clock, config, rateLimits }: Dependencies) 
       ...keyRoutes(keys, budgets),
       ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
     ],
-    tasks: [keyResolver.flushLastUsed, budgets.purge, sessions.purge, grants.purge],
-    close: keyResolver.flushLastUsed,
+    tasks: [keyResolver.flushLastUsed, webOrigins.flush, budgets.purge, sessions.purge, grants.purge],
+    async close() {
+      await keyResolver.flushLastUsed();
+      await webOrigins.flush();
+    },
   } satisfies Area;
 }

@@ -27,6 +27,10 @@ onBothEngines('The table of kept requests', (engine) => {
       ['GET', '/v2/customer/zerlina', bearer(session)],
       ['GET', `/v2/customer/${secretText('pamina')}`, admin],
       ['GET', `/v2/cheeses/${secretText('papageno')}`, admin],
+      // A secret key in the URL, which is refused.
+      ['GET', `/v2/cheeses?key=${shop.reader}`, {}],
+      ['GET', `/v2/cheeses?limit=1&api_key=${shop.reader}`, admin],
+      ['POST', `/v2/store/order?key=${shop.writer}`, admin],
       ['GET', `/v2/${secretText('sarastro')}/${secretText('tamino')}`, admin],
       ['GET', `/v2/cheeses?q=${secretText('monostatos')}&limit=0`, admin],
       ['GET', `/v2/cheeses?limit=${secretText('zauberfloete')}`, admin],

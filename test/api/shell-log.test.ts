@@ -136,6 +136,17 @@ test('Secrets are in no log, no error and no file, also when they were sent in t
     await send('GET', `/v2/cheeses?api_key=${text}&access_token=${text}&cursor=${text}`, {
       'x-api-key': first,
     });
+    for (const query of [
+      `key=${text}`,
+      `limit=1&key=${text}`,
+      `api_key=${text}`,
+      `key=${text}&key=${text}`,
+    ]) {
+      await send('GET', `/v2/cheeses?${query}`, {});
+      await send('GET', `/v2/cheeses?${query}`, { 'x-api-key': first, origin: 'https://shop.example' });
+      await send('POST', `/v2/store/order?${query}`, {}, { secret: text });
+      await send('GET', `/nowhere?${query}`, { referer: `https://shop.example/?${query}` });
+    }
     await send('GET', `/v2/customer/logout?token=${text}`, {});
     await send('GET', `/${text}`, {});
     await send('GET', `/v2/cheeses/%zz${text}`, {});
@@ -188,6 +199,7 @@ test('Secrets are in no log, no error and no file, also when they were sent in t
 
   const { stderr } = await server.stop();
   assert.match(stderr, /"msg":"answered"/);
+  assert.match(stderr, /"msg":"this key is used from a web page: https:\/\/shop.example; rotate it"/);
   assert.match(stderr, /no such table/);
   assert.ok(secrets.size > 60 && said.length > 100);
   for (const [name, text] of secrets) {

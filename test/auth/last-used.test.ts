@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKeyResolver } from '../../src/auth/keys/resolver.ts';
+import { createWebOrigins } from '../../src/auth/keys/web-origins.ts';
 import { sql } from '../../src/database/sql.ts';
+import { createLog } from '../../src/log.ts';
 import { onBothEngines, openShop, testClock } from '../helper.ts';
 
 onBothEngines('The last use of a key', (engine) => {
@@ -10,7 +12,12 @@ onBothEngines('The last use of a key', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
-    const { resolve, flushLastUsed } = createKeyResolver({ database, clock, environment: 'local' });
+    const { resolve, flushLastUsed } = createKeyResolver({
+      database,
+      clock,
+      environment: 'local',
+      webOrigins: createWebOrigins({ database, clock, log: createLog('silent') }),
+    });
     await resolve({ place: 'x-api-key', text: shop.reader });
     await database.exclusiveTransaction((_sql, run) => run('alter table api_key rename to elsewhere'));
     await assert.rejects(flushLastUsed());

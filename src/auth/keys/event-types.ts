@@ -3,9 +3,13 @@ import { defineEvent } from '../../event-log/define.ts';
 import { int64 } from '../../schema/parts.ts';
 import { ApiKey } from './schemas.ts';
 
+// Neither the key itself nor what is stored about its use.
+const { key: _, webOrigin: _origin, webOriginAt: _at, ...properties } = ApiKey.properties;
+const KeyOfEvent = { ...ApiKey, title: 'ApiKeyOfEvent', properties } as const;
+
 /** Events of the subject `api_key:12`. */
 export const keyEvents = {
-  created: defineEvent('api_key.created', 'An API key was created', ApiKey),
+  created: defineEvent('api_key.created', 'An API key was created', KeyOfEvent),
   renamed: defineEvent('api_key.renamed', 'An API key got another name', {
     type: 'object',
     required: ['id', 'name'],
@@ -15,7 +19,7 @@ export const keyEvents = {
   rotated: defineEvent('api_key.rotated', 'An API key was replaced by a new one', {
     type: 'object',
     required: ['replacedBy'],
-    properties: { replacedBy: ApiKey },
+    properties: { replacedBy: KeyOfEvent },
     examples: [{ replacedBy: { ...ApiKey.examples[0], id: 13 } }],
   }),
   revoked: defineEvent('api_key.revoked', 'An API key was revoked', {

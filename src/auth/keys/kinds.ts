@@ -30,9 +30,14 @@ export const kindsOfKeys: Readonly<Record<KeyKind, KindOfKey>> = {
   },
 };
 
-/** An origin as browsers send it. */
+export const originCharactersMax = 200;
+
+/** Whether a text is the origin of a web page, as browsers send it. */
+export const isOrigin = (text: string) =>
+  text.length <= originCharactersMax && /^https?:\/\//.test(text) && URL.parse(text)?.origin === text;
+
 export const originRule = {
-  test: (text: string) => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text,
+  test: isOrigin,
   message: 'must be an origin such as https://shop.example, without a path',
 };
 
@@ -44,7 +49,7 @@ export const keyLimits = {
   origins: {
     ...list,
     maxItems: 20,
-    items: { type: 'string', maxLength: 200, rule: originRule },
+    items: { type: 'string', maxLength: originCharactersMax, rule: originRule },
     description: 'Of a publishable key: origins of the web pages that may use it; any page without it',
   },
   addresses: {

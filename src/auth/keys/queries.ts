@@ -33,10 +33,16 @@ export interface KeyRow {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
+  /** The web page that used the key, and when; null for one that no page used. */
+  readonly web_origin: string | null;
+  readonly web_origin_at: string | null;
   readonly replaced_by: number | null;
   /** The first of the restricted keys that replaced each other; null for the first, and for other kinds. */
   readonly first_id: number | null;
 }
+
+/** Columns that a new key has not. */
+type WrittenLater = Pick<KeyRow, 'id' | 'last_used_at' | 'web_origin' | 'web_origin_at' | 'replaced_by'>;
 
 /** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
 export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
@@ -66,7 +72,7 @@ export const credentialByHash = {
 };
 
 const keyColumns = sql`id, account_id, kind, name, type, last4, scopes, limits, shown_key, created_at, expires_at,
-  last_used_at, replaced_by, first_id`;
+  last_used_at, web_origin, web_origin_at, replaced_by, first_id`;
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
 
@@ -116,7 +122,7 @@ export const keyQueries = queriesOn((tx) => ({
     return row?.live ?? 0;
   },
 
-  insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
+  insert: (key: Omit<KeyRow, keyof WrittenLater> & { hash: string }) =>
     tx.get<KeyRow>(sql`
       insert into api_key (account_id, kind, name, type, hash, last4, scopes, limits, shown_key, created_at,
         expires_at, first_id)
@@ -167,4 +173,17 @@ export const keyQueries = queriesOn((tx) => ({
         where k.last_used_at is null or k.last_used_at < u.at order by k.id${forUpdate}
       ) as used
       where api_key.id = used.id`),
+
+  /** Stores the pages of keys that have none stored after `before`, and returns these keys. Locks like the last use. */
+  updateWebOrigins: (seen: readonly (readonly [id: number, origin: string])[], now: string, before: string) =>
+    tx.all<{ id: number; web_origin: string }>(sql`
+      update api_key set web_origin = seen.origin, web_origin_at = ${now}
+      from (
+        select k.id, s.origin
+        from (select cast(value->>0 as bigint) as id, value->>1 as origin from ${rowsFromJson(seen)}) as s
+          join api_key k on k.id = s.id
+        where k.web_origin_at is null or k.web_origin_at <= ${before} order by k.id${forUpdate}
+      ) as seen
+      where api_key.id = seen.id
+      returning api_key.id, api_key.web_origin`),
 }));

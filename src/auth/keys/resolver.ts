@@ -9,6 +9,7 @@ import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, hasKeyForm, type KeyType, typeOfKey } from './format.ts';
 import { actorOf, type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
 import { acceptsKeys } from './service.ts';
+import type { WebOrigins } from './web-origins.ts';
 
 /** What is known of a well-formed key without the database. */
 interface ParsedKey {
@@ -47,9 +48,10 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly environment: Environment;
+  readonly webOrigins: Pick<WebOrigins, 'note'>;
 }
 
-export function createKeyResolver({ database, clock, environment }: Dependencies): KeyResolver {
+export function createKeyResolver({ database, clock, environment, webOrigins }: Dependencies): KeyResolver {
   const findByHash = createLookup<CredentialRow>(database, credentialByHash);
   const scopeSets = new Map<string, ReadonlySet<string>>();
   const limitSets = new Map<string, KeyLimits>();
@@ -101,7 +103,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
   }
 
   /** Checks the row against the clock, and records the use of the key. */
-  function toPrincipal(row: CredentialRow | undefined): Resolution {
+  function toPrincipal(row: CredentialRow | undefined, origin?: string): Resolution {
     const now = clock.now();
     if (row === undefined) {
       return { rejected: 'The API key is not known.' };
@@ -113,6 +115,9 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       return { rejected: 'The API key has expired.' };
     }
     lastUsed.set(row.id, now);
+    if (origin !== undefined && row.kind !== 'publishable') {
+      webOrigins.note(row.id, origin);
+    }
     return {
       kind: principalKinds[row.kind],
       id: actorOf(row),
@@ -131,7 +136,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
   }
 
   return {
-    resolve({ place, text }) {
+    resolve({ place, text, origin }) {
       if (place === 'authorization' && !isKeyLike(text)) {
         return 'skip';
       }
@@ -146,7 +151,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
           isPublic: true,
         };
       }
-      return chain(findByHash(key.hash), toPrincipal);
+      return chain(findByHash(key.hash), (row) => toPrincipal(row, origin));
     },
 
     async flushLastUsed() {

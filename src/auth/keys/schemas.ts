@@ -4,7 +4,7 @@ import { scopes } from '../../access/access.ts';
 import { keyKinds } from '../../access/key-limits.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
-import { keyLimits } from './kinds.ts';
+import { keyLimits, originCharactersMax } from './kinds.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
 const kind = {
@@ -63,6 +63,14 @@ export const ApiKey = {
     createdAt: timestampSchema,
     expiresAt: nullableTimestampSchema,
     lastUsedAt: { ...nullableTimestampSchema, description: 'Stored once a minute' },
+    webOrigin: {
+      type: 'string',
+      maxLength: originCharactersMax,
+      description:
+        'Origin of a web page that used this key, although it is secret: everybody who opened the page can copy the key, so rotate it. Absent if no page did',
+      examples: ['https://shop.example'],
+    },
+    webOriginAt: { ...timestampSchema, description: 'When a page used it last. Stored once a day' },
     key: { type: 'string', description: 'The whole key, if it is publishable' },
     ...keyLimits,
   },

@@ -28,6 +28,9 @@ export interface KeyDetails extends KeyLimits {
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+  /** The web page that used the key, although it is secret, and when. */
+  readonly webOrigin?: string;
+  readonly webOriginAt?: string;
   /** The whole key, if it is publishable. */
   readonly key?: string;
 }
@@ -262,6 +265,9 @@ function toApiKey(row: KeyRow): KeyDetails {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     ...(JSON.parse(row.limits) as KeyLimits),
+    ...(row.web_origin === null || row.web_origin_at === null
+      ? {}
+      : { webOrigin: row.web_origin, webOriginAt: row.web_origin_at }),
     ...(row.shown_key === null ? {} : { key: row.shown_key }),
   };
 }

@@ -1,0 +1,60 @@
+/**
+ * Web pages that use a key which is no publishable one. Everybody who opens such a page can copy the key, so operators are
+ * warned: in the log once a day for each key, by whichever instance stores it first, and where they see the key.
+ */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import type { Log } from '../../log.ts';
+import { isOrigin } from './kinds.ts';
+import { keyQueries } from './queries.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+export interface WebOrigins {
+  /** @param origin the header of a request with the key: only browsers send it by themselves */
+  note(keyId: number, origin: string): void;
+  /** Stores and logs what was noted. Runs on a timer, so that no request waits for a write. */
+  flush(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createWebOrigins({ database, clock, log }: Dependencies): WebOrigins {
+  let noted = new Map<number, string>();
+
+  return {
+    note(keyId, origin) {
+      // A page without an origin of its own, such as a file, sends "null".
+      if (!noted.has(keyId) && isOrigin(origin)) {
+        noted.set(keyId, origin);
+      }
+    },
+
+    async flush() {
+      if (noted.size === 0) {
+        return;
+      }
+      const seen = noted;
+      noted = new Map();
+      const now = clock.now();
+      try {
+        const stored = await database.transaction((tx) =>
+          keyQueries(tx).updateWebOrigins([...seen], timestamp(now), timestamp(now - dayMs)),
+        );
+        for (const { id, web_origin } of stored) {
+          log.warn(
+            { principal: `key:${id}`, origin: web_origin },
+            `this key is used from a web page: ${web_origin}; rotate it`,
+          );
+        }
+      } catch (error) {
+        noted = new Map([...noted, ...seen]);
+        throw error;
+      }
+    },
+  };
+}
