@@ -19,3 +19,8 @@ export function decimalOf(number: number): Decimal {
 export function digitsAt(scale: number, decimal: Decimal): bigint {
   return decimal.digits * 10n ** BigInt(scale - decimal.scale);
 }
+
+/** The whole cents of an amount of US dollars. The sum that is added is more than the error of a double, and no cent. */
+export function wholeCents(amount: number): number {
+  return Math.floor(amount * 100 + 0.0001);
+}

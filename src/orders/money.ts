@@ -33,11 +33,6 @@ function exactCents(lines: readonly PricedLine[]): number {
   return Number((sum + cent / 2n) / cent);
 }
 
-/** The whole cents of an amount of US dollars. The sum that is added is more than the error of a double, and no cent. */
-export function wholeCents(amount: number): number {
-  return Math.floor(amount * 100 + 0.0001);
-}
-
 /** Cents as a number of US dollars, as in responses. */
 export function dollars(cents: number): number {
   return cents / 100;

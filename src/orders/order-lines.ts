@@ -4,6 +4,7 @@ import { confinementText, isWithin } from '../access/confinement.ts';
 import type { KeyLimits } from '../access/key-limits.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
+import { wholeCents } from '../decimal.ts';
 import { AppError, type FieldError, validationError } from '../errors.ts';
 import type { Kilograms } from '../stock/reservations.ts';
 import { dollars, totalCents } from './money.ts';
@@ -86,10 +87,10 @@ export function requireSum({ items, isPriced }: PricedLines, limits: KeyLimits |
     );
   }
   const cents = totalCents(items);
-  if (dollarsPerOrder !== undefined && cents > Math.round(dollarsPerOrder * 100)) {
+  if (dollarsPerOrder !== undefined && cents > wholeCents(dollarsPerOrder)) {
     throw new AppError(
       'forbidden',
-      `items: the order would cost ${shownDollars(cents)}, and dollarsPerOrder of this restricted key is ${shownDollars(Math.round(dollarsPerOrder * 100))}. Nothing was ordered. Order less, or use another key.`,
+      `items: the order would cost ${shownDollars(cents)}, and dollarsPerOrder of this restricted key is ${shownDollars(wholeCents(dollarsPerOrder))}. Nothing was ordered. Order less, or use another key.`,
       { details: { scopes: [] } },
     );
   }

@@ -2,11 +2,11 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
+import { wholeCents } from '../decimal.ts';
 import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
-import { wholeCents } from './money.ts';
 import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
 

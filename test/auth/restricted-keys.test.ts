@@ -100,10 +100,14 @@ onBothEngines('A restricted key', (engine) => {
     const alpine = await addCheese(shop, { category: { name: 'Älpine' } });
     const blue = await addCheese(shop, { category: { name: 'Blue' } });
     const unpriced = await addCheese(shop, { pricePerKg: undefined });
+    // Three kilograms cost $30.02: half a cent is rounded up in totals, and down in limits.
+    const odd = await addCheese(shop, { pricePerKg: 10.005 });
     const before = await countOrders(shop);
     const refusals: readonly [KeyRequest, readonly number[], number, number, RegExp][] = [
       [{ dollarsPerOrder: 10 }, [alpine], 2, 403, /dollarsPerOrder/],
       [{ dollarsPerDay: 5 }, [alpine], 1, 429, /\$5\./],
+      [{ dollarsPerOrder: 30.015 }, [odd], 3, 403, /\$30\.01\./],
+      [{ dollarsPerDay: 30.015 }, [odd], 3, 429, /\$30\.015\./],
       [{ dollarsPerDay: 500 }, [unpriced], 1, 403, /no price/],
       [{ categories: ['alpine'] }, [alpine, blue], 1, 403, /items\[1\]\.cheeseId/],
       [{ categories: ['alpine'] }, [unpriced], 1, 403, /items\[0\]\.cheeseId/],

@@ -7,6 +7,7 @@ import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
+import { wholeCents } from '../../decimal.ts';
 import { AppError } from '../../errors.ts';
 import { type SpendingRow, spendingQueries } from './spending-queries.ts';
 
@@ -33,7 +34,6 @@ export interface KeyBudgets {
 }
 
 const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
-export const centsOf = (dollars: number) => Math.round(dollars * 100);
 
 export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
   function refusal({ dollarsPerDay, ordersPerDay }: KeyLimits): AppError {
@@ -61,7 +61,7 @@ export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
   return {
     async spend(tx, { id, limits: given }, cents) {
       const limits = given ?? {};
-      const maxCents = limits.dollarsPerDay === undefined ? null : centsOf(limits.dollarsPerDay);
+      const maxCents = limits.dollarsPerDay === undefined ? null : wholeCents(limits.dollarsPerDay);
       // The first order of a day inserts the row, without a condition.
       const isTooMuch = maxCents !== null && cents > maxCents;
       const changed = isTooMuch
@@ -84,7 +84,8 @@ export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
       return {
         dollars: cents / 100,
         orders,
-        dollarsLeft: dollarsPerDay === undefined ? null : Math.max(0, centsOf(dollarsPerDay) - cents) / 100,
+        dollarsLeft:
+          dollarsPerDay === undefined ? null : Math.max(0, wholeCents(dollarsPerDay) - cents) / 100,
         ordersLeft: ordersPerDay === undefined ? null : Math.max(0, ordersPerDay - orders),
       };
     },

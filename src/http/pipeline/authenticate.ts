@@ -168,7 +168,7 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
     const { request, route, dependencies } = exchange;
     const audience = route.resource?.audience ?? 'api';
     const query = request.query as URLSearchParams;
-    const key = query.size === 0 ? null : keyInUrl(request.url, query, route);
+    const key = query.size === 0 ? null : keyInUrl(query, route);
     const principals = dependencies.guard.authenticate(request.raw, audience, key);
     return principals instanceof Promise ? principals.catch(rethrow) : principals;
   } catch (error) {
