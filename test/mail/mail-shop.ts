@@ -109,7 +109,7 @@ export async function openMailServer(t: Scope, options: SMTPServerOptions = {}):
 /** A shop that has begun to make mails of events. */
 export async function openMailShop(
   t: Scope,
-  server: MailServer,
+  server: Pick<MailServer, 'url'>,
   { settings = {}, ...options }: ShopOptions = {},
 ): Promise<Shop> {
   const shop = await openShop(t, {

@@ -1,8 +1,10 @@
 /** What follows when a mail server is down, or refuses: retries, dead letters, and a stop where no mail can be sent. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { onBothEngines, type Shop, type TestClock, testClock } from '../helper.ts';
+import { cleanUp, onBothEngines, type Shop, type TestClock, testClock } from '../helper.ts';
 import {
   type MailServer,
   mailsOf,
@@ -91,6 +93,23 @@ onBothEngines('A mail', (engine) => {
     assert.match(mail?.reason ?? '', /550 … is unknown/);
     const list = await shop.request('GET', '/v2/mails?state=failed', { as: shop.admin });
     assert.equal(list.json.items[0].reason, mail?.reason);
+  });
+
+  test('waits for its next attempt with a reason without control characters, whatever the server says', async (t) => {
+    const talker = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end('421 No\0 mail \u0007\u001b[2J\u009btoday\r\n');
+    });
+    await once(talker.listen(0, '127.0.0.1'), 'listening');
+    cleanUp(t, () => talker.close());
+    const { port } = talker.address() as AddressInfo;
+    const shop = await openMailShop(t, { url: `smtp://127.0.0.1:${port}` }, { engine });
+    const ada = await newCustomer(shop);
+    await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    await sendMails(shop);
+    const [mail] = await mailsOf(shop);
+    assert.deepEqual([mail?.state, mail?.attempts], ['waiting', 1]);
+    assert.match(mail?.reason ?? '', /421 No mail \[2J today$/);
   });
 
   for (const [what, behavior] of [

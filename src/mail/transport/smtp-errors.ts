@@ -30,12 +30,16 @@ export function resultOfError(error: SmtpError): MailResult {
   return { outcome: isPermanent ? 'refused' : 'later', reason };
 }
 
-/** Servers repeat the address, which must be neither in the log nor in the list of mails. */
+/**
+ * Servers repeat the address, which must be neither in the log nor in the list of mails. Control characters would change
+ * a terminal, and PostgreSQL stores no NUL.
+ */
 export function withoutAddresses(text: string): string {
   return text
-    .split(/\s/)
+    .split(/[\s\p{Cc}]/u)
     .filter((word) => word !== '')
     .map((word) => (word.includes('@') ? '…' : word))
     .join(' ')
-    .slice(0, reasonLengthMax);
+    .slice(0, reasonLengthMax)
+    .toWellFormed();
 }
