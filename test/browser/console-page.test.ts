@@ -16,6 +16,7 @@ const screens = [
   '/approvals',
   '/access',
   '/webhooks',
+  '/mail',
   '/events',
   '/requests',
   '/limits',
@@ -80,6 +81,7 @@ inConsole('cuts no table: where one does not fit, its rows are cards', async ({ 
     await page.setViewportSize({ width, height: 800 });
     for (const path of [
       '/events',
+      '/mail',
       '/requests',
       '/operations',
       '/sandbox',

@@ -128,13 +128,16 @@ export function consoleTests(options: ShopOptions = {}): ConsoleTest {
 
 const axe = readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds on the page, one line for each element. It comes through the debugging protocol, past the policy. */
+/**
+ * What axe finds on the page, one line for each element. It comes through the debugging protocol, past the policy. A frame
+ * without scripts cannot be examined.
+ */
 export async function findAccessibilityProblems(page: Page): Promise<string[]> {
   if (!(await page.evaluate('typeof axe === "object"'))) {
     await page.evaluate(`${await axe}; void 0`);
   }
   return page.evaluate<string[]>(
-    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    `axe.run({ resultTypes: ['violations'], iframes: false }).then(({ violations }) =>
        violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) =>
          id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
   );

@@ -6,6 +6,7 @@ import {
   ClipboardIcon,
   CubeIcon,
   DashboardIcon,
+  EnvelopeClosedIcon,
   GearIcon,
   HomeIcon,
   LightningBoltIcon,
@@ -149,6 +150,14 @@ export const screens: readonly Screen[] = [
     key: 'w',
     icon: LightningBoltIcon,
     component: screen(() => import('../screens/webhooks/webhooks.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'mail',
+    title: 'Mail',
+    key: 'm',
+    icon: EnvelopeClosedIcon,
+    component: screen(() => import('../screens/mail/mail.tsx')),
     isForStaff: false,
   },
   {

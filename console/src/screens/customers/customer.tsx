@@ -74,7 +74,15 @@ function Profile({ details: { customer } }: { readonly details: Details }) {
   const { id, firstName, lastName, email, phone, favouriteCheese, createdAt } = customer;
   const rows = [
     ['Name', `${firstName} ${lastName}`.trim() || '-'],
-    ['E-mail', email],
+    [
+      'E-mail',
+      <Group key="email" gap="xs">
+        {email}
+        <Anchor component={Link} href={`/mail?customer=${id}`} size="sm" aria-label="Mails to the customer">
+          mails
+        </Anchor>
+      </Group>,
+    ],
     ['Phone', phone ?? '-'],
     ['Favourite cheese', favouriteCheese?.name ?? '-'],
     ['Id', id],

@@ -19,8 +19,8 @@ interface Item {
 /** Low stocks and webhooks that are named. */
 const namedMax = 5;
 
-/** No event tells of a delivery that failed. */
-const webhooksMs = 60_000;
+/** No event tells of a delivery or a mail that failed. */
+const unseenMs = 60_000;
 
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
@@ -161,13 +161,40 @@ async function readGivenUp(curd: Curd, signal: AbortSignal): Promise<Item[]> {
   return found;
 }
 
+/** Mails that failed, and why none are sent. */
+async function readMails(curd: Curd, signal: AbortSignal): Promise<Item[]> {
+  const { failed, fault, paused } = (await curd.status.get({ signal })).mail;
+  const items = [
+    {
+      key: 'mail fault',
+      isShown: fault !== null,
+      text: `No mail can be sent: ${fault}`,
+      href: '/mail?state=waiting',
+    },
+    {
+      key: 'mails paused',
+      isShown: paused,
+      text: 'Mails wait, because the shop was copied or restored',
+      href: '/mail?state=waiting',
+    },
+    {
+      key: 'failed mails',
+      isShown: failed > 0,
+      text: `${plural(failed, 'mail', 'mails')} could not be sent`,
+      href: '/mail?state=failed',
+    },
+  ];
+  return items.filter(({ isShown }) => isShown).map((item) => ({ ...item, link: 'mails' }));
+}
+
 export function Attention() {
   const parts = [
     { items: useOrders(), isPending: false },
     useItems(['stock', 'attention'], readStock),
     useItems(['approvals', 'attention'], readApprovals),
-    useItems(['webhooks', 'attention'], readWebhooks, webhooksMs),
-    useItems(['webhooks', 'given up'], readGivenUp, webhooksMs),
+    useItems(['webhooks', 'attention'], readWebhooks, unseenMs),
+    useItems(['webhooks', 'given up'], readGivenUp, unseenMs),
+    useItems(['mail', 'attention'], readMails, unseenMs),
   ];
   const items = parts.flatMap((part) => part.items);
   return (

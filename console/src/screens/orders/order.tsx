@@ -176,7 +176,17 @@ function OrderFacts({ order }: { readonly order: Order }) {
             <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
               {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
             </Anchor>
-          )}
+          )}{' '}
+          {customer.data ? (
+            <Anchor
+              component={Link}
+              size="sm"
+              href={`/mail?order=${order.id}`}
+              aria-label="Mails of the order"
+            >
+              mails
+            </Anchor>
+          ) : null}
         </Fact>
         <Fact title="Placed">
           <Time at={order.createdAt} /> <PlacingRequest order={order} />

@@ -1,7 +1,7 @@
 /** Filters of the request log. They are in the URL. */
-import { Group, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { Group, Select } from '@mantine/core';
+import { useRef } from 'react';
+import { TextFilter } from '../../parts/fields/text-filter.tsx';
 import { TimeField } from '../../parts/fields/time-field.tsx';
 
 const names = ['status', 'method', 'route', 'error', 'credential', 'from', 'before'] as const;
@@ -20,48 +20,6 @@ export function filtersOf(search: URLSearchParams): RequestFilters {
 }
 
 export const methodOf = (text: string | undefined) => methods.find((one) => one === text);
-
-interface TextFilterProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly text: string | undefined;
-  /** What is said instead of a search for a text that is refused. */
-  readonly hint?: { readonly pattern: RegExp; readonly text: string };
-  readonly onChange: (text: string) => void;
-}
-
-function TextFilter({ label, placeholder, text = '', hint, onChange }: TextFilterProps) {
-  const [written, setWritten] = useState(text);
-  const asked = useRef(text);
-  const search = useDebouncedCallback((value: string) => {
-    asked.current = value;
-    onChange(value);
-  }, 300);
-  useEffect(() => {
-    // Another part of the page changed it. What is being written stays.
-    if (text !== asked.current) {
-      asked.current = text;
-      setWritten(text);
-    }
-  }, [text]);
-  const isRefused = (value: string) => hint !== undefined && value !== '' && !hint.pattern.test(value);
-  return (
-    <TextInput
-      label={label}
-      placeholder={placeholder}
-      maxLength={200}
-      value={written}
-      error={isRefused(written.trim()) ? hint?.text : null}
-      onChange={({ currentTarget: { value } }) => {
-        setWritten(value);
-        if (!isRefused(value.trim())) {
-          search(value.trim());
-        }
-      }}
-      style={{ flex: '1 1 6.5rem', minWidth: 0 }}
-    />
-  );
-}
 
 interface Props {
   readonly filters: RequestFilters;

@@ -1,0 +1,136 @@
+/** The mails to customers, the newest first. */
+import { Alert, Anchor, Text } from '@mantine/core';
+import { useSearchParams } from 'wouter';
+import { useApi, useCurd } from '../../data/queries.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { DataTable } from '../../parts/tables/data-table.tsx';
+import { EarlierButton, useNewestFirst } from '../../parts/tables/newest-first.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
+import { showNumber } from '../../parts/text/format.ts';
+import { Subject } from '../../parts/text/subject.tsx';
+import { Time } from '../../parts/text/time.tsx';
+import { filtersOf, idPattern, MailFilters, toQuery } from './filters.tsx';
+import { MailDrawer } from './mail-drawer.tsx';
+import { type Mail, NextAttempt, StateBadge } from './state.tsx';
+
+const statusMs = 15_000;
+
+function columnsOf(open: (id: number) => void): Column<Mail>[] {
+  return [
+    { title: 'Time', show: ({ createdAt }) => <Time at={createdAt} isExact /> },
+    {
+      title: 'Mail',
+      show: ({ id, mail }) => (
+        <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)}>
+          {mail}
+        </Anchor>
+      ),
+    },
+    {
+      title: 'State',
+      show: (mail) => (
+        <div>
+          <StateBadge state={mail.state} />
+          <NextAttempt mail={mail} />
+        </div>
+      ),
+    },
+    { title: 'Customer', show: ({ customerId }) => <Subject subject={`customer:${customerId}`} /> },
+    {
+      title: 'Order',
+      show: ({ orderId }) => (orderId === null ? '-' : <Subject subject={`order:${orderId}`} />),
+    },
+    { title: 'Attempts', isNumber: true, show: ({ attempts }) => showNumber(attempts) },
+    { title: 'Reason', show: ({ reason }) => reason ?? '-' },
+  ];
+}
+
+/** Where mails go, and why none are sent. */
+function Transport() {
+  const { data } = useApi(['status', 'mail'], (curd, signal) => curd.status.get({ signal }), statusMs);
+  if (data === undefined) {
+    return null;
+  }
+  const { transport, folder, paused, fault } = data.mail;
+  return (
+    <>
+      {transport === 'file' ? (
+        <Text size="sm" mb="sm" style={{ overflowWrap: 'anywhere' }}>
+          No mail server is set. Each mail is an .eml file in <b>{folder}</b>.
+        </Text>
+      ) : null}
+      {transport === 'off' ? (
+        <Text size="sm" mb="sm">
+          Mail is off, so nothing is sent. Set CURD_MAIL, and start the server again.
+        </Text>
+      ) : null}
+      {paused ? (
+        <Alert color="yellow" variant="light" mb="sm" title="Mails wait">
+          The shop was copied or restored, so the shop that it comes from may send them. Run{' '}
+          <b>npx curd mail resume</b> to send them, or <b>npx curd mail discard</b> to drop them.
+        </Alert>
+      ) : null}
+      {fault === null ? null : (
+        <Alert color="red" variant="light" mb="sm" title="No mail can be sent">
+          {fault}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+export default function MailScreen() {
+  const curd = useCurd();
+  const [search, setSearch] = useSearchParams();
+  const filters = filtersOf(search);
+  const open = search.get('mail');
+  const change = (changes: Readonly<Record<string, string>>) =>
+    setSearch((before) => {
+      const next = new URLSearchParams(before);
+      for (const [name, value] of Object.entries(changes)) {
+        next.delete(name);
+        if (value !== '') {
+          next.set(name, value);
+        }
+      }
+      return next;
+    });
+  const { list, rows } = useNewestFirst(['mail', filters], (cursor, signal) =>
+    curd.mails.list({ ...toQuery(filters), cursor, limit: 50 }, { signal }),
+  );
+  const show = (id: number) => change({ mail: String(id) });
+  return (
+    <>
+      <PageTitle title="Mail" />
+      <Transport />
+      <MailFilters filters={filters} onChange={change} />
+      {list.isPending ? <Loading what="mails" /> : null}
+      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
+      {list.isSuccess && rows.length === 0 ? (
+        <Empty title={Object.keys(filters).length > 0 ? 'No such mails' : 'No mails yet'}>
+          Mails about orders and accounts of customers appear here, for 30 days after they ended. Orders that
+          an API key placed alone cause none.
+        </Empty>
+      ) : null}
+      {rows.length === 0 ? null : (
+        <DataTable
+          label="Mails"
+          columns={columnsOf(show)}
+          rows={rows}
+          keyOf={({ id }) => id}
+          nameOf={({ id, mail }) => `mail ${id}, ${mail}`}
+          onOpen={({ id }) => show(id)}
+        />
+      )}
+      <EarlierButton list={list} label="Earlier mails" />
+      {open !== null && idPattern.test(open) ? (
+        <MailDrawer
+          key={open}
+          id={Number(open)}
+          listed={rows.find(({ id }) => id === Number(open))}
+          onClose={() => change({ mail: '' })}
+        />
+      ) : null}
+    </>
+  );
+}
