@@ -353,13 +353,18 @@ create table orders (
   needs_approval bigint not null default 0,
   version bigint not null default 1,
   created_at text collate "C" not null,
-  updated_at text collate "C" not null
+  updated_at text collate "C" not null,
+  -- Of the address: JSON without spaces, in which a quote within a text follows a backslash.
+  country text collate "C" generated always as (
+    case when strpos(address, '"country":"') > 0 then substr(address, strpos(address, '"country":"') + 11, 2) end
+  ) stored
 );
 -- Pages of lists are sorted by (created_at, id). Ids do not follow the creation times where a clock was set back, and
 -- where several instances place orders.
 create index orders_by_created on orders (created_at, id);
 create index orders_by_placer on orders (placed_by, created_at, id);
 create index orders_by_customer on orders (customer_id, created_at, id) where customer_id is not null;
+create index orders_by_country on orders (country, created_at, id);
 -- Pages of orders in a status. Nearly all orders are delivered, and need no entry: their lists read orders_by_created.
 create index orders_by_status on orders (status, created_at, id) where status <> 'delivered';
 -- Pages and counts of orders that an operator approves.
@@ -385,9 +390,9 @@ create table shipment (
   version bigint not null default 1
 );
 
--- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), and a key or an
--- application without a customer, by the id of its principal. One row for each day of creation in UTC, and one for all
--- days (''). Test orders are not counted.
+-- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), a country of
+-- shipping addresses ('country:CH'), and a key or an application without a customer, by the id of its principal. One row
+-- for each day of creation in UTC, and one for all days (''). Test orders are not counted.
 create table order_count (
   owner text collate "C" not null,
   day text collate "C" not null,
@@ -406,6 +411,7 @@ create table order_count_change (
   day text collate "C" not null,
   placed_by text collate "C" not null,
   customer_id bigint,
+  country text collate "C",
   old_status text collate "C",
   new_status text collate "C"
 );
@@ -413,28 +419,28 @@ create table order_count_change (
 create function record_order_count_change() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' and new.customer_id is not distinct from old.customer_id and new.placed_by = old.placed_by
-    and new.created_at = old.created_at
+    and new.created_at = old.created_at and new.country is not distinct from old.country
   then
-    insert into order_count_change (day, placed_by, customer_id, old_status, new_status)
-    values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, old.status, new.status);
+    insert into order_count_change (day, placed_by, customer_id, country, old_status, new_status)
+    values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.country, old.status, new.status);
     return null;
   end if;
   if tg_op <> 'INSERT' then
-    insert into order_count_change (day, placed_by, customer_id, old_status)
-    values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status);
+    insert into order_count_change (day, placed_by, customer_id, country, old_status)
+    values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.country, old.status);
   end if;
   if tg_op <> 'DELETE' then
-    insert into order_count_change (day, placed_by, customer_id, new_status)
-    values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.status);
+    insert into order_count_change (day, placed_by, customer_id, country, new_status)
+    values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.country, new.status);
   end if;
   return null;
 end
 $$;
 create trigger order_inserted after insert on orders for each row when (new.id >= 11)
   execute function record_order_count_change();
-create trigger order_changed after update of status, customer_id, placed_by, created_at on orders for each row
-  when (new.id >= 11 and (new.status, new.customer_id, new.placed_by, new.created_at)
-    is distinct from (old.status, old.customer_id, old.placed_by, old.created_at))
+create trigger order_changed after update of status, customer_id, placed_by, created_at, address on orders for each row
+  when (new.id >= 11 and (new.status, new.customer_id, new.placed_by, new.created_at, new.country)
+    is distinct from (old.status, old.customer_id, old.placed_by, old.created_at, old.country))
   execute function record_order_count_change();
 create trigger order_deleted after delete on orders for each row when (old.id >= 11)
   execute function record_order_count_change();

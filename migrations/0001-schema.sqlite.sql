@@ -352,7 +352,11 @@ create table orders (
   needs_approval integer not null default 0,
   version integer not null default 1,
   created_at text not null,
-  updated_at text not null
+  updated_at text not null,
+  -- Of the address: JSON without spaces, in which a quote within a text follows a backslash.
+  country text generated always as (
+    case when instr(address, '"country":"') > 0 then substr(address, instr(address, '"country":"') + 11, 2) end
+  ) virtual
 );
 insert into sqlite_sequence (name, seq) values ('orders', 10);
 -- Pages of lists are sorted by (created_at, id). Ids do not follow the creation times where a clock was set back, and
@@ -360,6 +364,7 @@ insert into sqlite_sequence (name, seq) values ('orders', 10);
 create index orders_by_created on orders (created_at, id);
 create index orders_by_placer on orders (placed_by, created_at, id);
 create index orders_by_customer on orders (customer_id, created_at, id) where customer_id is not null;
+create index orders_by_country on orders (country, created_at, id);
 -- Pages of orders in a status. Nearly all orders are delivered, and need no entry: their lists read orders_by_created.
 create index orders_by_status on orders (status, created_at, id) where status <> 'delivered';
 -- Pages and counts of orders that an operator approves.
@@ -385,9 +390,9 @@ create table shipment (
   version integer not null default 1
 );
 
--- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), and a key or an
--- application without a customer, by the id of its principal. One row for each day of creation in UTC, and one for all
--- days (''). Test orders are not counted.
+-- How many orders an owner has in each status. Owners: all orders ('*'), a customer ('customer:7'), a country of
+-- shipping addresses ('country:CH'), and a key or an application without a customer, by the id of its principal. One row
+-- for each day of creation in UTC, and one for all days (''). Test orders are not counted.
 create table order_count (
   owner text not null,
   day text not null,
@@ -406,30 +411,31 @@ create table order_count_change (
   day text not null,
   placed_by text not null,
   customer_id integer,
+  country text,
   old_status text,
   new_status text
 );
 
 create trigger order_inserted after insert on orders when new.id >= 11 begin
-  insert into order_count_change (day, placed_by, customer_id, new_status)
-  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.status);
+  insert into order_count_change (day, placed_by, customer_id, country, new_status)
+  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.country, new.status);
 end;
 create trigger order_status_changed after update of status on orders
 when new.id >= 11 and new.status <> old.status and new.customer_id is old.customer_id and new.placed_by = old.placed_by
-  and new.created_at = old.created_at begin
-  insert into order_count_change (day, placed_by, customer_id, old_status, new_status)
-  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, old.status, new.status);
+  and new.created_at = old.created_at and new.country is old.country begin
+  insert into order_count_change (day, placed_by, customer_id, country, old_status, new_status)
+  values (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.country, old.status, new.status);
 end;
-create trigger order_owner_changed after update of customer_id, placed_by, created_at on orders
+create trigger order_owner_changed after update of customer_id, placed_by, created_at, address on orders
 when new.id >= 11 and (new.customer_id is not old.customer_id or new.placed_by <> old.placed_by
-  or new.created_at <> old.created_at) begin
-  insert into order_count_change (day, placed_by, customer_id, old_status, new_status)
-  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status, null),
-    (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, null, new.status);
+  or new.created_at <> old.created_at or new.country is not old.country) begin
+  insert into order_count_change (day, placed_by, customer_id, country, old_status, new_status)
+  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.country, old.status, null),
+    (substr(new.created_at, 1, 10), new.placed_by, new.customer_id, new.country, null, new.status);
 end;
 create trigger order_deleted after delete on orders when old.id >= 11 begin
-  insert into order_count_change (day, placed_by, customer_id, old_status)
-  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.status);
+  insert into order_count_change (day, placed_by, customer_id, country, old_status)
+  values (substr(old.created_at, 1, 10), old.placed_by, old.customer_id, old.country, old.status);
 end;
 
 -- src/notes

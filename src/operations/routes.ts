@@ -50,7 +50,7 @@ export function administrationRoutes(dependencies: StatusDependencies & NameDepe
       tag,
       summary: 'List the names of actors and subjects of events',
       description:
-        'A cheese and a client have a name, a customer has a username. A key without a name is named by its account and its last four characters, an order by its id. An actor of two parts, such as `client:ab12/customer:5`, is asked for in its parts. What does not exist has no item.',
+        'A cheese and a client have a name, a customer has a username. A key without a name is named by its account and its last four characters, an order by its id. `order-customer:31` is who order 31 is for: first and last name, or the username where both are empty; nobody where no customer placed it. An actor of two parts, such as `client:ab12/customer:5`, is asked for in its parts. What does not exist has no item.',
       access,
       query: {
         of: {

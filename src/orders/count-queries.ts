@@ -13,6 +13,8 @@ export interface CountChange {
   readonly day: string;
   readonly placed_by: string;
   readonly customer_id: number | null;
+  /** null where the address has none. */
+  readonly country: string | null;
   /** null for an order that is new for this day and these owners. */
   readonly old_status: OrderStatus | null;
   /** null for an order that is deleted, or has another owner now. */
@@ -34,15 +36,15 @@ const negative = sql`-placed, -approved, -shipped, -delivered, -cancelled`;
 const isDifferent = sql`
   sum(placed) <> 0 or sum(approved) <> 0 or sum(shipped) <> 0 or sum(delivered) <> 0 or sum(cancelled) <> 0`;
 
-/** Orders by what their counts depend on. Grouped once, because each belongs to up to three owners. */
+/** Orders by what their counts depend on. Grouped once, because each belongs to up to four owners. */
 const countedOrders = sql`
-  select placed_by, customer_id, substr(created_at, 1, 10) as day,
+  select placed_by, customer_id, country, substr(created_at, 1, 10) as day,
     sum(case when status = 'placed' then 1 else 0 end) as placed,
     sum(case when status = 'approved' then 1 else 0 end) as approved,
     sum(case when status = 'shipped' then 1 else 0 end) as shipped,
     sum(case when status = 'delivered' then 1 else 0 end) as delivered,
     sum(case when status = 'cancelled' then 1 else 0 end) as cancelled
-  from orders where id >= ${firstRealId} group by placed_by, customer_id, substr(created_at, 1, 10)`;
+  from orders where id >= ${firstRealId} group by placed_by, customer_id, country, substr(created_at, 1, 10)`;
 
 const changes = sql`
   case when new_status = 'placed' then 1 else 0 end - case when old_status = 'placed' then 1 else 0 end as placed,
@@ -56,6 +58,7 @@ function byOwner(source: Statement, values: Statement): Statement {
   return sql`
     select ${everyOwner} as owner, day, ${values} from ${source}
     union all select 'customer:' || customer_id, day, ${values} from ${source} where customer_id is not null
+    union all select 'country:' || country, day, ${values} from ${source} where country is not null
     union all select placed_by, day, ${values} from ${source} where placed_by not like '%customer:%'`;
 }
 
@@ -66,17 +69,24 @@ const changesByOwner = byOwner(sql`order_count_change`, changes);
 export function ownersOf({
   placed_by,
   customer_id,
-}: Pick<CountChange, 'placed_by' | 'customer_id'>): string[] {
+  country,
+}: Pick<CountChange, 'placed_by' | 'customer_id' | 'country'>): string[] {
   return [
     everyOwner,
     ...(customer_id === null ? [] : [`customer:${customer_id}`]),
+    ...(country === null ? [] : [ownerOfCountry(country)]),
     ...(isCountedPlacer(placed_by) ? [placed_by] : []),
   ];
 }
 
+/** The owner of all orders that are sent to a country. */
+export const ownerOfCountry = (country: string): string => `country:${country}`;
+
 /** Whether orders are counted by who placed them. Those of customers are counted by the customer. */
 export function isCountedPlacer(placedBy: string): boolean {
-  return !placedBy.includes('customer:') && placedBy !== everyOwner;
+  return (
+    !placedBy.includes('customer:') && !placedBy.startsWith(ownerOfCountry('')) && placedBy !== everyOwner
+  );
 }
 
 export const orderCountQueries = queriesOn((tx) => ({
@@ -87,7 +97,7 @@ export const orderCountQueries = queriesOn((tx) => ({
     tx.all<CountChange>(sql`
       delete from order_count_change where id in (
         select id from order_count_change order by id limit ${limit}${skippingLocked})
-      returning day, placed_by, customer_id, old_status, new_status`),
+      returning day, placed_by, customer_id, country, old_status, new_status`),
 
   add: (rows: readonly OrderCountRow[]) =>
     tx.run(sql`
@@ -210,5 +220,8 @@ function isOwnedBy(owner: string): Statement {
     return sql`true`;
   }
   const [, customerId] = /^customer:(\d+)$/.exec(owner) ?? [];
+  if (owner.startsWith(ownerOfCountry(''))) {
+    return sql`country = ${owner.slice(ownerOfCountry('').length)}`;
+  }
   return customerId === undefined ? sql`placed_by = ${owner}` : sql`customer_id = ${Number(customerId)}`;
 }

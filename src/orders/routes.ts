@@ -75,7 +75,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       tag: storeTag,
       summary: 'List orders',
       description:
-        "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId` and `placedBy` are for callers that see all orders.",
+        "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId`, `placedBy`, `country` and `cheeseId` are for callers that see all orders.",
       access: anyOf(apiKey, oauth('read:orders')),
       permitsConfined: true,
       publishable: 'withCustomer',

@@ -33,6 +33,11 @@ onBothEngines('GET /names', (engine) => {
     const lines = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
     const order = (await shop.request('POST', '/v2/store/order', { as: shop.admin, body: lines })).json;
     const customer = await newCustomer(shop, 'ada', 'customer');
+    const bought = await shop.request('POST', `/v2/store/order?customerId=${customer}`, {
+      as: shop.admin,
+      body: lines,
+    });
+    assert.equal(bought.status, 201, bought.text);
     const client = await newClient(shop);
     const found = await namesOf(
       `key:${named.id}`,
@@ -41,6 +46,9 @@ onBothEngines('GET /names', (engine) => {
       `order:${order.id}`,
       `customer:${customer}`,
       `client:${client}`,
+      `order-customer:${bought.json.id}`,
+      `order-customer:${order.id}`,
+      'order-customer:1',
       'key:999999999999999',
       'client:nothing',
       'order:999999',
@@ -51,6 +59,7 @@ onBothEngines('GET /names', (engine) => {
       [`cheese:${cheese.id}`]: 'Crème de Brie, 60 %',
       [`order:${order.id}`]: `Order ${order.id}`,
       [`customer:${customer}`]: 'ada',
+      [`order-customer:${bought.json.id}`]: 'ada',
       [`client:${client}`]: (await shop.app.oauth.clients.list())[0]?.name,
     });
   });
@@ -66,6 +75,7 @@ onBothEngines('GET /names', (engine) => {
       'key:01',
       'key:1x',
       'stock:1',
+      'order-customer:0',
       'client:a%00b',
       'key:9999999999999999',
       many,

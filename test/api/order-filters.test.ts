@@ -11,6 +11,8 @@ interface Known {
   readonly needsApproval: boolean;
   readonly late: boolean;
   readonly status: string;
+  readonly country: string;
+  readonly cheeseId: number;
 }
 
 /** All orders of a query, over pages of three, each with the same total. */
@@ -55,16 +57,21 @@ onBothEngines('GET /store/orders', (engine) => {
       const [key, who] = [index % 2, index % 3];
       const session = sessions[who];
       const needsApproval = index % 4 === 1;
+      const country = index % 5 === 0 ? 'LI' : 'CH';
+      const cheeseId = needsApproval ? free : priced;
       const { json, text } = await shop.request('POST', '/v2/store/order', {
         as: keys[key] as string,
         headers: session == null ? {} : { authorization: `Bearer ${session}` },
         body: {
-          items: [{ cheeseId: needsApproval ? free : priced, quantity: 1 }],
-          shippingAddress: bern,
+          items: [{ cheeseId, quantity: 1 }],
+          // What looks like a country in another field is none.
+          shippingAddress: { ...bern, street: '"country":"FR"', country },
         },
       });
       assert.ok(json.id > 0, text);
-      const verbs = [[], ['approve'], ['approve', 'ship']][Math.floor(index / 8)] ?? [];
+      const verbs =
+        [[], ['approve'], ['approve', 'ship', ...(index === 23 ? ['deliver'] : [])]][Math.floor(index / 8)] ??
+        [];
       for (const verb of verbs) {
         const moved = await shop.request('POST', `/v2/store/order/${json.id}/${verb}`, { as: shop.admin });
         assert.equal(moved.status, 200, moved.text);
@@ -78,7 +85,9 @@ onBothEngines('GET /store/orders', (engine) => {
         placedBy: names[key] as string,
         needsApproval: needsApproval && verbs.length === 0,
         late: verbs.length === 1 && index <= 11,
-        status: ['placed', 'approved', 'shipped'][verbs.length] as string,
+        status: ['placed', 'approved', 'shipped', 'delivered'][verbs.length] as string,
+        country,
+        cheeseId,
       });
     }
     const queries: [string, (order: Known) => boolean][] = [
@@ -88,6 +97,24 @@ onBothEngines('GET /store/orders', (engine) => {
       ['placedBy=key:4711', () => false],
       ['needsApproval=true', ({ needsApproval }) => needsApproval],
       ['late=true', ({ late }) => late],
+      ['country=li', ({ country }) => country === 'LI'],
+      ['country=FR', () => false],
+      [
+        'country=CH&status=shipped,delivered',
+        ({ country, status }) => country === 'CH' && ['shipped', 'delivered'].includes(status),
+      ],
+      [
+        `country=LI&customerId=${customers[1]}`,
+        (one) => one.country === 'LI' && one.customerId === customers[1],
+      ],
+      [`cheeseId=${free}`, ({ cheeseId, status }) => cheeseId === free && status !== 'delivered'],
+      [`cheeseId=${priced}`, ({ cheeseId, status }) => cheeseId === priced && status !== 'delivered'],
+      [`cheeseId=${priced}&status=delivered`, () => false],
+      [
+        `cheeseId=${priced}&country=LI&status=approved`,
+        (one) => one.cheeseId === priced && one.country === 'LI' && one.status === 'approved',
+      ],
+      ['cheeseId=4711', () => false],
       ['late=true&needsApproval=true', () => false],
       ['late=true&status=approved', ({ late }) => late],
       ['status=shipped', ({ status }) => status === 'shipped'],
@@ -108,7 +135,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
     assert.ok(known.some(({ late }) => late) && known.some(({ needsApproval }) => needsApproval));
     const asAda = { as: shop.reader, headers: { authorization: `Bearer ${sessions[1]}` } };
-    for (const query of [`customerId=${customers[1]}`, 'placedBy=key:1']) {
+    for (const query of [`customerId=${customers[1]}`, 'placedBy=key:1', 'country=CH', 'cheeseId=1']) {
       assertError(await shop.request('GET', `/v2/store/orders?${query}`, asAda), 403, 'forbidden');
     }
     const late = await shop.request('GET', '/v2/store/orders?late=true', asAda);
@@ -121,6 +148,10 @@ onBothEngines('GET /store/orders', (engine) => {
       'customerId=9223372036854775807',
       `placedBy=${'x'.repeat(121)}`,
       'placedBy=%00',
+      'country=XX',
+      'country=Switzerland',
+      'cheeseId=0',
+      'country=CH&placedBy=key:1',
     ]) {
       assertError(
         await shop.request('GET', `/v2/store/orders?${query}`, { as: shop.reader }),

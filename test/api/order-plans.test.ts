@@ -36,9 +36,10 @@ function orderRow(index: number): Value[] {
   const customer = index % 3 === 0 ? null : index % 200;
   const placedBy = ['key:1', 'client:a', `customer:${customer}`][customer === null ? index % 2 : 2] ?? '';
   const shipDate = status === 'approved' ? createdAt : null;
+  const address = JSON.stringify({ country: index % 40 === 0 ? 'LI' : 'CH' });
   const text = '[{"cheeseId":1,"cheeseName":"Comté","quantity":1,"pricePerKg":24.5}]';
   const needsApproval = status === 'placed' && index % 7 === 0 ? 1 : 0;
-  return [status, placedBy, customer, text, text, 2450, shipDate, createdAt, createdAt, needsApproval];
+  return [status, placedBy, customer, text, address, 2450, shipDate, createdAt, createdAt, needsApproval];
 }
 
 /** A database that explains statements instead of running them: pages are read by `all`, totals by `get`. */
@@ -70,6 +71,9 @@ async function fill({ app }: Shop): Promise<void> {
 
 const middle = { createdFrom: '2026-04-01T10:00:00.000Z', createdBefore: '2026-05-01T00:00:00.000Z' };
 
+/** Open orders of a cheese are found by their ids. */
+const byId = 'pkey|orders USING INTEGER PRIMARY KEY \\(';
+
 /** Filters, the index of their pages, and that of their totals where these are not counted. */
 const lists: [filters: OrderFilters, page: string, total?: string][] = [
   [{}, 'created'],
@@ -91,6 +95,14 @@ const lists: [filters: OrderFilters, page: string, total?: string][] = [
   [{ placedBy: 'client:a', statuses: ['placed', 'approved'] }, 'status'],
   [{ placedBy: 'customer:7' }, 'placer', 'placer'],
   [{ customerId: 7, placedBy: 'customer:7' }, '(customer|placer)', '(customer|placer)'],
+  [{ country: 'CH' }, 'country'],
+  [{ country: 'CH', ...middle }, 'country'],
+  [{ country: 'CH', statuses: ['delivered'] }, 'country'],
+  // Fewer orders were sent to this country than are open.
+  [{ country: 'CH', statuses: ['placed'] }, '(country|status)'],
+  [{ country: 'LI', customerId: 40 }, 'customer', 'customer'],
+  [{ cheeseId: 1 }, byId, byId],
+  [{ cheeseId: 1, country: 'CH', statuses: ['placed'], ...middle }, byId, byId],
   [{ needsApproval: true }, 'needing_approval', 'needing_approval'],
   [{ needsApproval: true, placedBy: 'key:1', ...middle }, 'needing_approval', 'needing_approval'],
   [{ late: true }, 'to_ship', 'to_ship'],

@@ -22,6 +22,8 @@ interface Known {
   status: OrderStatus;
   readonly createdAt: string;
   readonly needsApproval: boolean;
+  readonly country: string;
+  readonly cheeseId: number;
 }
 
 function principal(id: string, customerId: number | null): Principal {
@@ -81,10 +83,21 @@ onBothEngines('Lists of orders', (engine) => {
       const placer = random.pick(placers());
       const needsApproval = random.pick([true, false, false]);
       const items = [{ cheeseId: needsApproval ? free : priced, quantity: 1 }];
-      const { id, body } = await orders.place(context, placer, { items, shippingAddress: bern });
+      const country = random.pick(['CH', 'CH', 'FR']);
+      const shippingAddress = { ...bern, country };
+      const { id, body } = await orders.place(context, placer, { items, shippingAddress });
       const { createdAt } = JSON.parse(body);
       const { id: placedBy, customerId } = placer;
-      known.push({ id, placedBy, customerId, status: 'placed', createdAt, needsApproval });
+      known.push({
+        id,
+        placedBy,
+        customerId,
+        status: 'placed',
+        createdAt,
+        needsApproval,
+        country,
+        cheeseId: needsApproval ? free : priced,
+      });
     }
 
     const transitions = {
@@ -144,9 +157,15 @@ onBothEngines('Lists of orders', (engine) => {
           owner === null
             ? maybe(random.pick(['*', 'key:4711', ...placers().map(({ id }) => id)]))
             : undefined,
+        country: owner === null ? maybe(random.pick(['CH', 'FR', 'DE'])) : undefined,
+        cheeseId: owner === null && random.pick([1, 2, 3, 4]) === 1 ? random.pick([priced, free]) : undefined,
         needsApproval: random.pick([true, undefined, undefined, undefined, undefined]),
         sort: random.pick(['createdAt', '-createdAt', undefined]),
       };
+      if (filters.placedBy !== undefined && filters.country !== undefined) {
+        await assert.rejects(orderReader.list(owner, { ...filters, limit: 1 }), /cannot be combined/);
+        return;
+      }
       const expected = known
         .filter(
           (order) =>
@@ -159,6 +178,10 @@ onBothEngines('Lists of orders', (engine) => {
             (filters.createdBefore === undefined || order.createdAt < filters.createdBefore) &&
             (filters.customerId === undefined || order.customerId === filters.customerId) &&
             (filters.placedBy === undefined || order.placedBy === filters.placedBy) &&
+            (filters.country === undefined || order.country === filters.country) &&
+            (filters.cheeseId === undefined ||
+              (order.cheeseId === filters.cheeseId &&
+                ['placed', 'approved', 'shipped'].includes(order.status))) &&
             (!filters.needsApproval || (order.needsApproval && order.status === 'placed')),
         )
         .toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id - b.id))

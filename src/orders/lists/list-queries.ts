@@ -4,11 +4,13 @@ import { join, joinAnd, noIndex, rawSql, type Statement, sql, valueList } from '
 import { firstRealId, type OrderRow, orderColumns } from '../queries.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
 
-/** The orders of a customer, of a placer, of both, or of all. */
+/** The orders of a customer, of a placer, of both, or of all; and of these, those that are sent to a country. */
 export interface OrderScope {
   readonly customerId?: number | undefined;
   /** Id of the principal that placed them. */
   readonly placedBy?: string | undefined;
+  /** In upper case. */
+  readonly country?: string | undefined;
 }
 
 export interface OrderFilters extends OrderScope {
@@ -21,6 +23,8 @@ export interface OrderFilters extends OrderScope {
   readonly needsApproval?: boolean | undefined;
   /** Approved, and not shipped at the estimated date. */
   readonly late?: boolean | undefined;
+  /** Placed, approved or shipped, with this cheese. */
+  readonly cheeseId?: number | undefined;
 }
 
 /** Where a page continues. */
@@ -36,7 +40,7 @@ export interface OrderRange {
 }
 
 /** The index that a page reads. Each begins with another column, and continues with the place. */
-export type OrderIndex = 'customer_id' | 'placed_by' | 'status' | null;
+export type OrderIndex = 'customer_id' | 'placed_by' | 'country' | 'status' | null;
 
 export interface OrderPageRequest {
   readonly filters: OrderFilters;
@@ -50,11 +54,12 @@ export interface OrderPageRequest {
 
 const customerIdWithoutIndex = noIndex(sql`customer_id`, 'number');
 const placedByWithoutIndex = noIndex(sql`placed_by`, 'text');
+const countryWithoutIndex = noIndex(sql`country`, 'text');
 const createdAtWithoutIndex = noIndex(sql`created_at`, 'text');
 
 export const orderListQueries = queriesOn((tx) => ({
   list: ({ filters, index, range, now, isAscending, limit }: OrderPageRequest) => {
-    const { customerId, placedBy, statuses } = filters;
+    const { customerId, placedBy, country, statuses } = filters;
     const direction = isAscending ? sql`` : sql` desc`;
     const order = sql`created_at${direction}, id${direction}`;
     const ofStatus =
@@ -65,6 +70,9 @@ export const orderListQueries = queriesOn((tx) => ({
     }
     if (placedBy !== undefined && index !== 'placed_by') {
       conditions.push(sql`${placedByWithoutIndex} = ${placedBy}`);
+    }
+    if (country !== undefined && index !== 'country') {
+      conditions.push(sql`${countryWithoutIndex} = ${country}`);
     }
     /**
      * @param value of the first column of the index. It is compared as a part of the place and not for equality, so that
@@ -84,6 +92,8 @@ export const orderListQueries = queriesOn((tx) => ({
         return tx.all<OrderRow>(page(customerId as number, sql`customer_id is not null`));
       case 'placed_by':
         return tx.all<OrderRow>(page(placedBy as string, sql`true`));
+      case 'country':
+        return tx.all<OrderRow>(page(country as string, sql`true`));
       case 'status': {
         // A range of the index for each status. The first orders of each are merged.
         const pages = (statuses ?? []).map((status) => page(status, sql`status <> 'delivered'`));
@@ -98,11 +108,12 @@ export const orderListQueries = queriesOn((tx) => ({
         const isBetween = (created: Statement) => sql`
           (${created}, id) > (${range.after.createdAt}, ${range.after.id})
           and (${created}, id) < (${range.before.createdAt}, ${range.before.id}) and ${joinAnd(conditions)}`;
-        if (!filters.late) {
+        if (!filters.late && filters.cheeseId === undefined) {
           return tx.all<OrderRow>(sql`
             select ${orderColumns} from orders where ${isBetween(sql`created_at`)} order by ${order} limit ${limit}`);
         }
-        // The index by the estimated date has the times of creation, so that late orders are sorted without their rows.
+        // The index by the estimated date has the times of creation, so that late orders are sorted without their rows. Open
+        // orders of a cheese are found by their ids.
         return tx.all<OrderRow>(sql`
           select ${orderColumns} from orders where id in (
             select id from orders where ${isBetween(createdAtWithoutIndex)} order by ${createdAtWithoutIndex}${direction}, id${direction} limit ${limit})
@@ -125,26 +136,39 @@ export const orderListQueries = queriesOn((tx) => ({
 
 /** A count of the orders that match. */
 export function totalOf(filters: OrderFilters, now: string): Statement {
-  const { statuses, createdFrom, createdBefore, customerId, placedBy, needsApproval, late } = filters;
+  const {
+    statuses,
+    createdFrom,
+    createdBefore,
+    customerId,
+    placedBy,
+    country,
+    needsApproval,
+    late,
+    cheeseId,
+  } = filters;
   // Planners must not choose the index of an owner, who may have many orders, for one of these few.
-  const isShort = needsApproval === true || late === true;
+  const isShort = needsApproval === true || late === true || cheeseId !== undefined;
   const [customer, placer] = isShort
     ? [customerIdWithoutIndex, placedByWithoutIndex]
     : [sql`customer_id`, sql`placed_by`];
-  const created = late ? createdAtWithoutIndex : sql`created_at`;
+  const created = late || cheeseId !== undefined ? createdAtWithoutIndex : sql`created_at`;
   const conditions = [
     ...selectionOf(filters, now),
     ...(createdFrom === undefined ? [] : [sql`${created} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [sql`${created} < ${createdBefore}`]),
     ...(customerId === undefined ? [] : [sql`${customer} = ${customerId}`]),
     ...(placedBy === undefined ? [] : [sql`${placer} = ${placedBy}`]),
+    ...(country === undefined
+      ? []
+      : [sql`${isShort || customerId !== undefined ? countryWithoutIndex : sql`country`} = ${country}`]),
   ];
   const count = (...more: Statement[]) =>
     sql`select count(*) from orders where ${joinAnd([...conditions, ...more])}`;
   if (statuses === undefined) {
     return count();
   }
-  if (isShort || customerId !== undefined || placedBy !== undefined) {
+  if (isShort || customerId !== undefined || placedBy !== undefined || country !== undefined) {
     return count(sql`status in (${valueList(statuses)})`);
   }
   // Two indexes have all that is needed. Reading the rows for their status takes six times as long.
@@ -155,12 +179,15 @@ export function totalOf(filters: OrderFilters, now: string): Statement {
     : open(statuses);
 }
 
-function selectionOf({ needsApproval, late }: OrderFilters, now: string): Statement[] {
+function selectionOf({ needsApproval, late, cheeseId }: OrderFilters, now: string): Statement[] {
   return [
     // SQLite would read the whole table from this id on.
     sql`${noIndex(sql`id`, 'number')} >= ${firstRealId}`,
     // Literals, as in the conditions of the indexes.
     ...(needsApproval ? [sql`needs_approval = 1 and status = 'placed'`] : []),
+    ...(cheeseId === undefined
+      ? []
+      : [sql`id in (select order_id from open_order_cheese where cheese_id = ${cheeseId})`]),
     ...(late ? [sql`status = 'approved' and ship_date < ${now}`] : []),
   ];
 }

@@ -1,6 +1,7 @@
 /** The parameters of lists of orders, and the response with a page. */
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { type RouteResponse, TextBody } from '../../http/responses/response.ts';
+import { countryRule } from '../../schema/countries.ts';
 import { int64 } from '../../schema/parts.ts';
 import type { Parameters, ParameterValues } from '../../schema/schema.ts';
 import { lineRule, timestampRule } from '../../schema/text-rules.ts';
@@ -36,6 +37,17 @@ export const storeListQuery = {
     rule: lineRule,
     description: 'Orders that this principal placed, for example `key:12`',
   },
+  country: {
+    type: 'string',
+    rule: countryRule,
+    description: 'Orders to this country, for example `CH`. Not together with `placedBy`',
+  },
+  cheeseId: {
+    ...int64,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Open orders (placed, approved or shipped) with this cheese',
+  },
   needsApproval: {
     type: 'boolean',
     enum: [true],
@@ -51,10 +63,11 @@ export const storeListQuery = {
 
 /** What a list is asked for, from its query. */
 export function requestOf(query: ParameterValues<typeof storeListQuery>): OrderRequest {
-  const { status, createdFrom, createdBefore, ...rest } = query;
+  const { status, createdFrom, createdBefore, country, ...rest } = query;
   return {
     ...rest,
     statuses: status,
+    country: country?.toUpperCase(),
     createdFrom: stored(createdFrom),
     createdBefore: stored(createdBefore),
   };

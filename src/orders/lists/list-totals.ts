@@ -1,7 +1,7 @@
 /** How many orders match the filters of a list: exact, at a cost that does not depend on how many orders a shop has. */
 import type { Sql } from '../../database/database.ts';
 import { type Statement, sql } from '../../database/sql.ts';
-import { everyOwner, isCountedPlacer, orderCountQueries } from '../count-queries.ts';
+import { everyOwner, isCountedPlacer, orderCountQueries, ownerOfCountry } from '../count-queries.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
 import { type OrderFilters, type OrderScope, orderListQueries, totalOf } from './list-queries.ts';
 
@@ -11,7 +11,10 @@ const [firstDay, afterLastDay] = ['0', ':'];
 const midnight = 'T00:00:00.000Z';
 
 /** The owner under which the orders of a scope are counted; null when they are not. */
-export function ownerOfScope({ customerId, placedBy }: OrderScope): string | null {
+export function ownerOfScope({ customerId, placedBy, country }: OrderScope): string | null {
+  if (country !== undefined) {
+    return customerId === undefined && placedBy === undefined ? ownerOfCountry(country) : null;
+  }
   if (customerId !== undefined) {
     return placedBy === undefined ? `customer:${customerId}` : null;
   }
@@ -23,13 +26,13 @@ export function ownerOfScope({ customerId, placedBy }: OrderScope): string | nul
 
 /**
  * Counts the matching orders. Whole days come from the counts of orders; orders of the two days at the ends of a period
- * are counted by an index. So are lists that have no counts: orders that wait for an operator, late orders, and orders of
- * a customer by who placed them. They are short.
+ * are counted by an index. So are lists that have no counts: orders that wait for an operator, late orders, open
+ * orders of a cheese, and orders of a customer by country or by who placed them. They are short.
  */
 export async function countOrders(database: Sql, filters: OrderFilters, now: string): Promise<number> {
-  const { needsApproval, late, createdFrom, createdBefore, statuses = orderStatuses } = filters;
+  const { needsApproval, late, cheeseId, createdFrom, createdBefore, statuses = orderStatuses } = filters;
   const owner = ownerOfScope(filters);
-  if (owner === null || needsApproval || late) {
+  if (owner === null || needsApproval || late || cheeseId !== undefined) {
     return orderListQueries(database).count(filters, now);
   }
   const counts = orderCountQueries(database);

@@ -42,11 +42,12 @@ export async function readPage(database: Sql, request: OrderPageQuery): Promise<
  * orders.
  */
 async function indexOf(database: Sql, filters: OrderFilters): Promise<OrderIndex> {
-  const { statuses, customerId, placedBy, needsApproval, late } = filters;
-  if (needsApproval || late) {
+  const { statuses, customerId, placedBy, country, needsApproval, late, cheeseId } = filters;
+  if (needsApproval || late || cheeseId !== undefined) {
     return null;
   }
-  const byOwner = customerId !== undefined ? 'customer_id' : placedBy !== undefined ? 'placed_by' : null;
+  const byCountry = country === undefined ? null : 'country';
+  const byOwner = customerId !== undefined ? 'customer_id' : placedBy !== undefined ? 'placed_by' : byCountry;
   if (statuses === undefined || statuses.includes('delivered')) {
     return byOwner;
   }
@@ -63,8 +64,11 @@ async function indexOf(database: Sql, filters: OrderFilters): Promise<OrderIndex
 }
 
 /** An owner whose counts include the matching orders; null when there is none. */
-function countedOwner({ customerId, placedBy }: OrderFilters): string | null {
-  return ownerOfScope(customerId === undefined ? { placedBy } : { customerId });
+function countedOwner({ customerId, placedBy, country }: OrderFilters): string | null {
+  if (customerId !== undefined) {
+    return ownerOfScope({ customerId });
+  }
+  return ownerOfScope(placedBy === undefined ? { country } : { placedBy });
 }
 
 /** Where the matching orders of a page can be; null where there are none. */
@@ -73,14 +77,15 @@ async function rangeOf(
   { filters, last, isAscending }: OrderPageQuery,
   index: OrderIndex,
 ): Promise<OrderRange | null> {
-  const { createdFrom, createdBefore, statuses, needsApproval, late } = filters;
+  const { createdFrom, createdBefore, statuses, needsApproval, late, cheeseId } = filters;
   const from = createdFrom === undefined ? start : { createdAt: createdFrom, id: 0 };
   const before = createdBefore === undefined ? end : { createdAt: createdBefore, id: 0 };
   const range = isAscending
     ? { after: last === null ? from : later(last, from), before }
     : { after: from, before: last === null ? before : earlier(last, before) };
   const owner = countedOwner(filters);
-  const isSkipping = statuses !== undefined && index !== 'status' && !needsApproval && !late;
+  const isShort = needsApproval || late || cheeseId !== undefined;
+  const isSkipping = statuses !== undefined && index !== 'status' && !isShort;
   return isSkipping && owner !== null ? withinDays(database, owner, statuses, range) : range;
 }
 

@@ -45,8 +45,8 @@ export interface OrderReader {
   /**
    * Lists orders without test orders.
    * @param principal null: the command line, which sees all orders
-   * @throws AppError badRequest when the cursor belongs to another query, forbidden for filters by customer and placer
-   * where the caller does not see all orders
+   * @throws AppError badRequest when the cursor belongs to another query, or where country and placer are combined, forbidden for
+   * filters by customer, placer, country and cheese where the caller does not see all orders
    */
   list(principal: Principal | null, request: OrderRequest): Promise<OrderPage>;
   /** Works like `list`, for one customer; the caller must have access to the customer's orders. */
@@ -105,10 +105,18 @@ export function createOrderReader(
     async list(principal, { cursor, limit, ...rest }) {
       const { filters, after } = await positionOf(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
-      if (owner !== null && (filters.customerId !== undefined || filters.placedBy !== undefined)) {
+      const { customerId, placedBy, country, cheeseId } = filters;
+      if (owner !== null && [customerId, placedBy, country, cheeseId].some((one) => one !== undefined)) {
         throw new AppError(
           'forbidden',
-          'customerId and placedBy are for callers that see all orders: an API key alone, or the scope admin.',
+          'customerId, placedBy, country and cheeseId are for callers that see all orders: an API key alone, or the scope admin.',
+        );
+      }
+      // Neither of them may be short, so that a page could skip all orders of the other.
+      if (placedBy !== undefined && country !== undefined) {
+        throw new AppError(
+          'badRequest',
+          'country: cannot be combined with placedBy. Send one of them, or customerId with country.',
         );
       }
       const now = timestamp(clock.now());
