@@ -354,7 +354,7 @@ create table orders (
   version bigint not null default 1,
   created_at text collate "C" not null,
   updated_at text collate "C" not null,
-  -- Of the address: JSON without spaces, in which a quote within a text follows a backslash.
+  -- Taken from the address: JSON without spaces, in which a quote within a text follows a backslash.
   country text collate "C" generated always as (
     case when strpos(address, '"country":"') > 0 then substr(address, strpos(address, '"country":"') + 11, 2) end
   ) stored

@@ -353,7 +353,7 @@ create table orders (
   version integer not null default 1,
   created_at text not null,
   updated_at text not null,
-  -- Of the address: JSON without spaces, in which a quote within a text follows a backslash.
+  -- Taken from the address: JSON without spaces, in which a quote within a text follows a backslash.
   country text generated always as (
     case when instr(address, '"country":"') > 0 then substr(address, instr(address, '"country":"') + 11, 2) end
   ) virtual

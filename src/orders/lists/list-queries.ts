@@ -9,7 +9,7 @@ export interface OrderScope {
   readonly customerId?: number | undefined;
   /** Id of the principal that placed them. */
   readonly placedBy?: string | undefined;
-  /** In upper case. */
+  /** Code of a country, in upper case. */
   readonly country?: string | undefined;
 }
 
