@@ -1,6 +1,9 @@
 /** Accounts, API keys and OAuth clients in the console. */
 import assert from 'node:assert/strict';
-import { consoleTests, findAccessibilityProblems } from './console.ts';
+import type { Page } from 'playwright-core';
+import { bern, type Shop } from '../helper.ts';
+import { screenshot } from './chromium.ts';
+import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -97,4 +100,144 @@ inConsole('registers and deletes an OAuth client', async ({ shop, page, goTo }) 
   await dialog.getByLabel('Type Cheese Diary to confirm').fill('Cheese Diary');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('row', { name: /Cheese Diary/ }).waitFor({ state: 'detached' });
+});
+
+const phone = { width: 390, height: 844 };
+
+/** Nothing is cut and axe finds nothing, light and dark, on a desk and on a phone. */
+async function assertReadable(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const viewport of [phone, viewports.wide]) {
+      await page.setViewportSize(viewport);
+      const place = `${name}-${colorScheme}-${viewport.width}`;
+      assert.deepEqual(await findAccessibilityProblems(page), [], place);
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      assert.ok(width <= viewport.width, `${place} is ${width} wide`);
+      await screenshot(page, `console-${place}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+async function addAccount({ request, admin }: Shop, name: string): Promise<string> {
+  const { json } = await request('POST', '/v2/accounts', { as: admin, body: { name } });
+  return `/access/${json.id}`;
+}
+
+inConsole('creates a restricted key by keyboard, and shows what it spent and ordered', async (opened) => {
+  const { shop, page, goTo } = opened;
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name: 'Beaufort', category: { name: 'Alpine' }, pricePerKg: 12.5, status: 'available' },
+  });
+  await goTo(await addAccount(shop, 'assistants'));
+  await page.getByRole('button', { name: 'New key' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('helper');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  const rights = page.getByRole('dialog').getByRole('status');
+  await rights.getByText('order for at most $50.00 a day, until').waitFor();
+  for (let field = 0; field < 5; field += 1) {
+    await page.keyboard.press('Tab');
+  }
+  await page.getByLabel('Dollars a day').and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('30,5,5');
+  assert.equal(await page.getByRole('button', { name: 'Create' }).isDisabled(), true);
+  await page.getByLabel('Dollars a day').fill('40');
+  await page.getByLabel('Orders a day').fill('3');
+  await page.getByRole('dialog').getByLabel('Categories').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('option', { name: 'Alpine' }).click();
+  await page.keyboard.press('Tab');
+  await rights
+    .getByText(
+      /^May read the catalogue and the inventory, read its orders, and order for at most \$40\.00 a day, at most 3 times a day, only Alpine, until \w+ \d+, \d{4}\.$/,
+    )
+    .waitFor();
+  await page.getByLabel('Networks').fill('nonsense');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await assertReadable(page, 'restricted-key');
+  await page.getByLabel('Networks').fill('');
+  await page.getByRole('button', { name: 'Create' }).focus();
+  await page.keyboard.press('Enter');
+  const key = (await page.getByTestId('secret').textContent()) ?? '';
+  assert.match(key, /^rk_test_/);
+  const order = await shop.request('POST', '/v2/store/order', {
+    as: key,
+    body: { items: [{ cheeseId: cheese.id, quantity: 2 }], shippingAddress: bern },
+  });
+  assert.equal(order.status, 201, order.text);
+
+  await page.getByRole('button', { name: 'Hide' }).click();
+  await page.getByRole('row', { name: /restricted.*only Alpine/ }).waitFor();
+  await page.getByRole('link', { name: 'helper', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'helper' }).waitFor();
+  await page.getByText('Today $25.00 of $40.00, orders 1 of 3').waitFor();
+  await page.getByRole('row', { name: /^\d{4}-\d\d-\d\d \$25\.00 1$/ }).waitFor();
+  await page
+    .getByRole('region', { name: 'Orders' })
+    .getByRole('link', { name: String(order.json.id) })
+    .waitFor();
+  await assertReadable(page, 'key-page');
+  await page.getByRole('link', { name: 'All orders of this key' }).click();
+  await page.getByText('1 orders').waitFor();
+  assert.match(page.url(), /placedBy=key:\d+/);
+});
+
+inConsole('creates a publishable key, which the list shows in full with a copy button', async (opened) => {
+  const { shop, page, goTo } = opened;
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await goTo(await addAccount(shop, 'shop window'));
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('window');
+  await page.getByRole('radio', { name: 'Publishable' }).check();
+  const rights = page.getByRole('dialog').getByRole('status');
+  await rights
+    .getByText('May read the catalogue and log customers in, on any page, without an end.')
+    .waitFor();
+  await page.getByLabel('Order for customers who are logged in').check();
+  await page.getByLabel('Origins').fill('https://shop.example/path');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('dialog').getByText('must be an origin').first().waitFor();
+  await page.getByLabel('Origins').fill('https://shop.example');
+  await rights
+    .getByText(
+      'May read the catalogue, log customers in, and order for customers who are logged in, only on pages of https://shop.example, without an end.',
+    )
+    .waitFor();
+  await assertReadable(page, 'publishable-key');
+  await page.getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('row', { name: /publishable.*https:\/\/shop\.example/ });
+  await row.waitFor();
+  assert.equal(await page.getByTestId('secret').count(), 0);
+  await row.getByRole('button', { name: /^Copy pk_test_/ }).click();
+  const key = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.ok((await row.textContent())?.includes(key));
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: key })).status, 200);
+});
+
+inConsole('warns about a secret key that a web page uses', async ({ shop, page, goTo }) => {
+  const { json } = await shop.request('POST', '/v2/accounts', { as: shop.admin, body: { name: 'leaky' } });
+  const key = await shop.request('POST', '/v2/api-keys', {
+    as: shop.admin,
+    body: { account: 'leaky', name: 'pasted' },
+  });
+  const headers = { origin: 'https://shop.example' };
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: key.json.key, headers })).status, 200);
+  await shop.app.maintenance.run();
+  await goTo(`/access/${json.id}`);
+  await page
+    .getByRole('row', { name: /pasted.*Used from a web page: https:\/\/shop\.example.*Rotate it/ })
+    .waitFor();
+  await assertReadable(page, 'key-list');
+  await page.getByRole('link', { name: 'pasted', exact: true }).click();
+  await page.getByText('Everybody who opened the page can have copied this key').waitFor();
+  await page.getByRole('button', { name: 'rotate pasted' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await page.getByTestId('secret').waitFor();
 });

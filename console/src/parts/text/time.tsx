@@ -6,12 +6,15 @@ const tickMs = 15_000;
 
 /** How far the clock of the shop is ahead of that of the browser, outside of production. */
 let aheadMs = 0;
-let now = Date.now();
+/** The time of the shop. */
+export const shopNow = (): number => Date.now() + aheadMs;
+
+let now = shopNow();
 let timer: number | undefined;
 const listeners = new Set<() => void>();
 
 function tick(): void {
-  now = Date.now() + aheadMs;
+  now = shopNow();
   for (const listener of listeners) {
     listener();
   }
@@ -27,7 +30,7 @@ export function setTimeAhead(milliseconds: number): void {
 
 function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) {
-    now = Date.now() + aheadMs;
+    now = shopNow();
     timer = window.setInterval(tick, tickMs);
   }
   listeners.add(listener);

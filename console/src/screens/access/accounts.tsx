@@ -34,7 +34,7 @@ export function Accounts() {
     <>
       <Group justify="space-between" mb="sm">
         <Text size="sm" c="dimmed">
-          An account has a plan, up to three active API keys, and OAuth clients.
+          An account has a plan, API keys, and OAuth clients.
         </Text>
         <Button size="sm" onClick={() => setCreating(true)}>
           New account

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
-import { NewKey } from './key-dialogs.tsx';
+import { NewKey } from './new-key.tsx';
 
 interface Props {
   readonly isDone: boolean;
