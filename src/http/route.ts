@@ -153,6 +153,8 @@ export interface RouteDefinition<
   readonly bodyFailsAs?: 'badRequest';
   /** The largest body, if it is not that of every route. */
   readonly bodyBytesMax?: number;
+  /** Members and elements of the largest JSON body, if not those of every route. */
+  readonly bodyValuesMax?: number;
   /** The body may be a form or JSON. */
   readonly takesForms?: boolean;
   /** The body is this form. The handler calls `receive` to read it. */

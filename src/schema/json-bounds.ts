@@ -3,8 +3,11 @@
 export const depthMax = 64;
 export const valuesMax = 10_000;
 
-/** What is too much in a text, which need not be valid JSON; null within the bounds. */
-export function findExcess(text: string): string | null {
+/**
+ * What is too much in a text, which need not be valid JSON; null within the bounds.
+ * @param most values, if not those of every body
+ */
+export function findExcess(text: string, most = valuesMax): string | null {
   let depth = 0;
   let values = 1;
   for (let index = 0; index < text.length; index += 1) {
@@ -22,8 +25,8 @@ export function findExcess(text: string): string | null {
     if (depth > depthMax) {
       return `is nested deeper than ${depthMax} levels`;
     }
-    if (values > valuesMax) {
-      return `has more than ${valuesMax} values`;
+    if (values > most) {
+      return `has more than ${most} values`;
     }
   }
   return null;

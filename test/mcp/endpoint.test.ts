@@ -97,6 +97,20 @@ suite('POST /mcp', () => {
     }
   });
 
+  test('returns 400 for more than 1,000 values, each of which an error could describe', async () => {
+    const initialize = (icons: number) => {
+      const clientInfo = { name: 'test', version: '1', icons: Array(icons).fill(1) };
+      const params = { protocolVersion: '2025-06-18', clientInfo, capabilities: {} };
+      return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+    };
+    const refused = await post({}, initialize(1000));
+    assertError(refused, 400, 'bad_request');
+    assert.match(refused.json.message, /1000 values/);
+    const long = await post({}, initialize(980));
+    assert.equal(long.status, 200);
+    assert.ok(long.text.length < 300_000, `${long.text.length} bytes`);
+  });
+
   test('returns 400 with a JSON-RPC error for messages that are not of the protocol', async () => {
     const { shop, key } = scene();
     const { headers, body } = modern('tools/list');

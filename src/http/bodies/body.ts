@@ -82,7 +82,7 @@ export function readBody(
   }
   return isForm(mediaType)
     ? chain(parseForm(bytes, mediaType), (form) => validBody(route, params, form, isStrict))
-    : validBody(route, params, parseJson(bytes), isStrict);
+    : validBody(route, params, parseJson(bytes, route.bodyValuesMax), isStrict);
 }
 
 function validBody(route: Route, params: PathParameters, given: unknown, isStrict: boolean): unknown {

@@ -7,14 +7,15 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The last of several members with one name counts, as with JSON.parse. `__proto__` is plain data.
+ * @param valuesMax if not that of every body
  * @throws AppError validation
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, valuesMax?: number): unknown {
   const text = decode(bytes);
   if (text.trim() === '') {
     throw validationError([{ field: '', message: 'a JSON body is required here, and this one is empty' }]);
   }
-  const excess = findExcess(text);
+  const excess = findExcess(text, valuesMax);
   if (excess !== null) {
     throw validationError([{ field: '', message: `the JSON ${excess}` }]);
   }
