@@ -339,6 +339,7 @@ create unique index admin_approval_pair on admin_approval (client_id, customer_i
 
 -- An order, with its items as they were when it was placed. The name is in the plural because "order" is a word of SQL.
 -- Ids 1 to 10 are test orders. needs_approval: an operator approves it, because a cheese has no price; no job does.
+-- was_first: set when the customer is deleted, 1 for their first order and 0 for the others; null in other orders.
 create table orders (
   id integer primary key autoincrement,
   status text not null check (status in ('placed', 'approved', 'shipped', 'delivered', 'cancelled')),
@@ -350,6 +351,7 @@ create table orders (
   total_cents integer not null,
   ship_date text,
   needs_approval integer not null default 0,
+  was_first integer,
   version integer not null default 1,
   created_at text not null,
   updated_at text not null,
@@ -629,6 +631,17 @@ create table statistic_cheese (
 ) without rowid;
 -- Sums of single cheeses, and their last names.
 create index statistic_cheese_by_cheese on statistic_cheese (cheese_id, day);
+
+-- What was ordered on a day in UTC, without orders that were cancelled later, by the country of the shipping address and
+-- by who ordered: a customer for the first time, a customer again, or a key or an application without a customer.
+create table statistic_sale (
+  day text not null,
+  country text not null,
+  customer text not null check (customer in ('new', 'returning', 'none')),
+  orders integer not null,
+  cents integer not null,
+  primary key (day, country, customer)
+) without rowid;
 
 -- One row, once counting has begun. sequence: the last event of the log that is counted. history_id: the last row of
 -- the table event that is counted of those up to that number; null once all of them are. customers_from: the quarter

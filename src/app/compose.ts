@@ -89,7 +89,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     administration: customers.administration,
     customers: customers.service,
   });
-  const statistics = openStatistics(shop);
+  const statistics = openStatistics({ ...shop, cheeses: cheeses.service });
   const demo = openDemo({
     ...{ cheeses: cheeses.service, orderReader: orders.reader, statistics: statistics.service },
   });

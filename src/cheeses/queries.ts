@@ -100,6 +100,12 @@ export const cheeseQueries = queriesOn((tx) => ({
   listAfter: (id: number, limit: number) =>
     tx.all<CheeseRow>(sql`select id, version, body from cheese where id > ${id} order by id limit ${limit}`),
 
+  /** The categories of cheeses; null for a cheese without one. */
+  listCategories: (ids: readonly number[]) =>
+    tx.all<{ id: number; category: string | null }>(sql`
+      select c.id, t.name as category from cheese c left join term t on t.id = c.category_id
+      where c.id in (${selectIntegers(ids)})`),
+
   find: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}`),
 
   lockForUpdate: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),

@@ -30,6 +30,8 @@ export interface CheeseService {
   /** The ids of the categories with these names. */
   findCategoryIds(names: readonly string[]): Promise<number[]>;
   listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
+  /** The categories of those of the cheeses that exist, by id; null for a cheese without one. */
+  listCategories(tx: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
   lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, LockedCheeseRow>>;
   /** @throws AppError conflict when the name exists in the category */
@@ -145,6 +147,11 @@ export function createCheeseService(dependencies: CheeseDependencies): CheeseSer
     async findCategoryIds(names) {
       const rows = names.length === 0 ? [] : await cheeseQueries(database).findCategoryIds(names);
       return rows.map(({ id }) => id);
+    },
+
+    async listCategories(tx, ids) {
+      const rows = await cheeseQueries(tx).listCategories(ids);
+      return new Map(rows.map(({ id, category }) => [id, category]));
     },
 
     async lockForShare(tx, ids) {

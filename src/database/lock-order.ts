@@ -63,6 +63,7 @@ export const lockedWith: Readonly<Record<string, (typeof lockOrder)[number]>> = 
   cheese_image: 'catalogue',
   statistic: 'statistic_position',
   statistic_cheese: 'statistic_position',
+  statistic_sale: 'statistic_position',
   'background_job webhook.delivery': 'webhook_endpoint',
 };
 

@@ -1,15 +1,25 @@
-/** What orders are worth, in total and of each cheese: for statistics. These columns of an order never change. */
+/**
+ * What orders are worth, in total and of each cheese, where they go, and who ordered: for statistics. None of it ever
+ * changes, also when the customer is deleted.
+ */
 
 import { tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { totalCents } from './money.ts';
 import { kilogramsByCheese } from './order.ts';
 import { firstRealId, orderQueries } from './queries.ts';
-import type { OrderItem } from './schemas.ts';
+import type { OrderItem, ShippingAddress } from './schemas.ts';
+
+/** Who ordered: a customer for the first time, a customer again, or a key or an application without a customer. */
+export const customerKinds = ['new', 'returning', 'none'] as const;
+export type CustomerKind = (typeof customerKinds)[number];
 
 export interface OrderValue {
   readonly createdAt: string;
   readonly cents: number;
+  /** Country of the shipping address, ISO 3166-1. */
+  readonly country: string;
+  readonly customer: CustomerKind;
   /** Parses the lines of the order. */
   cheeses(): readonly CheeseOfOrder[];
 }
@@ -29,11 +39,17 @@ export async function readOrderValues(
   sql: Sql,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, OrderValue>> {
-  const rows = ids.length === 0 ? [] : await orderQueries(sql).listValues(ids);
+  const rows = ids.length === 0 ? [] : await orderQueries(sql).listSold(ids);
   return new Map(
-    rows.map(({ id, items, total_cents, created_at }) => [
+    rows.map(({ id, items, address, total_cents, created_at, is_first }) => [
       id,
-      { createdAt: created_at, cents: total_cents, cheeses: () => cheesesOfLines(tryParseJson(items) ?? []) },
+      {
+        createdAt: created_at,
+        cents: total_cents,
+        country: tryParseJson<Partial<ShippingAddress>>(address)?.country ?? '',
+        customer: is_first === null ? 'none' : is_first === 1 ? 'new' : 'returning',
+        cheeses: () => cheesesOfLines(tryParseJson(items) ?? []),
+      },
     ]),
   );
 }

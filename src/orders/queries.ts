@@ -61,6 +61,12 @@ export interface Reservation {
   readonly reserved_kg: number;
 }
 
+/** What statistics read of an order. */
+export interface SoldOrderRow
+  extends Pick<OrderRow, 'id' | 'items' | 'address' | 'total_cents' | 'created_at'> {
+  readonly is_first: 0 | 1 | null;
+}
+
 export interface StatusChange {
   readonly status: OrderStatus;
   /** undefined keeps the stored date. */
@@ -115,9 +121,26 @@ export const orderQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<OrderRow>(sql`select ${orderColumns} from orders where id = ${id}`),
 
-  listValues: (ids: readonly number[]) =>
-    tx.all<Pick<OrderRow, 'id' | 'items' | 'total_cents' | 'created_at'>>(sql`
-      select id, items, total_cents, created_at from orders where id in ${idsIn(ids)}`),
+  /**
+   * What statistics read of orders. is_first: whether a customer ordered for the first time; null without a customer.
+   * The first order is the one with the lowest id: a placement locks its customer before it gets an id, so that the
+   * orders of a customer are committed in the order of their ids. A deletion of the customer keeps which one it was.
+   */
+  listSold: (ids: readonly number[]) =>
+    tx.all<SoldOrderRow>(sql`
+      select o.id, o.items, o.address, o.total_cents, o.created_at,
+        case when o.customer_id is null then o.was_first when exists (
+            select 1 from orders e where e.customer_id = o.customer_id and e.id < o.id)
+          then 0 else 1 end as is_first
+      from orders o where o.id in ${idsIn(ids)}`),
+
+  /** The first order of a customer; null without one. */
+  findFirstOf: async (customerId: number) =>
+    (
+      await tx.get<{ id: number | null }>(
+        sql`select min(id) as id from orders where customer_id = ${customerId}`,
+      )
+    )?.id ?? null,
 
   listCustomers: (ids: readonly number[]) =>
     tx.all<Pick<OrderRow, 'id' | 'customer_id'>>(
@@ -170,11 +193,15 @@ export const orderQueries = queriesOn((tx) => ({
       where customer_id = ${customerId} and (created_at, id) > (${after?.created_at ?? ''}, ${after?.id ?? 0})
       order by created_at, id limit ${limit}`),
 
-  /** Removes the customer and personal data from orders. */
-  updateAnonymous: (orders: readonly (readonly [id: number, address: string])[], now: string) =>
+  /** Removes the customer and personal data from orders. @param first the first order of the customer */
+  updateAnonymous: (
+    orders: readonly (readonly [id: number, address: string])[],
+    first: number | null,
+    now: string,
+  ) =>
     tx.run(sql`
-      update orders set address = named.address, notes = null, customer_id = null, version = version + 1,
-        updated_at = ${now}
+      update orders set address = named.address, notes = null, customer_id = null,
+        was_first = case when orders.id = ${first} then 1 else 0 end, version = version + 1, updated_at = ${now}
       from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
 

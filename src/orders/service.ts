@@ -153,12 +153,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           requireOperator(principal);
         }
         const customerId = ordering ?? principal.customerId;
-        // Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time),
-        // the placer (with a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without
-        // a round trip between them.
+        // Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and
+        // whose orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour),
+        // stock. PostgreSQL runs the statements one after another, without a round trip between them.
         const [rows, hasCustomer, recent, id] = await Promise.all([
           cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger)),
-          customerId === null || customers.lockForShare(tx, customerId),
+          customerId === null || customers.lockForUpdate(tx, customerId),
           lockRecent(tx, principal.id),
           orderQueries(tx).reserveId(),
         ]);

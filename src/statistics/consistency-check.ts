@@ -5,8 +5,8 @@ import type { Sql } from '../database/database.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { firstQuarterOfCustomers, tallyAll } from './counting.ts';
 import type { Measure } from './measures.ts';
-import { statisticsQueries } from './queries.ts';
-import { cheeseDayKey, type Tally } from './tally.ts';
+import { type SaleKey, type SaleRow, statisticsQueries } from './queries.ts';
+import { cheeseDayKey, saleKey, type Tally } from './tally.ts';
 
 const pageSize = 5000;
 const countAgain = 'run "curd doctor --repair", which counts again';
@@ -22,6 +22,7 @@ export async function checkStatistics(
   const positions = new Findings('position of statistics after the last event of the log', countAgain);
   const figures = new Findings('statistics that differ from the events', countAgain);
   const cheeses = new Findings('statistics of cheeses that differ from the orders', countAgain);
+  const sales = new Findings('statistics of countries and customers that differ from the orders', countAgain);
   const position = await statisticsQueries(database).findPosition();
   if (position === undefined || position.history_id !== null) {
     // A server has not counted everything yet.
@@ -35,7 +36,8 @@ export async function checkStatistics(
   const expected = await tallyAll(database, position.sequence, customersFrom, onProgress);
   await compareFigures(database, expected, customersFrom, figures);
   await compareCheeses(database, expected, cheeses);
-  return [positions, figures, cheeses].flatMap((findings) => findings.found());
+  await compareSales(database, expected, sales);
+  return [positions, figures, cheeses, sales].flatMap((findings) => findings.found());
 }
 
 async function compareFigures(
@@ -92,6 +94,27 @@ async function compareCheeses(database: Sql, expected: Tally, cheeses: Findings)
   for (const { day, cheeseId, orders, kilograms } of missing.values()) {
     if (orders !== 0) {
       cheeses.add(`cheese ${cheeseId}, ${day}: nothing instead of ${kilograms} kg`);
+    }
+  }
+}
+
+async function compareSales(database: Sql, expected: Tally, sales: Findings): Promise<void> {
+  const missing = new Map(expected.sales);
+  let after: SaleKey | null = { day: '', country: '', customer: '' };
+  while (after !== null) {
+    const rows: readonly SaleRow[] = await statisticsQueries(database).listSales(after, '9999', pageSize);
+    for (const row of rows) {
+      const right = missing.get(saleKey(row)) ?? { orders: 0, cents: 0 };
+      missing.delete(saleKey(row));
+      if (row.orders !== right.orders || row.cents !== right.cents) {
+        sales.add(`${saleKey(row)}: ${row.orders} orders instead of ${right.orders}, or another value`);
+      }
+    }
+    after = rows.length < pageSize ? null : (rows.at(-1) ?? null);
+  }
+  for (const row of missing.values()) {
+    if (row.orders !== 0) {
+      sales.add(`${saleKey(row)}: nothing instead of ${row.orders} orders`);
     }
   }
 }

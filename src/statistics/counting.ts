@@ -65,6 +65,7 @@ export async function beginCounting(tx: Sql): Promise<void> {
   const customers_from = known === undefined ? '' : await firstQuarterOfCustomers(tx);
   await queries.deleteFigures(customers_from);
   await queries.deleteCheeses();
+  await queries.deleteSales();
   const sequence = Math.min(known?.sequence ?? first - 1, last);
   await queries.upsertPosition({ sequence, history_id: 0, customers_from });
 }
@@ -157,6 +158,9 @@ async function store(tx: Sql, before: PositionRow, after: PositionRow, tally: Ta
   });
   await forEachBlock(tally.cheeseRows(), rowsMax, async (rows) => {
     await queries.addCheeses(rows);
+  });
+  await forEachBlock(tally.saleRows(), rowsMax, async (rows) => {
+    await queries.addSales(rows);
   });
   await queries.upsertPosition(after);
   return true;

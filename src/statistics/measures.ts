@@ -22,6 +22,7 @@ export const measures = [
   'orders.shipped',
   'orders.delivered',
   'orders.cancelled',
+  'orders.sold',
   'orders.placedValue',
   'orders.deliveredValue',
   'customers.created',

@@ -1,17 +1,24 @@
 /** Opens the statistics. */
+import type { CheeseService } from '../cheeses/service.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { checkStatistics } from './consistency-check.ts';
 import { createStatisticsCounter } from './counter.ts';
 import { statisticsRoutes } from './routes.ts';
+import { createSalesReader } from './sales.ts';
+import { salesRoutes } from './sales-routes.ts';
 import { createStatisticsService } from './service.ts';
 
-export function openStatistics({ database, clock, log }: AreaDependencies) {
+interface Dependencies extends AreaDependencies {
+  readonly cheeses: Pick<CheeseService, 'listCategories'>;
+}
+
+export function openStatistics({ database, clock, log, cheeses }: Dependencies) {
   const service = createStatisticsService(database, clock);
   const counter = createStatisticsCounter(database, log);
   return {
     service,
     counter,
-    routes: statisticsRoutes(service),
+    routes: [...statisticsRoutes(service), ...salesRoutes(createSalesReader(database, clock, cheeses))],
     checks: [{ name: 'statistics', run: checkStatistics }],
     start: () => counter.start(),
     stop: () => counter.stop(),

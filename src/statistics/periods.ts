@@ -1,13 +1,15 @@
-/** Periods of series: hours, days or weeks of a time zone. */
+/** Periods of series: hours, days, weeks or months of a time zone. */
 import { timePattern } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { TextRule } from '../schema/schema.ts';
 
-export const steps = ['hour', 'day', 'week'] as const;
+export const steps = ['hour', 'day', 'week', 'month'] as const;
 export type SeriesStep = (typeof steps)[number];
 
 /** Points of a series. */
 export const pointsMax = 400;
+/** Days of sales: ten years and some days. */
+export const daysMax = 3660;
 
 const datePattern = /^\d{4}-\d\d-\d\d$/;
 
@@ -84,6 +86,15 @@ export function daysOf(from: string, to: string): readonly [string, string] {
   return [first.toPlainDate().toString(), end.toPlainDate().toString()];
 }
 
+/** Works like `daysOf`, for at most 3660 days. @throws AppError badRequest */
+export function salesDaysOf(from: string, to: string): readonly [string, string] {
+  const [first, before] = daysOf(from, to);
+  if (Temporal.PlainDate.from(first).until(before).days > daysMax) {
+    throw new AppError('badRequest', `to: the period has more than ${daysMax} days. Send a shorter period.`);
+  }
+  return [first, before];
+}
+
 function instantOf(text: string, zone: string): Temporal.Instant {
   return datePattern.test(text)
     ? Temporal.PlainDate.from(text).toZonedDateTime(zone).toInstant()
@@ -101,6 +112,8 @@ function startOf(time: Temporal.ZonedDateTime, step: SeriesStep): Temporal.Zoned
         .startOfDay()
         .subtract({ days: time.dayOfWeek - 1 })
         .startOfDay();
+    case 'month':
+      return time.with({ day: 1 }).startOfDay();
   }
 }
 
@@ -116,6 +129,8 @@ function nextAfter(start: Temporal.ZonedDateTime, step: SeriesStep): Temporal.Zo
       return start.add({ days: 1 }).startOfDay();
     case 'week':
       return start.add({ weeks: 1 }).startOfDay();
+    case 'month':
+      return start.add({ months: 1 }).startOfDay();
   }
 }
 

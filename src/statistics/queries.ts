@@ -1,6 +1,7 @@
 /** Statements on the tables of statistics. */
 import { queriesOn } from '../database/database.ts';
 import { forUpdate, rowsFromJson, selectIntegers, skippingLocked, sql, valueList } from '../database/sql.ts';
+import type { CustomerKind } from '../orders/order-values.ts';
 import type { Measure } from './measures.ts';
 
 export interface PositionRow {
@@ -27,6 +28,21 @@ export interface CheeseSum {
   readonly orders: number;
   readonly kilograms: number;
   readonly cents: number;
+}
+
+/** Orders of a country and a kind of customer on a day. */
+export interface SaleRow {
+  readonly day: string;
+  readonly country: string;
+  readonly customer: CustomerKind;
+  readonly orders: number;
+  readonly cents: number;
+}
+
+/** The place after which sales are read. */
+export interface SaleKey extends Pick<SaleRow, 'day' | 'country'> {
+  /** Empty for the first place of a country. */
+  readonly customer: string;
 }
 
 const position = sql`select sequence, history_id, customers_from from statistic_position where id = 1`;
@@ -64,11 +80,22 @@ export const statisticsQueries = queriesOn((tx) => ({
         kilograms = statistic_cheese.kilograms + excluded.kilograms,
         cents = statistic_cheese.cents + excluded.cents`),
 
+  addSales: (rows: readonly SaleRow[]) =>
+    tx.run(sql`
+      insert into statistic_sale (day, country, customer, orders, cents)
+      select value->>'day', value->>'country', value->>'customer', cast(value->>'orders' as bigint),
+        cast(value->>'cents' as bigint)
+      from ${rowsFromJson(rows.map((row) => ({ ...row })))} where true
+      on conflict (day, country, customer) do update set
+        orders = statistic_sale.orders + excluded.orders, cents = statistic_sale.cents + excluded.cents`),
+
   /** @param customersFrom figures of customers are deleted from this quarter on */
   deleteFigures: (customersFrom: string) =>
     tx.run(sql`delete from statistic where measure not like 'customers.%' or quarter >= ${customersFrom}`),
 
   deleteCheeses: () => tx.run(sql`delete from statistic_cheese`),
+
+  deleteSales: () => tx.run(sql`delete from statistic_sale`),
 
   /**
    * Sums of a measure over periods; null where nothing was counted. A subquery for each period reads a range of the
@@ -87,6 +114,13 @@ export const statisticsQueries = queriesOn((tx) => ({
     tx.all<CheeseSum & { day: string }>(sql`
       select day, cheese_id, orders, kilograms, cents from statistic_cheese
       where (day, cheese_id) > (${after[0]}, ${after[1]}) and day < ${before} order by day, cheese_id limit ${limit}`),
+
+  /** The next sales of a period, in the order of the key. */
+  listSales: (after: SaleKey, before: string, limit: number) =>
+    tx.all<SaleRow>(sql`
+      select day, country, customer, orders, cents from statistic_sale
+      where (day, country, customer) > (${after.day}, ${after.country}, ${after.customer}) and day < ${before}
+      order by day, country, customer limit ${limit}`),
 
   sumCheeses: (cheeseIds: readonly number[], from: string, before: string) =>
     tx.all<CheeseSum>(sql`

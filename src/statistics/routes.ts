@@ -8,17 +8,17 @@ import { momentRule, pointsMax, steps, zoneRule } from './periods.ts';
 import { BestSellerList, StatisticsSeries } from './schemas.ts';
 import type { StatisticsService } from './service.ts';
 
-const tag = 'Administration';
-const access = anyOf(oauth('admin'));
-const noStore = { 'Cache-Control': 'no-store' };
-const from = {
+export const tag = 'Administration';
+export const access = anyOf(oauth('admin'));
+export const noStore = { 'Cache-Control': 'no-store' };
+export const from = {
   type: 'string',
   maxLength: 40,
   rule: momentRule,
   isRequired: true,
   description: 'The beginning: a date, or an RFC 3339 time',
 } as const;
-const to = {
+export const to = {
   type: 'string',
   maxLength: 40,
   rule: momentRule,
@@ -33,8 +33,8 @@ export function statisticsRoutes(statistics: StatisticsService): Route[] {
       operationId: 'getStatisticsSeries',
       examples: { measures: 'orders.placed,orders.placedValue', from: '2026-06-01' },
       tag,
-      summary: 'Read how many orders, customers and cheeses there were in each hour, day or week',
-      description: `Counted from the event log, a few seconds after each event; \`asOf\` names the last one. Values (\`orders.placedValue\`, \`orders.deliveredValue\`) are US dollars. \`orders.placedValue\` is the value of the orders that were placed in a step, without those that were cancelled since. A step that contains \`from\` or \`to\` is counted as a whole. At most ${pointsMax} steps.`,
+      summary: 'Read how many orders, customers and cheeses there were in each hour, day, week or month',
+      description: `Counted from the event log, a few seconds after each event; \`asOf\` names the last one. Values (\`orders.placedValue\`, \`orders.deliveredValue\`) are US dollars. \`orders.sold\` and \`orders.placedValue\` are of the orders that were placed in a step, without those that were cancelled since. A step that contains \`from\` or \`to\` is counted as a whole. At most ${pointsMax} steps.`,
       access,
       query: {
         measures: {

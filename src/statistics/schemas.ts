@@ -5,7 +5,7 @@ import type { Schema } from '../schema/schema.ts';
 import { measures } from './measures.ts';
 import { steps } from './periods.ts';
 
-const asOf = {
+export const asOf = {
   type: ['string', 'null'],
   description: 'The last event that is counted; null while counting begins, and the values are not complete',
   examples: ['evt_k3Xw_1043'],

@@ -2,7 +2,7 @@
 import type { TimedHeadRow } from '../event-log/reading/log-reader.ts';
 import type { OrderValue } from '../orders/order-values.ts';
 import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
-import type { CheeseDayRow, FigureRow } from './queries.ts';
+import type { CheeseDayRow, FigureRow, SaleKey, SaleRow } from './queries.ts';
 
 interface CheeseDay {
   readonly day: string;
@@ -19,11 +19,14 @@ export interface Tally {
   readonly figures: ReadonlyMap<Measure, ReadonlyMap<string, number>>;
   /** Keys are day and id. */
   readonly cheeses: ReadonlyMap<string, Readonly<CheeseDay>>;
+  /** Keys are day, country and kind of customer. */
+  readonly sales: ReadonlyMap<string, SaleRow>;
   add(measure: Measure, time: string, value: number): void;
-  /** @param sign 1 for a placement, -1 for a cancellation */
-  addCheeses(order: OrderValue, sign: 1 | -1): void;
+  /** Adds what was ordered. @param sign 1 for a placement, -1 for a cancellation */
+  addOrder(order: OrderValue, sign: 1 | -1): void;
   figureRows(): FigureRow[];
   cheeseRows(): CheeseDayRow[];
+  saleRows(): SaleRow[];
 }
 
 /** The key of a cheese on a day. */
@@ -31,20 +34,31 @@ export function cheeseDayKey(day: string, cheeseId: number): string {
   return `${day} ${cheeseId}`;
 }
 
+/** The key of the orders of a country and a kind of customer on a day. */
+export function saleKey({ day, country, customer }: SaleKey): string {
+  return `${day} ${country} ${customer}`;
+}
+
 export function createTally(): Tally {
   const figures = new Map<Measure, Map<string, number>>();
   const cheeses = new Map<string, CheeseDay>();
+  const sales = new Map<string, SaleRow>();
   return {
     figures,
     cheeses,
+    sales,
     add(measure, time, value) {
       const quarter = quarterOf(time);
       const values = figures.get(measure) ?? new Map<string, number>();
       values.set(quarter, (values.get(quarter) ?? 0) + value);
       figures.set(measure, values);
     },
-    addCheeses(order, sign) {
+    addOrder(order, sign) {
       const day = dayOf(order.createdAt);
+      const { country, customer } = order;
+      const sale = { day, country, customer };
+      const { orders, cents } = sales.get(saleKey(sale)) ?? { orders: 0, cents: 0 };
+      sales.set(saleKey(sale), { ...sale, orders: orders + sign, cents: cents + sign * order.cents });
       for (const { cheeseId, name, kilograms, cents } of order.cheeses()) {
         const key = cheeseDayKey(day, cheeseId);
         const row = cheeses.get(key) ?? { day, cheeseId, name: '', orders: 0, kilograms: 0, cents: 0 };
@@ -75,6 +89,7 @@ export function createTally(): Tally {
           ],
         )
         .sort((a, b) => compare(a[0], b[0]) || a[1] - b[1]),
+    saleRows: () => [...sales.values()].sort((a, b) => compare(saleKey(a), saleKey(b))),
   };
 }
 
@@ -106,11 +121,13 @@ export function addHead(
     return;
   }
   if (type === 'order.placed') {
+    tally.add('orders.sold', order.createdAt, 1);
     tally.add('orders.placedValue', order.createdAt, order.cents);
-    tally.addCheeses(order, 1);
+    tally.addOrder(order, 1);
   } else if (type === 'order.cancelled') {
+    tally.add('orders.sold', order.createdAt, -1);
     tally.add('orders.placedValue', order.createdAt, -order.cents);
-    tally.addCheeses(order, -1);
+    tally.addOrder(order, -1);
   } else if (type === 'order.delivered') {
     tally.add('orders.deliveredValue', created_at, order.cents);
   }

@@ -230,6 +230,13 @@ async function fill(database: Database): Promise<void> {
     'day cheese_id name orders kilograms cents',
     ({ id, text, other, number }) => [text, id, other, id, number, number],
   );
+  await insert('statistic_sale', 'day country customer orders cents', ({ text, other, id, number }) => [
+    text,
+    other,
+    'none',
+    id,
+    number,
+  ]);
   await insert(
     'statistic_position',
     'id sequence history_id customers_from',

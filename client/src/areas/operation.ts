@@ -21,7 +21,7 @@ export class Integrity extends Area {
 
 /** Figures of the shop, counted from the event log. */
 export class Statistics extends Area {
-  /** Returns how many orders, customers and cheeses there were in each hour, day or week. */
+  /** Returns how many orders, customers and cheeses there were in each hour, day, week or month. */
   getSeries(
     query: Query<'getStatisticsSeries'>,
     options?: CallOptions,
@@ -32,5 +32,29 @@ export class Statistics extends Area {
   /** Lists the cheeses that sold best, the largest value first. */
   listBestSellers(query: Query<'listBestSellers'>, options?: CallOptions): ListOf<'listBestSellers'> {
     return this.api.listAll('/v2/statistics/best-sellers', { query }, options);
+  }
+
+  /** Lists what was sold of each category, the largest value first. */
+  listSalesByCategory(
+    query: Query<'listSalesByCategory'>,
+    options?: CallOptions,
+  ): ListOf<'listSalesByCategory'> {
+    return this.api.listAll('/v2/statistics/sales-by-category', { query }, options);
+  }
+
+  /** Lists the orders to each country, the largest value first. */
+  listSalesByCountry(
+    query: Query<'listSalesByCountry'>,
+    options?: CallOptions,
+  ): ListOf<'listSalesByCountry'> {
+    return this.api.listAll('/v2/statistics/sales-by-country', { query }, options);
+  }
+
+  /** Lists the orders of new customers, of returning customers, and of no customer. */
+  listSalesByCustomer(
+    query: Query<'listSalesByCustomer'>,
+    options?: CallOptions,
+  ): ListOf<'listSalesByCustomer'> {
+    return this.api.listAll('/v2/statistics/sales-by-customer', { query }, options);
   }
 }

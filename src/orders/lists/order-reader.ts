@@ -151,7 +151,7 @@ export function createOrderReader(
     },
 
     async listIds(ids) {
-      const rows = await orderQueries(database).listValues(ids);
+      const rows = await orderQueries(database).listCustomers(ids);
       return rows.map(({ id }) => id).filter((id) => id >= firstId);
     },
 

@@ -67,11 +67,12 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
         unshipped.sort((a, b) => a - b),
         transitions.cancellation('the customer was deleted'),
       );
+      const first = await queries.findFirstOf(customerId);
       let anonymized = 0;
       for await (const orders of readBlocks(list)) {
         anonymized += orders.length;
         const anonymous = orders.map(({ id, address }) => [id, anonymizeAddress(address)] as const);
-        await queries.updateAnonymous(anonymous, timestamp(clock.now()));
+        await queries.updateAnonymous(anonymous, first, timestamp(clock.now()));
         await queries.deleteShipments(orders.map(({ id }) => id));
       }
       context.origin.effects?.addCount('orders.anonymized', anonymized);
