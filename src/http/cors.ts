@@ -2,8 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createRouteTable } from './route-table.ts';
 
-/** Whether scripts of the permitted origins may read the responses of a route. */
-export type CorsPolicy = 'public' | 'sameOrigin';
+/**
+ * Which scripts may read the responses of a route: those of the origins in CURD_CORS_ORIGINS (`public`), only those of this
+ * server, or those of all pages, because the responses are the same for everybody and needed before a request.
+ */
+export type CorsPolicy = 'public' | 'sameOrigin' | 'anyOrigin';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -40,8 +43,9 @@ export function createCors({ origins, routes }: Dependencies) {
     }
     // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
     // "CORS protocol and HTTP caches").
-    const allowed = isAnyAllowed ? '*' : request.headers.origin;
-    if (allowed !== undefined && origins.includes(allowed) && !isSameOrigin(request)) {
+    const isForAll = isAnyAllowed || request.routeOptions.config.cors === 'anyOrigin';
+    const allowed = isForAll ? '*' : request.headers.origin;
+    if (allowed !== undefined && (isForAll || origins.includes(allowed)) && !isSameOrigin(request)) {
       reply.header('access-control-allow-origin', allowed);
       reply.header('access-control-expose-headers', exposedHeaders);
     }

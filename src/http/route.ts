@@ -172,7 +172,7 @@ export interface RouteDefinition<
   };
   /** The values of Origin that are not refused, if a page of another site must not send requests. */
   readonly origins?: () => readonly string[];
-  /** Whether scripts of the origins in CURD_CORS_ORIGINS may read the responses: `public` by default. */
+  /** Which scripts may read the responses: `public` by default. */
   readonly cors?: CorsPolicy;
   /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */
   readonly replay?: ReplayTime;

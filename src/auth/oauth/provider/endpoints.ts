@@ -216,6 +216,7 @@ export function metadataRoute(issuer: () => string): Route {
     summary: 'Endpoints and features of the authorization server',
     description: 'Programs find the endpoints of OAuth here (RFC 8414).',
     access: 'operational',
+    cors: 'anyOrigin',
     responses: {
       200: {
         description: 'The metadata of RFC 8414',

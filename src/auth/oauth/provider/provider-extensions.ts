@@ -195,13 +195,25 @@ async function noteFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>):
   }
 }
 
-/** The library permits every origin. http/cors.ts has set the header before, if the origin is permitted. */
+/** Where a page of an application sends its own requests. */
+const pageEndpoints: ReadonlySet<string | undefined> = new Set(['token', 'revocation']);
+
+/**
+ * The library permits every origin. http/cors.ts has set the header before, if CURD_CORS_ORIGINS permits the origin. Pages
+ * of a client's redirect URIs may read the responses to this client too, because its codes are sent to them.
+ */
 async function keepCorsHeader(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isPermitted = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
   await next();
-  if (!isPermitted) {
+  if (!isPermitted && !(pageEndpoints.has(ctx.oidc?.route) && isPageOfClient(ctx))) {
     ctx.remove('Access-Control-Allow-Origin');
   }
+}
+
+function isPageOfClient({ oidc, request }: KoaContextWithOIDC): boolean {
+  const origin = request.get('Origin');
+  // Sandboxed frames of any page send "null", which is the origin of redirect URIs of native applications as well.
+  return origin !== 'null' && (oidc.client?.redirectUris ?? []).some((uri) => new URL(uri).origin === origin);
 }
 
 /** One body with error and error_description of OAuth, and with code, type and message of this API. */
