@@ -56,6 +56,7 @@ suite('The browser client', () => {
     assert.equal(proxy.requests.filter((line) => line.includes(`key=${publishableKey}`)).length, 5);
     assert.throws(() => load({ publishableKey: server.reader }), /secret key.*Revoke it/);
     assert.throws(() => load({ publishableKey: 'key' }), /must begin with pk_/);
+    await assert.rejects(load({ publishableKey: 'pk_test_unknown' }).login(login), { status: 401 });
   });
 
   test('keeps a login in memory, or in sessionStorage if the page asks for it, until it ends', async (t) => {
