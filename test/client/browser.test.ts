@@ -68,7 +68,8 @@ suite('Sign-in', () => {
       return;
     }
     const { page, complaints } = opened;
-    const shop = await openListeningShop(t);
+    // The page is where the codes of its application are sent, which suffices.
+    const shop = await openListeningShop(t, { settings: { CURD_CORS_ORIGINS: 'https://shop.example' } });
     await register(shop, 'ada');
     let options = '';
     const site = await openSite(t, shop.url, () =>
