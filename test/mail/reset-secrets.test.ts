@@ -1,0 +1,129 @@
+/** What requests for a new password give away: nothing in logs, and nothing by their work before the response. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { curdJson, freshShop, serve } from '../cli/run.ts';
+import { secret } from '../context.ts';
+import { onBothEngines, openListeningShop, until } from '../helper.ts';
+import { newApplication, openBrowser, queryOf } from '../oauth/flow.ts';
+import { newCustomer, openMailServer } from './mail-shop.ts';
+
+const path = '/v2/customer/password-reset';
+
+test('The token of a link is in no line of the log, and in no row of the request log', async (t) => {
+  const mailServer = await openMailServer(t);
+  const environment = await freshShop(t, {
+    CURD_SECRET: secret,
+    CURD_LOG_LEVEL: 'debug',
+    CURD_MAIL: mailServer.url,
+    CURD_MAIL_FROM: 'shop@fromagerie.test',
+  });
+  const server = await serve(t, environment);
+  const send = (url: string, body: object) =>
+    fetch(`${server.url}${url}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const ada = { username: 'ada', email: 'ada@customers.test', password: 'a cellar full of wheels' };
+  assert.equal((await send('/v2/customer', ada)).status, 201);
+  assert.equal((await send(path, { email: ada.email })).status, 202);
+  await until(async () => mailServer.received.length > 0, 'no mail');
+  const link = new URL(
+    /https?:\S+\/oauth\/password-reset\/\S+/.exec(mailServer.received[0]?.text ?? '')?.[0] ?? '',
+  );
+  const token = link.pathname.split('/').at(-1) ?? '';
+  assert.match(token, /^[\w-]{43}$/);
+  // The page is opened, two different passwords are refused, and the link is used.
+  const opened = await fetch(`${server.url}${link.pathname}`);
+  const csrf = /name="token" value="([^"]+)"/.exec(await opened.text())?.[1] ?? '';
+  const statuses: number[] = [];
+  const password = 'a new cellar of wheels';
+  for (const repeated of ['another one', password, password]) {
+    const response = await fetch(`${server.url}${link.pathname}`, {
+      method: 'POST',
+      headers: {
+        origin: server.url,
+        'x-request-id': `reset-${statuses.length}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: String(new URLSearchParams({ token: csrf, password, repeated })),
+      redirect: 'manual',
+    });
+    statuses.push(response.status);
+  }
+  assert.deepEqual(statuses, [422, 303, 404]);
+  const { key } = await curdJson(environment, 'keys', 'create', '--account', 'local', '--scope', 'admin');
+  let kept = '';
+  await until(async () => {
+    const response = await fetch(`${server.url}/v2/requests?limit=100`, { headers: { 'x-api-key': key } });
+    kept = await response.text();
+    return kept.includes('reset-2') && kept.includes(path);
+  }, 'the requests are not kept');
+  const { stderr } = await server.stop();
+  assert.ok(stderr.split('\n').length > 5, stderr);
+  assert.ok(!stderr.includes(token));
+  assert.ok(!kept.includes(token));
+});
+
+onBothEngines('A request for a new password', (engine) => {
+  test('gets its response before a customer is looked up, known or not', async (t) => {
+    const mailServer = await openMailServer(t);
+    const shop = await openListeningShop(t, {
+      engine,
+      settings: { CURD_MAIL: mailServer.url, CURD_MAIL_FROM: 'shop@fromagerie.test' },
+    });
+    const ada = await newCustomer(shop);
+    const { database, server, mail } = shop.app;
+    const steps: string[] = [];
+    const { get } = database;
+    database.get = (statement) => {
+      if (/from customer where (email|username)_key/.test(statement.render(engine).text)) {
+        steps.push('lookup');
+      }
+      return get.call(database, statement) as never;
+    };
+    server.server.on('request', (_request, response) =>
+      response.once('finish', () => steps.push('response')),
+    );
+    /** Sends a request, and waits until its customer is looked up. */
+    async function stepsOf(body: object): Promise<string[]> {
+      steps.splice(0);
+      const response = await fetch(`${shop.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      assert.equal(response.status, 202);
+      await until(async () => steps.includes('lookup'), 'no lookup');
+      await mail.resets.settled();
+      return steps.filter((step, index) => steps.indexOf(step) === index);
+    }
+    for (const login of ['email', 'username'] as const) {
+      assert.deepEqual(await stepsOf({ [login]: ada[login] }), ['response', 'lookup']);
+      assert.deepEqual(await stepsOf({ [login]: `nobody-${ada[login]}` }), ['response', 'lookup']);
+    }
+  });
+});
+
+test('The login page leads to a link for a new password where mail is on', async (t) => {
+  for (const [transport, isLinked] of [
+    ['off', false],
+    ['', true],
+  ] as const) {
+    const settings = transport === '' ? {} : { CURD_MAIL: transport };
+    const shop = await openListeningShop(t, { settings });
+    const app = await newApplication(shop);
+    const browser = openBrowser(shop.url);
+    let response = await browser.go(`/oauth/authorize?${queryOf(app)}`);
+    for (
+      let to = response.headers.get('location');
+      to?.startsWith('/');
+      to = response.headers.get('location')
+    ) {
+      response = await browser.go(to);
+    }
+    const page = await response.text();
+    assert.match(page, /<h1>Log in<\/h1>/);
+    assert.equal(page.includes('<a href="/oauth/forgot-password">Forgot your password?</a>'), isLinked);
+  }
+});
