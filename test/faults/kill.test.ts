@@ -52,7 +52,11 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
   });
   const environments = [environment];
   if (engine === 'postgres') {
-    environments.push({ ...environment, CURD_DATA_DIR: await temporaryFolder(t) });
+    environments.push({
+      ...environment,
+      CURD_DATA_DIR: await temporaryFolder(t),
+      CURD_IMAGES: `file:${environment.CURD_DATA_DIR}/images`,
+    });
   }
   const config = loadConfig(environment);
   const { key, cheeses } = await createStock(environment, stock);
