@@ -125,6 +125,12 @@ async function changesOf(shop: Shop): Promise<Change[]> {
     { operationId: 'cancelOrder', resource: placed, path: placed, options: admin },
     { operationId: 'approveOrder', resource: toApprove, path: `${toApprove}/approve`, options: admin },
     { operationId: 'shipOrder', resource: approved, path: `${approved}/ship`, options: admin },
+    {
+      operationId: 'replaceOrderShipment',
+      resource: `${shipped}/shipment`,
+      path: `${shipped}/shipment`,
+      options: { ...admin, body: { carrier: 'Swiss Post' } },
+    },
     { operationId: 'deliverOrder', resource: shipped, path: `${shipped}/deliver`, options: admin },
   ];
 }

@@ -78,6 +78,7 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'POST /sandbox/clock': ['admin'],
     'POST /mcp': 'any credential',
     'POST /cheeses/bulk': ['write:cheeses'],
+    'DELETE /demo': ['admin'],
     'GET /api-keys/:keyId/spending': ['admin'],
     'POST /sandbox/reset': ['admin'],
     'GET /sandbox/snapshots': ['admin'],
@@ -216,7 +217,11 @@ test('Every guarded route returns 401 with a challenge without credentials, also
       continue;
     }
     assertError(response, 401, 'unauthorized');
-    assert.equal(response.headers['www-authenticate'], 'Bearer realm="cheese"', nameOf(route));
+    const metadata =
+      route.path === '/mcp'
+        ? ', resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource/mcp"'
+        : '';
+    assert.equal(response.headers['www-authenticate'], `Bearer realm="cheese"${metadata}`, nameOf(route));
   }
 });
 

@@ -51,11 +51,13 @@ suite('Values of every column', () => {
       await migrate(source);
       await migrate(target);
       await fill(source);
-      const contents = await contentsOf(source);
+      const { instance, snapshot, image_file_pin: pins, ...contents } = await contentsOf(source);
+      assert.deepEqual([instance, snapshot, pins], [[], [], []], 'rows that are not copied');
       const empty = Object.entries(contents).flatMap(([table, rows]) => (rows.length === 0 ? [table] : []));
       assert.deepEqual(empty, [], 'tables without rows');
       const copied = await target.exclusiveTransaction((tx) => copyTables(source, tx, () => {}));
-      assert.deepEqual(await contentsOf(target), contents);
+      const { instance: _, snapshot: _snapshot, image_file_pin: _pins, ...copies } = await contentsOf(target);
+      assert.deepEqual(copies, contents);
       for (const { name, rows } of copied) {
         assert.equal(rows, contents[name]?.length ?? rows, name);
       }
@@ -243,9 +245,28 @@ async function fill(database: Database): Promise<void> {
     ({ text, number }) => [1, number, null, text],
     rows.slice(0, 1),
   );
-  await insert('instance', 'id version started_at seen_at images', ({ text, other }) => [
-    ...[text, other, text],
-    ...[other, text],
+  await insert('key_spend', 'key_id day cents orders', ({ id, text, number }) => [id, text, number, id]);
+  await insert(
+    'shipment',
+    'order_id carrier tracking_number tracking_url version',
+    ({ id, text, other, nothing, number }) => [id, text, other, nothing, number],
+  );
+  await insert(
+    'staff_note',
+    'id order_id customer_id author body created_at',
+    ({ id, text, other, nothing }) => [id, nothing === null ? null : id, null, text, other, text],
+  );
+  await insert(
+    'mail',
+    'id name state customer_id order_id sequence event_id attempts reason created_at expires_at ended_at counted_at recipient sealed_address',
+    ({ id, text, other, nothing, number }) => [
+      ...[id, text, 'failed', number, null, null],
+      ...[nothing, number, other, text, other],
+      ...[nothing, nothing, text, nothing],
+    ],
+  );
+  await insert('clock_target', 'id advance target expires_at', ({ text, other, number }) => [
+    ...[text, other, number, text],
   ]);
   await insert('doctor_run', 'id at seconds result', ({ id, text, other, number }) => [
     id,

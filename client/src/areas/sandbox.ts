@@ -27,8 +27,8 @@ export class Sandbox extends Area {
   }
 
   /** Deletes what the shop has, and fills in the demo catalogue. Accounts, keys and applications stay. */
-  reset(options?: CallOptions): Promise<Result<'resetSandbox'>> {
-    return this.api.post('/v2/sandbox/reset', { body: { confirm: true } }, options);
+  reset(confirmation: Body<'resetSandbox'>, options?: CallOptions): Promise<Result<'resetSandbox'>> {
+    return this.api.post('/v2/sandbox/reset', { body: confirmation }, options);
   }
 }
 
@@ -40,8 +40,8 @@ export class Snapshots extends Area {
   }
 
   /** Makes a snapshot of the shop. */
-  create(name: string, options?: CallOptions): Promise<Result<'createSnapshot'>> {
-    return this.api.post('/v2/sandbox/snapshots', { body: { name } }, options);
+  create(snapshot: Body<'createSnapshot'>, options?: CallOptions): Promise<Result<'createSnapshot'>> {
+    return this.api.post('/v2/sandbox/snapshots', { body: snapshot }, options);
   }
 
   /** Brings the shop back to a snapshot. What was changed since then is gone. */

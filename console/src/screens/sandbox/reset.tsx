@@ -23,7 +23,7 @@ export function Reset() {
           typed="reset"
           text="All cheeses, orders and customers are deleted. Only a snapshot can bring them back. Everyone is signed out, so you sign in again afterwards."
           onConfirm={async () => {
-            await curd.sandbox.reset();
+            await curd.sandbox.reset({ confirm: true });
             await queryClient.invalidateQueries();
           }}
           onClose={() => setAsked(false)}

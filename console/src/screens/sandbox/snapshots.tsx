@@ -101,7 +101,11 @@ function NewSnapshot() {
   const [name, setName] = useState('');
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const isDone = await run('The snapshot is made.', () => curd.snapshots.create(name.trim()), 'snapshots');
+    const isDone = await run(
+      'The snapshot is made.',
+      () => curd.snapshots.create({ name: name.trim() }),
+      'snapshots',
+    );
     if (isDone) {
       setName('');
     }
