@@ -41,7 +41,7 @@ export interface Token {
 
 /** Writes down a token as if it had been issued. */
 export async function newToken({ app }: Shop, token: Token): Promise<string> {
-  const { client, customer, scope, lifetimeMs = 60_000 } = token;
+  const { client, customer, scope, lifetimeMs = 600_000 } = token;
   const { text = randomBytes(32).toString('base64url') } = token;
   const { model = customer === null ? 'ClientCredentials' : 'AccessToken' } = token;
   const expiresAt = new Date(Date.now() + lifetimeMs).toISOString();
