@@ -252,7 +252,7 @@ suite('orders', () => {
     await dialog.getByRole('button', { name: 'Cancel the order' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Timeline' }).getByText('cancelled').waitFor();
-    await page.getByRole('link', { name: 'Packing slip' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('link', { name: 'Order again' }).and(page.locator(':focus')).waitFor();
   });
 
   inConsole('ships fifty selected orders, and names the three that cannot be shipped', async (opened) => {

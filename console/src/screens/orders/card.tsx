@@ -6,7 +6,7 @@ import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { undoHeld } from './held.ts';
-import { hasNoPrice, isWaiting, linesOf, Warnings } from './order-fields.tsx';
+import { hasNoPrice, isWaiting, linesOf, Recipient, Warnings } from './order-fields.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
 export interface CardActions {
@@ -63,7 +63,9 @@ export const Card = memo(function Card({ order, isCurrent, isSelected, isHeld, a
         <span className="order-age">
           <Time at={order.createdAt} isRelative />
         </span>
-        <span>{order.shippingAddress.country}</span>
+      </div>
+      <div className="order-to">
+        <Recipient order={order} />
       </div>
       <div className="order-lines">{linesOf(order)}</div>
       <div className="card-line">

@@ -3,6 +3,7 @@ import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { type SetSearchParams, useLocation } from 'wouter';
+import type { Cheese, Curd, Customer } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { statuses } from './transitions.ts';
 
@@ -81,18 +82,22 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
         value={search.get('customer')}
         onChange={(customerId) => set('customer', customerId ?? '')}
       />
-      <TextInput
-        size="xs"
-        w={100}
+      <TextFilter
+        label="Country"
+        placeholder="CH"
+        width={80}
+        maxLength={2}
+        value={search.get('country') ?? ''}
+        onChange={(country) => set('country', country.toUpperCase())}
+      />
+      <CheeseFilter value={search.get('cheese')} onChange={(cheeseId) => set('cheese', cheeseId ?? '')} />
+      <TextFilter
         label="Placed by"
         placeholder="key:12"
-        defaultValue={search.get('placedBy') ?? ''}
-        onBlur={({ currentTarget }) => set('placedBy', currentTarget.value.trim())}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Enter') {
-            set('placedBy', currentTarget.value.trim());
-          }
-        }}
+        width={100}
+        maxLength={120}
+        value={search.get('placedBy') ?? ''}
+        onChange={(placedBy) => set('placedBy', placedBy)}
       />
       <Select
         size="xs"
@@ -110,43 +115,126 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
   );
 }
 
-/** Customers are found by the beginning of a name, an e-mail address or a username. */
-export function CustomerFilter({
-  value,
-  onChange,
-}: {
+interface TextProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly width: number;
+  readonly maxLength: number;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** Filters when the field is left, or by Enter. */
+function TextFilter({ width, value, onChange, ...field }: TextProps) {
+  const [text, setText] = useState(value);
+  const [known, setKnown] = useState(value);
+  // The URL was changed otherwise: by a view, or by the browser.
+  if (known !== value) {
+    setKnown(value);
+    setText(value);
+  }
+  const filter = () => {
+    if (text.trim() !== value) {
+      onChange(text.trim());
+    }
+  };
+  return (
+    <TextInput
+      size="xs"
+      w={width}
+      {...field}
+      value={text}
+      onChange={({ currentTarget }) => setText(currentTarget.value)}
+      onBlur={filter}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') {
+          filter();
+        }
+      }}
+    />
+  );
+}
+
+interface FoundProps {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-}) {
+}
+
+/** Customers are found by the beginning of a name, an e-mail address or a username. */
+export function CustomerFilter(props: FoundProps) {
+  const nameOf = ({ id, firstName, lastName, username }: Customer): Option => ({
+    value: String(id),
+    label: `${firstName} ${lastName} (${username})`.trim(),
+  });
+  return (
+    <SearchFilter
+      {...props}
+      kind="customer"
+      label="Customer"
+      placeholder="Name or e-mail"
+      nobody="Nobody was found"
+      find={async (curd, q) =>
+        (await curd.customers.list({ q, limit: 10 })).items.map(({ customer }) => nameOf(customer))
+      }
+      read={async (curd, id) => nameOf((await curd.customers.getById(id)).customer)}
+    />
+  );
+}
+
+/** Cheeses are found by the beginnings of the words of their names. */
+function CheeseFilter(props: FoundProps) {
+  const nameOf = ({ id, name }: Pick<Cheese, 'id' | 'name'>): Option => ({ value: String(id), label: name });
+  return (
+    <SearchFilter
+      {...props}
+      kind="cheese"
+      label="Cheese, open orders"
+      placeholder="Name"
+      nobody="No cheese was found"
+      find={async (curd, q) => (await curd.cheeses.list({ q, limit: 10 })).items.map(nameOf)}
+      read={async (curd, id) => nameOf(await curd.cheeses.get(id))}
+    />
+  );
+}
+
+interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
+interface SearchProps extends FoundProps {
+  readonly kind: 'customer' | 'cheese';
+  readonly label: string;
+  readonly placeholder: string;
+  readonly nobody: string;
+  readonly find: (curd: Curd, query: string) => Promise<Option[]>;
+  readonly read: (curd: Curd, id: number) => Promise<Option>;
+}
+
+/** Finds by the beginning of a name, and shows the name of what was chosen. */
+function SearchFilter({ kind, label, placeholder, nobody, value, onChange, find, read }: SearchProps) {
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 200);
-  const found = useApi(['customers', 'filter', query], async (curd) =>
-    query === ''
-      ? []
-      : (await curd.customers.list({ q: query, limit: 10 })).items.map(({ customer }) => customer),
+  const found = useApi([`${kind}s`, 'filter', query], async (curd) =>
+    query === '' ? [] : await find(curd, query),
   );
-  const chosen = useApi([`customer ${value ?? ''}`, 'filter'], async (curd) =>
-    value === null ? null : (await curd.customers.getById(Number(value))).customer,
+  const chosen = useApi([`${kind} ${value ?? ''}`, 'filter'], async (curd) =>
+    value === null || !/^[1-9]\d{0,14}$/.test(value) ? null : await read(curd, Number(value)),
   );
   const options = new Map(
-    [...(found.data ?? []), ...(chosen.data ? [chosen.data] : [])].map(
-      ({ id, firstName, lastName, username }) => [
-        String(id),
-        `${firstName} ${lastName} (${username})`.trim(),
-      ],
-    ),
+    [...(found.data ?? []), ...(chosen.data ? [chosen.data] : [])].map((one) => [one.value, one]),
   );
   return (
     <Select
       size="xs"
       w={170}
-      label="Customer"
-      placeholder="Name or e-mail"
+      label={label}
+      placeholder={placeholder}
       searchable
       clearable
       filter={({ options: all }) => all}
-      nothingFoundMessage={query === '' ? 'Write the beginning of a name' : 'Nobody was found'}
-      data={[...options].map(([id, label]) => ({ value: id, label }))}
+      nothingFoundMessage={query === '' ? 'Write the beginning of a name' : nobody}
+      data={[...options.values()]}
       value={value}
       onChange={onChange}
       onSearchChange={setText}

@@ -10,12 +10,13 @@ import type { CsvColumns } from '../../parts/tables/csv.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
+import { SavedViews } from '../../parts/tables/saved-views.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { OrderFilters } from './filters.tsx';
 import { useMoves } from './moved-orders.ts';
-import { linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
+import { CustomerName, linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
@@ -32,23 +33,32 @@ function dayOf(text: string | null, plusDays = 0): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
+function idIn(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
 /** The filters of the API that a URL asks for. The other tabs name their status themselves. */
 export function filtersOf(search: URLSearchParams): Filters {
   const tab = search.get('tab');
   const wanted = (search.get('status') ?? '').split(',');
   const status = statuses.filter((one) => wanted.includes(one)) as Status[];
-  const customerId = Number(search.get('customer') ?? '');
+  const customerId = idIn(search.get('customer'));
+  const cheeseId = idIn(search.get('cheese'));
   return {
     ...(tab === 'late' ? { late: true } : {}),
     ...(tab === 'needsApproval' ? { needsApproval: true } : {}),
     ...(status.length > 0 && tab === null ? { status } : {}),
-    ...(Number.isInteger(customerId) && customerId > 0 ? { customerId } : {}),
+    customerId,
+    cheeseId,
+    country: search.get('country') || undefined,
     placedBy: search.get('placedBy') || undefined,
     createdFrom: dayOf(search.get('from')),
     createdBefore: dayOf(search.get('to'), 1),
     sort: search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt',
   };
 }
+
+const label = 'Orders';
 
 const columns: readonly Column<Order>[] = [
   {
@@ -69,6 +79,7 @@ const columns: readonly Column<Order>[] = [
     ),
   },
   { title: 'Placed', show: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Customer', show: ({ id }) => <CustomerName id={id} /> },
   { title: 'Cheeses', show: (order) => linesOf(order) },
   {
     title: 'To',
@@ -160,12 +171,15 @@ export function OrderList() {
             <Text size="sm" c="dimmed" role="status">
               {total === undefined ? '' : `${showNumber(total)} orders`}
             </Text>
-            <CsvButton
-              name="orders"
-              columns={csvColumns}
-              read={(max) => curd.orders.list({ ...filters, limit: 100 }).take(max)}
-              remedy="Filter by time for the others."
-            />
+            <Group gap="xs">
+              <SavedViews list={label} />
+              <CsvButton
+                name="orders"
+                columns={csvColumns}
+                read={(max) => curd.orders.list({ ...filters, limit: 100 }).take(max)}
+                remedy="Filter by time for the others."
+              />
+            </Group>
           </Group>
           <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
           {list.isError && list.data === undefined ? (
@@ -183,7 +197,7 @@ export function OrderList() {
           ) : (
             <PagedTable
               list={list}
-              label="Orders"
+              label={label}
               columns={columns}
               rows={orders}
               keyOf={({ id }) => id}

@@ -1,6 +1,7 @@
 /** What cards, rows and the page of an order show in the same way. */
 import { Badge } from '@mantine/core';
 import type { Order } from '../../../../client/src/index.ts';
+import { useNames } from '../../parts/text/names.ts';
 import { Age } from '../../parts/text/time.tsx';
 import type { Status } from './transitions.ts';
 
@@ -64,6 +65,20 @@ export function linesOf({ items }: Order, shown = 2): string {
 
 /** Kilograms of an order. */
 export const weightOf = ({ items }: Order): number => items.reduce((sum, { quantity }) => sum + quantity, 0);
+
+/** First and last name; null where no customer placed the order, and until it is read. */
+function useCustomerName(id: number): string | null {
+  return useNames([`order-customer:${id}`])[0] ?? null;
+}
+
+export function CustomerName({ id }: { readonly id: number }) {
+  return useCustomerName(id);
+}
+
+/** Customer and town of an order: "Émile Brûlé, Bern, CH". */
+export function Recipient({ order: { id, shippingAddress } }: { readonly order: Order }) {
+  return [useCustomerName(id), shippingAddress.city, shippingAddress.country].filter(Boolean).join(', ');
+}
 
 /** The lines of the shipping address. */
 export function ShippingAddress({ order }: { readonly order: Order }) {

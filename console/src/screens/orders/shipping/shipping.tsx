@@ -7,7 +7,7 @@ import { useApi, useCurd } from '../../../data/queries.ts';
 import { invalidate } from '../../../parts/action.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { Bulk } from '../../../parts/tables/bulk.tsx';
-import { linesOf } from '../order-fields.tsx';
+import { linesOf, Recipient } from '../order-fields.tsx';
 import { fillFrom, numbersIn, readCarrier, shipmentOf, storeCarrier } from './tracking.ts';
 
 const ordersMax = 200;
@@ -129,7 +129,7 @@ function Fields({ orders }: { readonly orders: readonly Order[] }) {
         </Table.Thead>
         <Table.Tbody ref={body}>
           {orders.map((order, index) => {
-            const { id, shippingAddress } = order;
+            const { id } = order;
             return (
               <Table.Tr key={id}>
                 <Table.Td>
@@ -138,7 +138,7 @@ function Fields({ orders }: { readonly orders: readonly Order[] }) {
                   </Anchor>
                 </Table.Td>
                 <Table.Td>
-                  {shippingAddress.city}, {shippingAddress.country}
+                  <Recipient order={order} />
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{linesOf(order)}</Table.Td>
                 <Table.Td>
