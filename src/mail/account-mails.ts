@@ -54,7 +54,6 @@ export function createAccountMails({ clock, config }: Dependencies): AccountMail
 
     async onCustomerDelete(tx, customerId) {
       await drop(tx, customerId, null, customerDeleted);
-      await mailQueries(tx).clearRecipients(customerId);
     },
 
     async addReset(tx, customerId) {

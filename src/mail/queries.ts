@@ -159,10 +159,6 @@ export const mailQueries = queriesOn((tx) => ({
         recipient = null, counted_at = null
       where id = ${id} and state <> 'sent'`),
 
-  /** Removes what could be related to a customer who was deleted. */
-  clearRecipients: (customerId: number) =>
-    tx.run(sql`update mail set recipient = null where customer_id = ${customerId} and recipient is not null`),
-
   clearOldRecipients: (before: string, limit: number) =>
     tx.run(sql`
       update mail set recipient = null where id in (

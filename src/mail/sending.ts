@@ -33,8 +33,8 @@ const claimMax = 16;
 const leasedMax = 1000;
 const hourMs = 60 * 60_000;
 const mailsOfAddressMax = 20;
-/** Nobody may be able to use up the limit, so that a customer gets no link, or no warning. */
-const unlimited: readonly MailName[] = ['password-reset', 'password-changed'];
+/** Each counted by itself: nobody may be able to use up the limit by orders, so that a customer gets no link, or no warning. */
+const countedAlone: readonly MailName[] = ['password-reset', 'password-changed'];
 
 export interface SendingDependencies extends ContentDependencies {
   readonly clock: Clock;
@@ -125,10 +125,11 @@ export function createSending(dependencies: SendingDependencies): Sending {
     if (Date.parse(mail.expires_at) <= now) {
       return 'its reason is too old';
     }
-    if (mail.counted_at !== null || unlimited.includes(mail.name)) {
+    if (mail.counted_at !== null) {
       return null;
     }
-    const recipient = createHmac('sha256', recipientKey).update(caseFold(email)).digest('base64url');
+    const counted = countedAlone.includes(mail.name) ? `${mail.name} ${caseFold(email)}` : caseFold(email);
+    const recipient = createHmac('sha256', recipientKey).update(counted).digest('base64url');
     const count = await mailQueries(tx).countOfRecipient(recipient, timestamp(now - hourMs));
     if (count >= mailsOfAddressMax) {
       return `the address got ${mailsOfAddressMax} mails within an hour`;

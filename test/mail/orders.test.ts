@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import { sql } from '../../src/database/sql.ts';
+import { addMail } from '../../src/mail/jobs.ts';
 import { onBothEngines, openShop, shared, temporaryFolder } from '../helper.ts';
 import {
   type MailServer,
@@ -185,6 +186,22 @@ onBothEngines('Mails about orders', (engine) => {
     );
     const metrics = await shop.request('GET', '/metrics', { as: shop.admin });
     assert.match(metrics.text, /^curd_mails_total\{mail="order-placed",state="dropped"\} [2-9]/m);
+    // Twenty order mails leave room for warnings, which are counted by themselves.
+    const before = receivedBy(server, ada.email).length;
+    await shop.app.database.transaction(async (tx) => {
+      for (let count = 0; count < 22; count += 1) {
+        await addMail(tx, { name: 'password-changed', customer_id: ada.id }, shop.clock.now());
+      }
+    });
+    await sendMails(shop);
+    assert.equal(receivedBy(server, ada.email).length - before, 20);
+    // Who registers the address of a stranger again and again begins no new count.
+    const deleted = await shop.request('DELETE', `/v2/customer/${ada.username}`, { headers: ada.headers });
+    assert.equal(deleted.status, 204, deleted.text);
+    const again = await newCustomer(shop, { email: ada.email });
+    await placeOrder(shop, cheese.id, again.headers);
+    await sendMails(shop);
+    assert.equal(receivedBy(server, ada.email).length - before, 20);
   });
 });
 
