@@ -30,7 +30,8 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
 COPY client/src client/src
-COPY --from=build /curd/client/dist/client.tgz /curd/client/dist/browser.js client/dist/
+COPY --from=build /curd/client/dist/client.tgz client/dist/client.tgz
+COPY --from=build /curd/client/dist/browser.js client/dist/browser.js
 COPY --from=build /curd/console/dist console/dist
 COPY src src
 # For other commands: docker exec <container> curd keys list --account local
