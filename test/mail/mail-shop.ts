@@ -7,6 +7,9 @@ import { sql } from '../../src/database/sql.ts';
 import type { MailRow } from '../../src/mail/queries.ts';
 import { cleanUp, openShop, type Scope, type Shop, type ShopOptions, until } from '../helper.ts';
 
+export const smtpSteps = ['connection', 'auth', 'sender', 'recipient', 'content', 'received'] as const;
+export type SmtpStep = (typeof smtpSteps)[number];
+
 /** A response code for each step; accepted where it is absent. */
 export interface Behavior {
   auth?: number;
@@ -15,6 +18,8 @@ export interface Behavior {
   data?: number;
   /** Called with each mail before it is accepted. */
   beforeAccept?: () => Promise<void> | void;
+  /** Called when a client has come so far, before the server responds. */
+  onStep?: (step: SmtpStep) => void;
 }
 
 export interface MailServer {
@@ -46,21 +51,29 @@ export async function openMailServer(t: Scope, options: SMTPServerOptions = {}):
       authOptional: true,
       allowInsecureAuth: true,
       disabledCommands: ['STARTTLS'],
+      onConnect(_session, done) {
+        behavior.onStep?.('connection');
+        done(null);
+      },
       onAuth(_auth, _session, done) {
+        behavior.onStep?.('auth');
         signIns += 1;
         done(behavior.auth === undefined ? null : refusal(behavior.auth, '5.7.8 Bad credentials'), {
           user: 'shop',
         });
       },
       onMailFrom(_address, _session, done) {
+        behavior.onStep?.('sender');
         done(behavior.sender === undefined ? null : refusal(behavior.sender, 'Sender refused'));
       },
       onRcptTo({ address }, _session, done) {
+        behavior.onStep?.('recipient');
         done(
           behavior.recipient === undefined ? null : refusal(behavior.recipient, `<${address}> is unknown`),
         );
       },
       onData(stream, _session, done) {
+        behavior.onStep?.('content');
         simpleParser(stream)
           .then(async (mail) => {
             if (behavior.data !== undefined) {
@@ -69,6 +82,7 @@ export async function openMailServer(t: Scope, options: SMTPServerOptions = {}):
             }
             received.push(mail);
             await behavior.beforeAccept?.();
+            behavior.onStep?.('received');
             done(null);
           })
           .catch(done);
