@@ -9,6 +9,7 @@ const inConsole = consoleTests();
 const screens = [
   '/',
   '/orders',
+  '/sales',
   '/cheeses',
   '/stock',
   '/import',

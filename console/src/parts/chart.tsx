@@ -13,6 +13,8 @@ interface Series {
   readonly label: string;
   /** null where nothing was measured. */
   readonly values: readonly (number | null)[];
+  /** Values of the period before, as a dashed line; null where it has no such step. */
+  readonly before?: readonly (number | null)[];
   /** A line of steps instead of bars: for values that stay until the next one. */
   readonly isLine?: boolean;
   readonly show: (value: number) => string;
@@ -52,7 +54,18 @@ interface Panel extends Series {
 }
 
 function optionsOf(panel: Panel, width: number): UPlot.Options {
-  const { times, seconds, index, hasDates, axisWidth, scheme, onHover, showTick, isLine = false } = panel;
+  const {
+    times,
+    seconds,
+    index,
+    hasDates,
+    axisWidth,
+    scheme,
+    onHover,
+    showTick,
+    isLine = false,
+    before,
+  } = panel;
   const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
   const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
   const color = colors[scheme][index] ?? text;
@@ -101,6 +114,9 @@ function optionsOf(panel: Panel, width: number): UPlot.Options {
         ...(isLine ? { width: 2 } : { fill: color }),
         ...pathsOf(isLine),
       },
+      ...(before === undefined
+        ? []
+        : [{ stroke: text, width: 1.5, dash: [4, 4], points: { show: before.length < 2, size: 6 } }]),
     ],
   };
 }
@@ -112,13 +128,16 @@ function pathsOf(isLine: boolean): Pick<UPlot.Series, 'paths'> {
 }
 
 /** The value of a step as text. */
-function showAt({ values, show }: Series, step: number): string {
-  const value = values[step] ?? null;
-  return value === null ? 'none' : show(value);
+function showAt({ values, before, show }: Series, step: number): string {
+  const showOf = (all: readonly (number | null)[]) => {
+    const value = all[step] ?? null;
+    return value === null ? 'none' : show(value);
+  };
+  return before === undefined ? showOf(values) : `${showOf(values)} (before: ${showOf(before)})`;
 }
 
 function PanelPlot(panel: Panel) {
-  const { label, values, seconds } = panel;
+  const { label, values, before, seconds } = panel;
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef(panel);
   latest.current = panel;
@@ -133,7 +152,7 @@ function PanelPlot(panel: Panel) {
       plot?.destroy();
       plot = new UPlot(
         optionsOf({ ...latest.current, scheme, axisWidth }, element.clientWidth),
-        [[...seconds], [...values]],
+        [[...seconds], [...values], ...(before === undefined ? [] : [[...before]])],
         element,
       );
     };
@@ -144,7 +163,7 @@ function PanelPlot(panel: Panel) {
       observer.disconnect();
       plot?.destroy();
     };
-  }, [values, seconds, scheme, axisWidth]);
+  }, [values, before, seconds, scheme, axisWidth]);
   return (
     <>
       <Text size="xs" c="dimmed">
@@ -169,7 +188,10 @@ export function Chart({ caption, times, series }: Props) {
   if (seconds?.of !== times) {
     setSeconds({ of: times, all: times.map((time) => Date.parse(time) / 1000) });
   }
-  const widths = series.map(({ values, showTick }) => showTick(Math.max(0, ...values.map(Number))).length);
+  const widths = series.map(
+    ({ values, before = [], showTick }) =>
+      showTick(Math.max(0, ...values.map(Number), ...before.map(Number))).length,
+  );
   const axisWidth = Math.max(3, ...widths) * digitWidth + 24;
   const hovered = step === null ? undefined : times[step];
 
@@ -211,7 +233,11 @@ export function Chart({ caption, times, series }: Props) {
   );
 }
 
-function Numbers({ times, series }: Pick<Props, 'times' | 'series'>) {
+function Numbers({ times, series: panels }: Pick<Props, 'times' | 'series'>) {
+  // The values before are a column beside their own.
+  const series = panels.flatMap(({ before, ...one }) =>
+    before === undefined ? [one] : [one, { ...one, label: `${one.label}, before`, values: before }],
+  );
   return (
     <Table.ScrollContainer minWidth={260} mah={2 * panelHeight + axisHeight}>
       <Table>

@@ -2,6 +2,7 @@
 import {
   ActivityLogIcon,
   ArchiveIcon,
+  BarChartIcon,
   BellIcon,
   ClipboardIcon,
   CubeIcon,
@@ -93,6 +94,14 @@ export const screens: readonly Screen[] = [
     key: 'o',
     icon: ClipboardIcon,
     component: screen(() => import('../screens/orders/orders.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'sales',
+    title: 'Sales',
+    key: 'v',
+    icon: BarChartIcon,
+    component: screen(() => import('../screens/sales/sales.tsx')),
     isForStaff: false,
   },
   {

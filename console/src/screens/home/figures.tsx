@@ -1,42 +1,10 @@
 /** The figures of today, compared with the same weekday before up to the same hour, and what waits. */
-import { SimpleGrid, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { SimpleGrid } from '@mantine/core';
 import { useApi } from '../../data/queries.ts';
+import { Figure } from '../../parts/figure.tsx';
 import { locale, showMoney, showNumber } from '../../parts/text/format.ts';
 import { useOrderTotal } from '../orders/totals.ts';
 import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts';
-
-interface FigureProps {
-  readonly label: string;
-  /** Undefined while it is loading, or cannot be read. */
-  readonly value: string | undefined;
-  readonly note?: string | null;
-  readonly href?: string;
-  readonly isLate?: boolean;
-}
-
-function Figure({ label, value, note, href, isLate = false }: FigureProps) {
-  const content = (
-    <>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
-      <Text size="xl" fw={700} className="figure" {...(isLate ? { c: 'var(--curd-late)' } : {})}>
-        {value ?? '–'}
-      </Text>
-      <Text size="xs" c="dimmed" mih="1.2rem" truncate title={note ?? undefined}>
-        {note ?? ''}
-      </Text>
-    </>
-  );
-  return href === undefined ? (
-    <div className="card">{content}</div>
-  ) : (
-    <Link href={href} className="card figure-link">
-      {content}
-    </Link>
-  );
-}
 
 export function Figures() {
   const { data } = useApi(['statistics', 'today'], (curd) =>
