@@ -1,6 +1,6 @@
 /**
  * The Model Context Protocol, by its library. The endpoint is stateless: each request has a server of its own, which lives
- * as long as the request. Loading the library takes 25 MB, so the first request to the endpoint loads it.
+ * as long as the request. Loading the library takes 35 MB, so the first request to the endpoint loads it.
  */
 import {
   createMcpHandler,
