@@ -30,7 +30,7 @@ function wordsOf(error) {
   if (isCurdError(error, 'connection_failed')) {
     return ['The shop cannot be reached. Check your connection.'];
   }
-  return isCurdError(error) && error.errors.length > 0
+  return isCurdError(error) && error.status === 422
     ? error.errors.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
     : [error.message.replace(/ \[[\w-]+\]$/, '')]; // without the request id, which is for operators
 }

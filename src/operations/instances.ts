@@ -55,7 +55,8 @@ export function createInstances({ database, clock, config, version }: Dependenci
   let isReported = false;
 
   async function own(): Promise<InstanceRow> {
-    const images = await storageIdentityOf(config, clock);
+    // One server needs none, and one that cannot store images starts all the same.
+    const images = database.hasOneServer ? '' : await storageIdentityOf(config, clock).catch(() => '');
     return { id, version, started_at: startedAt, seen_at: timestamp(machineTime(clock)), images };
   }
 
@@ -70,7 +71,8 @@ export function createInstances({ database, clock, config, version }: Dependenci
       return [];
     }
     const { images } = await own();
-    return (await listOthers()).filter((other) => other.images !== images).map((other) => other.id);
+    const isElsewhere = (other: InstanceRow) => ![images, ''].includes(other.images);
+    return images === '' ? [] : (await listOthers()).filter(isElsewhere).map((other) => other.id);
   }
 
   return {

@@ -50,7 +50,9 @@ function requestOf(line: string, headers: readonly string[] = [], body = ''): st
 function assertErrorReply({ status, headers, body }: Reply, expected: number, type: string): void {
   assert.equal(status, expected, body);
   assert.match(headers['content-type'] ?? '', /^application\/json/, `no JSON with ${status}`);
-  const { message, ...rest } = JSON.parse(body);
+  // Responses of 400 to a parameter also name the field.
+  const { message, errors, ...rest } = JSON.parse(body);
+  assert.ok(errors === undefined || expected === 400);
   assert.deepEqual(rest, { code: expected, type });
   assert.ok(typeof message === 'string' && message !== '');
   assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]+$/);

@@ -168,7 +168,16 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     t.diagnostic(`${rounds * operations.length} requests, seed ${seed}`);
     // A delivery exists only after a webhook was sent, and a request once it was written; only a token of the console can
     // sign out of it, and imports need the form of a file.
+    // Others need several values that fit each other, or approvals that earlier requests have used up.
     const without = [
+      'changeCheeses',
+      'createApiKey',
+      'denyApproval',
+      'listRequests',
+      'listSalesByCategory',
+      'listSalesByCountry',
+      'listSalesByCustomer',
+      'sendMcpMessage',
       'getRequest',
       'importCheeses',
       'getWebhookDelivery',
