@@ -386,6 +386,7 @@ inConsole('reads again what is in view of a long list, and returns to the same p
   // A page that was not in view is current when it comes into view.
   await page.evaluate('scrollTo(0, 0)');
   await row('Wheel 001').getByText('$13.50').waitFor();
+  await page.waitForURL((url) => !url.searchParams.has('at'));
 
   // A URL that was sent begins at the same page.
   await row('Wheel 120').first().scrollIntoViewIfNeeded();

@@ -201,10 +201,10 @@ suite('orders', () => {
     // On the page of an order, by buttons. The focus moves to the button that takes the place of the other.
     await goTo(`/orders/${second}`);
     const undo = page.locator('main').getByRole('button', { name: 'Undo', exact: true });
-    await page.getByRole('button', { name: 'Ship' }).press('Enter');
+    await page.getByRole('button', { name: 'Ship', exact: true }).press('Enter');
     await undo.and(page.locator(':focus')).waitFor();
     await undo.press('Enter');
-    await page.getByRole('button', { name: 'Ship' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'Ship', exact: true }).and(page.locator(':focus')).waitFor();
     await letPass(opened);
     assert.equal(await statusOf(opened, second), 'approved');
     await page.keyboard.press('s');
@@ -285,7 +285,7 @@ suite('orders', () => {
     await dialog.getByRole('button', { name: 'Back' }).click();
     await page.getByText('50 selected').waitFor();
     assert.equal(await statusOf(opened, ids[9] ?? 0), 'approved');
-    await bar.getByRole('button', { name: 'Ship' }).click();
+    await bar.getByRole('button', { name: 'Ship', exact: true }).click();
     await dialog.getByRole('button', { name: 'Ship the orders' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Enter');
     await dialog.getByText('47 of 50 done.').waitFor();

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { composeShop } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
-import { secret, until } from '../context.ts';
+import { secret, temporaryFolder, until } from '../context.ts';
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts';
 import { type SteadyLoad, startLoad } from './steady-load.ts';
 
@@ -40,6 +40,7 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
     CURD_PLANS: '{"free":{"perHour":null,"burst":60000}}',
     CURD_APPROVAL_DELAY: '100ms',
     CURD_LOG_LEVEL: 'silent',
+    CURD_IMAGES: `file:${await temporaryFolder(t)}`,
   };
   const environments = await Promise.all(
     [process.env.CURD_TEST_WORKERS ?? '1', '1', '1'].map((workers) =>

@@ -31,6 +31,7 @@ test('The checks run in a fixed order', () => {
       'refuseResponseModeOfOtherFlow',
       'refuseUnregisteredFlow',
       'refuseUnknownScopes',
+      'refuseResourceOfFlow',
       'refuseAdminInImplicitFlow',
       'translateImplicitFlow',
     ],

@@ -36,7 +36,7 @@ suite('The authorization endpoint', () => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
-    const names = 'return_to returnTo next url target_link_uri post_logout_redirect_uri iss resource claims';
+    const names = 'return_to returnTo next url target_link_uri post_logout_redirect_uri iss claims';
     const evil = Object.fromEntries(names.split(' ').map((name) => [name, 'https://evil.example/']));
     for (const more of [evil, { ...evil, state: 'https://evil.example/', login_hint: '"><a href=//evil>' }]) {
       const { location } = await openBrowser(shop.url, 'ada').authorize(queryOf(app, more));

@@ -28,7 +28,9 @@ suite('similarNames', () => {
     for (const variable of variables) {
       for (let at = 'CURD_'.length; at < variable.length; at += 1) {
         const misspelled = variable.slice(0, at) + variable.slice(at + 1);
-        assert.ok(similarNames(misspelled, variables).includes(variable), misspelled);
+        // CURD_MAIL is CURD_MAILS without a character.
+        const isFound = similarNames(misspelled, variables).includes(variable);
+        assert.ok(isFound || variables.some((one) => one === misspelled), misspelled);
       }
     }
   });

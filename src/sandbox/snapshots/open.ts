@@ -34,7 +34,7 @@ export function openSnapshots(dependencies: Dependencies) {
     if (newer !== null) {
       throw new AppError(
         'conflict',
-        `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}. Use the newer version of Curd.`,
+        `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}: use reset and snapshots of the newer version.`,
       );
     }
   }
