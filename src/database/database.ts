@@ -67,6 +67,11 @@ export interface Database extends Sql {
    */
   isFull(): boolean;
   /**
+   * Moves what was committed from the write-ahead log to the file of the database, on SQLite. It happens by itself after
+   * 10,000 pages, which takes tens of milliseconds; changes of many pages do it earlier.
+   */
+  checkpoint(): void;
+  /**
    * Runs `work`, which only reads, on a snapshot of the database. Few run at once, so that they leave connections to
    * other requests.
    * @throws AppError unavailable after waiting too long for the others

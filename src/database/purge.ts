@@ -33,5 +33,9 @@ export async function purgeInSlices(
     }
     // The pause is as long as the slice took: half of the time is left to other changes.
     await sleep(endedAt - startedAt);
+    // This checkpoint prevents a longer one after many slices, which would block reads for 50 ms and more.
+    const checkpointAt = performance.now();
+    database.checkpoint();
+    await sleep(performance.now() - checkpointAt);
   }
 }

@@ -66,6 +66,8 @@ export function createEphemeralShop({ flags }: CommandOptions): EphemeralShop {
   return {
     flags: {
       CURD_PORT: '0',
+      // A test with the settings of a shop must not write to its customers.
+      CURD_MAIL: '',
       ...flags,
       ...fixed,
       CURD_DATA_DIR: folder,

@@ -62,6 +62,7 @@ export function openPostgres(url: string): Database {
         return work(tx);
       }),
     dataVersion: () => null,
+    checkpoint: () => {},
     stats: () => {
       const { done, seconds, underWay } = meter.read();
       return { done, seconds, waiting: underWay + changes.waiting() + groups.waiting() };

@@ -7,7 +7,6 @@
 import type { Database, Sql, Transaction } from '../database.ts';
 import { type ChangeOutcome, createGroupCommit, untilLate, type Work } from '../group-commit.ts';
 import { createSemaphore } from '../semaphore.ts';
-import { Checkpoints } from './checkpoints.ts';
 import { beginWrite, connectToFile, createFile } from './connection.ts';
 import { isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 import { statementsOnSqlite } from './statements.ts';
@@ -36,7 +35,6 @@ export function openSqlite(file: string): Database {
   const rollback = writer.prepare('rollback to one');
   const dataVersion = reader.prepare('pragma data_version');
   const commitListeners = new Set<() => void>();
-  const checkpoints = new Checkpoints(file);
   /** Changes that may be lost in a crash of the machine. */
   const relaxed = new WeakSet<Work>();
   let lastStamp: number | undefined;
@@ -93,7 +91,6 @@ export function openSqlite(file: string): Database {
       throw failure;
     }
     lastStamp = undefined;
-    checkpoints.afterCommit();
     for (const listener of isCommit ? commitListeners : []) {
       listener();
     }
@@ -176,6 +173,8 @@ export function openSqlite(file: string): Database {
     transaction,
     relaxedTransaction,
     stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: groups.waiting() }),
+    // The connection that reads is never in a transaction between two statements.
+    checkpoint: () => reader.exec('pragma wal_checkpoint(passive)'),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
     snapshot: (work) => snapshots.during(() => snapshotOf(file, work)),
     longSnapshot: (work) => snapshotOf(file, work),
@@ -189,7 +188,6 @@ export function openSqlite(file: string): Database {
     },
     async close() {
       await groups.ended();
-      await checkpoints.close();
       reader.close();
       writer.close();
     },
