@@ -10,7 +10,7 @@ import { administrationQueries, type InstanceRow } from './queries.ts';
 
 /** An instance without a sign for this time is not listed. */
 const seenWithinMs = 180_000;
-const remedy = 'Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share.';
+const remedy = 'Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share';
 /** More instances than a shop has, in case rows of killed processes were not deleted. */
 const listedMax = 100;
 
@@ -96,7 +96,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
       const [other] = await listStoringElsewhere();
       if (other !== undefined) {
         throw new ConfigError(
-          `The instance ${other} of this shop stores its images elsewhere, so each would miss those of the other. ${remedy}`,
+          `The instance ${other} of this shop stores its images elsewhere, so each would miss those of the other. ${remedy}.`,
         );
       }
     },

@@ -37,6 +37,8 @@ export function openSqlite(file: string): Database {
   const commitListeners = new Set<() => void>();
   /** Changes that may be lost in a crash of the machine. */
   const relaxed = new WeakSet<Work>();
+  /** The connection begins with FULL. */
+  let synchronous: 'full' | 'normal' = 'full';
   let lastStamp: number | undefined;
   let commits = 0;
   let commitMs = 0;
@@ -55,8 +57,11 @@ export function openSqlite(file: string): Database {
 
   /** NORMAL: a commit does not wait for the disk. The next commit of other changes does so for it, too. */
   async function begin(works: readonly Work[]): Promise<void> {
-    const isRelaxed = works.every((work) => relaxed.has(work));
-    writer.exec(isRelaxed ? 'pragma synchronous = normal' : 'pragma synchronous = full');
+    const level = works.every((work) => relaxed.has(work)) ? 'normal' : 'full';
+    if (level !== synchronous) {
+      writer.exec(`pragma synchronous = ${level}`);
+      synchronous = level;
+    }
     await beginWrite(writer);
   }
 
