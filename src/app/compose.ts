@@ -11,7 +11,7 @@ import type { Area } from '../http/area.ts';
 import { openHttp } from '../http/open.ts';
 import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
-import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
+import { JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
 import { createAccountMails } from '../mail/account-mails.ts';
 import { openMail } from '../mail/open.ts';
@@ -139,7 +139,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ...[events, webhooks, mail, requestLog, idempotency, sandbox, pages, mcp, http],
   ];
   const { database, clock } = shop;
-  const worker: JobWorker = createJobWorker({
+  const worker = new JobWorker({
     ...{ database, clock, log },
     handlers: areas.flatMap(({ jobs = [] }) => jobs),
   });

@@ -20,6 +20,16 @@ export class RepeatedWork {
     this.#onError = onError;
   }
 
+  /** The run that is under way, with those that follow it at once. */
+  get running(): Promise<void> | null {
+    return this.#running;
+  }
+
+  /** Whether `stop` was called. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Repeats the work from now on; the first run is after an interval. @param intervalMs from now on */
   start(intervalMs = this.#intervalMs): void {
     clearInterval(this.#timer);

@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { type DueJob, type DuePosition, firstDue, type Job, jobQueries } from './queries.ts';
+import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
 /** Most jobs in one transaction, and most jobs of a kind that run at once where each has its own. */
@@ -33,25 +34,6 @@ export interface JobHandler {
   runBatch?(tx: Sql, jobs: readonly Job[]): Promise<readonly Job[]>;
 }
 
-export interface JobWorker {
-  /** Looks for due jobs four times a second from now on. */
-  start(): void;
-  /** Looks for no more jobs, and waits for those that run. */
-  stop(): Promise<void>;
-  /**
-   * Runs all jobs that are due now, also while the clock is being moved.
-   * @param mayContinue asked before each transaction
-   */
-  run(mayContinue?: () => boolean): Promise<void>;
-  /**
-   * The time at which the next jobs after a time can run: those that are due within a tenth of a second run together,
-   * because looking for due jobs four times a second delays them more. null without one.
-   */
-  nextDueAt(after: number): Promise<number | null>;
-  /** How many due jobs this process has seen since its start. */
-  done(): number;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -59,34 +41,103 @@ interface Dependencies {
   readonly handlers: readonly JobHandler[];
 }
 
-export function createJobWorker({ database, clock, log, handlers }: Dependencies): JobWorker {
-  let running: Promise<unknown> = Promise.resolve();
-  let polling: Promise<unknown> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  let done = 0;
+export class JobWorker {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #handlers: readonly JobHandler[];
+  readonly #polls: RepeatedWork;
+  #running: Promise<void> = Promise.resolve();
+  #done = 0;
 
-  async function runAlone(handler: JobHandler, job: Job): Promise<void> {
-    try {
-      await database.transaction((tx) => handler.run(tx, job));
-    } catch (error) {
-      await recordFailure(handler, job, error);
+  constructor({ database, clock, log, handlers }: Dependencies) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#log = log;
+    this.#handlers = handlers;
+    this.#polls = new RepeatedWork(
+      pollMs,
+      () => this.#poll(),
+      (error) => log.error({ err: error }, 'due jobs could not be read; it is tried again'),
+    );
+  }
+
+  /** Looks for due jobs four times a second from now on. */
+  start(): void {
+    this.#polls.start();
+  }
+
+  /** Looks for no more jobs, and waits for those that run. */
+  async stop(): Promise<void> {
+    await this.#polls.stop();
+    await this.#running;
+  }
+
+  /**
+   * Runs all jobs that are due now, also while the clock is being moved. A run begins when the one before has ended.
+   * @param mayContinue asked before each transaction
+   */
+  run(mayContinue = () => true): Promise<void> {
+    const next = this.#running.then(async () => {
+      await Promise.all(this.#handlers.map((handler) => this.#runKind(handler, mayContinue)));
+    });
+    this.#running = next.catch(() => {});
+    return next;
+  }
+
+  /**
+   * The time at which the next jobs after a time can run: those that are due within a tenth of a second run together,
+   * because looking for due jobs four times a second delays them more. null without one.
+   */
+  async nextDueAt(after: number): Promise<number | null> {
+    const first = Math.min(...(await this.#dueTimes(after, maxTime)).map((row) => Date.parse(row.first)));
+    if (first === Infinity) {
+      return null;
+    }
+    const together = await this.#dueTimes(after, first + togetherMs);
+    return Math.max(first, ...together.map((row) => Date.parse(row.last)));
+  }
+
+  /** How many due jobs this process has seen since its start. */
+  done(): number {
+    return this.#done;
+  }
+
+  async #poll(): Promise<void> {
+    await this.#clock.refresh();
+    if (!this.#clock.isAdvancing()) {
+      await this.run();
+    }
+  }
+
+  async #runKind(handler: JobHandler, mayContinue: () => boolean): Promise<void> {
+    const { kind } = handler;
+    // Most of the times nothing is due: then no transaction is needed.
+    const [first] = await jobQueries(this.#database).listDue(kind, this.#now(), firstDue, 1);
+    let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
+    while (last !== undefined && !this.#polls.isStopped && mayContinue()) {
+      const { due, alone } = await this.#runTogether(handler, last);
+      // They run in parallel: on SQLite the transactions share a commit.
+      await Promise.all(alone.map((job) => this.#runAlone(handler, job)));
+      this.#done += due.length;
+      // Jobs that were left do not come again in this run, however many they are.
+      last = due.length === batchMax ? due.at(-1) : undefined;
     }
   }
 
   /** Runs the first due jobs after a position. Returns them, and those that must run alone. */
-  async function runTogether(
+  async #runTogether(
     { kind, runBatch }: JobHandler,
     after: DuePosition,
   ): Promise<{ due: readonly DueJob[]; alone: readonly Job[] }> {
-    const now = timestamp(clock.now());
+    const now = this.#now();
     if (runBatch === undefined) {
-      const due = await jobQueries(database).listDue(kind, now, after, batchMax);
+      const due = await jobQueries(this.#database).listDue(kind, now, after, batchMax);
       return { due, alone: due };
     }
     let due: readonly DueJob[] = [];
     try {
-      return await database.transaction(async (tx) => {
+      return await this.#database.transaction(async (tx) => {
         due = [];
         due = await jobQueries(tx).lockDue(kind, now, after, batchMax);
         // A job that failed would probably fail its batch.
@@ -98,100 +149,52 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
       if (due.length === 0) {
         throw error;
       }
-      log.warn({ err: error, kind, jobs: due.length }, 'a batch of jobs failed; each of them is run alone');
+      this.#log.warn(
+        { err: error, kind, jobs: due.length },
+        'a batch of jobs failed; each of them is run alone',
+      );
       return { due, alone: due };
     }
   }
 
-  async function recordFailure({ kind, attemptsMax }: JobHandler, job: Job, failure: unknown): Promise<void> {
+  async #runAlone(handler: JobHandler, job: Job): Promise<void> {
+    try {
+      await this.#database.transaction((tx) => handler.run(tx, job));
+    } catch (error) {
+      await this.#recordFailure(handler, job, error);
+    }
+  }
+
+  async #recordFailure({ kind, attemptsMax }: JobHandler, job: Job, failure: unknown): Promise<void> {
     const { key, attempts } = job;
     const isLast = attempts + 1 >= attemptsMax;
     const message = isLast
       ? 'a job failed too often and was parked; "curd doctor" says what to do'
       : 'a job failed; it is tried again later';
-    log.error({ err: failure, kind, key, attempts: attempts + 1 }, message);
-    const now = clock.now();
+    this.#log.error({ err: failure, kind, key, attempts: attempts + 1 }, message);
+    const now = this.#clock.now();
     const error = failure instanceof Error ? failure.message : String(failure);
     try {
-      await jobQueries(database).recordFailure(kind, job, {
+      await jobQueries(this.#database).recordFailure(kind, job, {
         dueAt: timestamp(now + Math.min(retryMsMax, retryMs * 2 ** attempts)),
         error: error.slice(0, errorLengthMax),
         parkedAt: isLast ? timestamp(now) : null,
       });
     } catch (err) {
-      log.error({ err, kind, key }, 'the failure of a job could not be stored; the job stays due');
+      this.#log.error({ err, kind, key }, 'the failure of a job could not be stored; the job stays due');
     }
-  }
-
-  async function runKind(handler: JobHandler, mayContinue: () => boolean): Promise<void> {
-    const { kind } = handler;
-    // Most of the times nothing is due: then no transaction is needed.
-    const [first] = await jobQueries(database).listDue(kind, timestamp(clock.now()), firstDue, 1);
-    let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
-    while (last !== undefined && !isStopped && mayContinue()) {
-      const { due, alone } = await runTogether(handler, last);
-      // They run in parallel: on SQLite the transactions share a commit.
-      await Promise.all(alone.map((job) => runAlone(handler, job)));
-      done += due.length;
-      // Jobs that were left do not come again in this run, however many they are.
-      last = due.length === batchMax ? due.at(-1) : undefined;
-    }
-  }
-
-  /** A run begins when the one before has ended. */
-  function run(mayContinue = () => true): Promise<void> {
-    const next = running.then(async () => {
-      await Promise.all(handlers.map((handler) => runKind(handler, mayContinue)));
-    });
-    running = next.catch(() => {});
-    return next;
   }
 
   /** When the first and the last job of each kind in a period are due, of the kinds that have some. */
-  async function dueTimes(after: number, until: number): Promise<{ first: string; last: string }[]> {
+  async #dueTimes(after: number, until: number): Promise<{ first: string; last: string }[]> {
     const [from, to] = [timestamp(after), timestamp(until)];
     const rows = await Promise.all(
-      handlers.map(({ kind }) => jobQueries(database).findDueTimes(kind, from, to)),
+      this.#handlers.map(({ kind }) => jobQueries(this.#database).findDueTimes(kind, from, to)),
     );
     return rows.flatMap((row) => (row?.first && row.last ? [{ first: row.first, last: row.last }] : []));
   }
 
-  async function poll(): Promise<void> {
-    await clock.refresh();
-    if (!clock.isAdvancing()) {
-      await run();
-    }
+  #now(): string {
+    return timestamp(this.#clock.now());
   }
-
-  function schedule(): void {
-    timer = setTimeout(() => {
-      polling = poll()
-        .catch((error) => log.error({ err: error }, 'due jobs could not be read; it is tried again'))
-        .finally(() => {
-          if (!isStopped) {
-            schedule();
-          }
-        });
-    }, pollMs).unref();
-  }
-
-  return {
-    start: schedule,
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await polling;
-      await running;
-    },
-    run,
-    async nextDueAt(after) {
-      const first = Math.min(...(await dueTimes(after, maxTime)).map((row) => Date.parse(row.first)));
-      if (first === Infinity) {
-        return null;
-      }
-      const together = await dueTimes(after, first + togetherMs);
-      return Math.max(first, ...together.map((row) => Date.parse(row.last)));
-    },
-    done: () => done,
-  };
 }

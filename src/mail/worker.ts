@@ -1,7 +1,7 @@
 /** Makes mails of new events and sends them, from the start of the server on. A shop without mail does neither. */
 import { timestamp } from '../clock.ts';
 import { purgeInSlices } from '../database/purge.ts';
-import { createLeaseWorker } from '../jobs/lease-worker.ts';
+import { LeaseWorker } from '../jobs/lease-worker.ts';
 import { endAllLeases } from '../jobs/leases.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
 import { mailKind, mailLane } from './jobs.ts';
@@ -53,7 +53,7 @@ export function createMailWorker(dependencies: Dependencies): MailWorker {
     mailNames.flatMap((name) => endStates.map((state) => [labelOf(name, state), 0] as const)),
   );
   const sending = createSending({ ...dependencies, onEnd: countEnd });
-  const worker = createLeaseWorker({ database, clock, log, handler: sending });
+  const worker = new LeaseWorker({ database, clock, log, handler: sending });
   const reader = createMailReader({ ...dependencies, onMails: () => worker.wake(mailLane.lane) });
   const isOn = config.mail.kind !== 'off';
   let isStarted = false;

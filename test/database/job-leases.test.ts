@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { watchLeases } from '../../src/jobs/lease-watch.ts';
-import { createLeaseWorker, type LeasedWork, type LeaseHandler } from '../../src/jobs/lease-worker.ts';
+import { type LeasedWork, type LeaseHandler, LeaseWorker } from '../../src/jobs/lease-worker.ts';
 import {
   addMissingJobs,
   deleteJobsOfLane,
@@ -133,7 +133,7 @@ onBothEngines('Jobs under leases', (engine) => {
       },
       store: ({ job }) => end(database, job),
     };
-    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
     await worker.run();
     assert.equal(done.length, 201);
     assert.equal(runningMost <= laneMax + 1, true, `${runningMost} ran at once`);
@@ -181,7 +181,7 @@ onBothEngines('Jobs under leases', (engine) => {
         endFirst();
       },
     };
-    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
     await worker.run();
     assert.deepEqual(done, ['lane:000', 'lane:001']);
     await worker.stop();
@@ -211,7 +211,7 @@ onBothEngines('Jobs under leases', (engine) => {
         done += 1;
       },
     };
-    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
     const finished = worker.run();
     await until(async () => running.length === 64);
     assert.equal(new Set(running.map((key) => key.split(':')[0])).size, lanes.length);
@@ -254,7 +254,7 @@ onBothEngines('Jobs under leases', (engine) => {
         lose('store', undefined);
       },
     };
-    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
     await worker.run();
     assert.deepEqual(done, [], 'the claim was not lost');
     await worker.run();
@@ -291,7 +291,7 @@ onBothEngines('Jobs under leases', (engine) => {
           done.push(`${isStored ? '' : 'not '}${job.key}`);
         },
       };
-      return createLeaseWorker({ database, clock, log, handler });
+      return new LeaseWorker({ database, clock, log, handler });
     };
     const workers = [workerNamed('one'), workerNamed('two')];
     for (const worker of workers) {

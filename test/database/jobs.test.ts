@@ -6,7 +6,7 @@ import type { Database, Sql } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { addJob, claimJob, deleteJob, scheduleJobs } from '../../src/jobs/queue.ts';
-import { createJobWorker, type JobHandler, type JobWorker } from '../../src/jobs/worker.ts';
+import { type JobHandler, JobWorker } from '../../src/jobs/worker.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
@@ -48,7 +48,7 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
       return jobs.filter(({ key }) => key === 'alone');
     },
   };
-  const worker: JobWorker = createJobWorker({
+  const worker = new JobWorker({
     database,
     clock,
     log: createLog('silent'),

@@ -5,7 +5,7 @@ import type { Origin } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import type { EventHub } from '../../event-log/reading/hub.ts';
 import { readLogState } from '../../event-log/reading/log-reader.ts';
-import { createLeaseWorker } from '../../jobs/lease-worker.ts';
+import { LeaseWorker } from '../../jobs/lease-worker.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from '../../settings/config.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
@@ -68,7 +68,7 @@ export function createWebhookEngine(
     version,
     onOutcome,
   });
-  const worker = createLeaseWorker({ database, clock, log, handler });
+  const worker = new LeaseWorker({ database, clock, log, handler });
   /** Endpoints with long backlogs, which are not looked at before a time. */
   const delays = new Map<number, number>();
   let waiting = new AbortController();
