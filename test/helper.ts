@@ -13,13 +13,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../src/app/build-app.ts';
+import { eventTypes } from '../src/app/event-types.ts';
 import { createChildPools } from '../src/app/foundation.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { checkEvents } from '../src/event-log/record.ts';
 import type { StreamTimes } from '../src/events/stream.ts';
-import { eventDefinitions } from '../src/events/types.ts';
 import { documentedResponses } from '../src/http/responses/error-responses.ts';
 import { fullPath, type Route } from '../src/http/route.ts';
 import type { Schema } from '../src/schema/schema.ts';
@@ -122,14 +122,14 @@ export async function openListeningShop(t: Scope, options: ShopOptions = {}): Pr
   return { ...shop, url: `http://127.0.0.1:${port}`, port };
 }
 
-const eventSchemas = new Map(eventDefinitions.map(({ type, schema }) => [type, schema]));
+const eventSchemas = new Map(eventTypes.definitions.map(({ type, schema }) => [type, schema]));
 
 // Every event of every test: its data matches the schema of its type, and its change comes before it. SQLite has one
 // writer, so the order matters on PostgreSQL alone.
 checkEvents(async (tx, events) => {
   for (const { type, data } of events) {
     const schema = eventSchemas.get(type);
-    assert.ok(schema !== undefined, `${type} is missing in events/types.ts`);
+    assert.ok(schema !== undefined, `${type} is missing in app/event-types.ts`);
     assert.deepEqual(validate(schema, JSON.parse(data), true).errors, [], `${type} ${data}`);
   }
   const row =

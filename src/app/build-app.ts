@@ -1,7 +1,6 @@
 /** Builds the server of a shop. It does not listen yet. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { webhookDescriptions } from '../events/event-components.ts';
 import { closeServer } from '../http/close-server.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { operationalRoutes } from '../http/metrics/operational-routes.ts';
@@ -68,6 +67,7 @@ export async function buildApp(
   await events.numbering.start();
 
   function describe(): unknown {
+    const { webhookDescriptions } = events.components;
     return describeApi([...routes, ...rawRoutes.map(describeRaw)], webhookDescriptions, apiInfo);
   }
 

@@ -29,6 +29,7 @@ import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
 import { createDemoFill } from './demo/demo-fill.ts';
 import { openDemo } from './demo/open.ts';
+import { eventTypes } from './event-types.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
@@ -44,7 +45,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const http = openHttp(shop);
   const { countClientIp } = http.rateLimits;
   const idempotency = openIdempotency(shop);
-  const events = openEvents({ ...shop, streamTimes: options.streamTimes });
+  const events = openEvents({ ...shop, eventTypes, streamTimes: options.streamTimes });
   const shared = { ...shop, countClientIp, events: events.service, connections: events.connections };
   const auth = openAuth({ ...shop, rateLimits: http.rateLimits });
   const { keys, budgets } = auth;
@@ -93,7 +94,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const demo = openDemo({
     ...{ cheeses: cheeses.service, orderReader: orders.reader, statistics: statistics.service },
   });
-  const webhooks = openWebhooks({ ...shared, keys, hub: events.hub });
+  const webhooks = openWebhooks({ ...shared, eventTypes, keys, hub: events.hub });
   const edge = openEdge(catalogue);
   const operations = openOperations({
     ...{ ...catalogue, ...http, keys, clients, customerFinder },
@@ -112,6 +113,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     orderJobsBy: orders.jobsBy,
     webhooks: webhooks.worker,
     numbering: events.numbering,
+    eventSchema: events.components.eventSchema,
     ...{ keys, clients, customers, cheeses: cheeses.service, images: images.service, stock: stock.service },
     ...{ orders: orders.service, shipments: orders.shipments },
     ...{ approvals: oauth.approvals, endpoints: webhooks.endpoints },

@@ -1,4 +1,4 @@
-/** Definitions of types of events. Each area defines its own; types.ts collects them. */
+/** Definitions of types of events. Each area defines its own; app/event-types.ts lists them all. */
 import type { XStatic } from 'typebox/schema';
 import type { Schema } from '../schema/schema.ts';
 

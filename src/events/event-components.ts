@@ -1,10 +1,10 @@
 /** Components of the OpenAPI document: events of each type as list, stream and webhooks show them, and the webhooks. */
 
 import type { EventDefinition } from '../event-log/define.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import type { WebhookDescription } from '../http/openapi/openapi.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 import type { Parameters, Schema } from '../schema/schema.ts';
-import { eventDefinitions } from './types.ts';
 
 /** `EventOrderShipped` for `order.shipped`. */
 function componentName(type: string): string {
@@ -56,17 +56,6 @@ function schemaOf({ type, description, schema }: EventDefinition): Schema {
   };
 }
 
-const schemas = eventDefinitions.map((definition) => ({ definition, schema: schemaOf(definition) }));
-
-/** An event of any type. */
-export const Event: Schema = {
-  title: 'Event',
-  description: 'New types, and new members of the data, may be added: ignore those you do not know',
-  oneOf: schemas.map(({ schema }) => schema),
-  discriminator: { propertyName: 'type' },
-  examples: schemas.find(({ definition }) => definition.type === 'order.shipped')?.schema.examples ?? [],
-};
-
 const headers = {
   'webhook-id': {
     type: 'string',
@@ -92,19 +81,35 @@ const headerExamples = {
   'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
 };
 
-/** One for each type of events. */
-export const webhookDescriptions: readonly WebhookDescription[] = schemas.map(
-  ({ definition: { type, description }, schema }) => ({
-    name: type,
-    summary: description,
-    description: `Sent to each endpoint that receives the type \`${type}\`, signed and at least once.`,
-    headers,
-    headerExamples,
-    body: schema,
-    responses: {
-      '2XX': 'Accepted. The body of the response is ignored',
-      410: 'The endpoint is gone: it is disabled',
-      default: 'Not accepted: the delivery is repeated',
+export interface EventComponents {
+  /** An event of any type. */
+  readonly eventSchema: Schema;
+  /** One for each type of events. */
+  readonly webhookDescriptions: readonly WebhookDescription[];
+}
+
+export function createEventComponents({ definitions }: EventTypes): EventComponents {
+  const schemas = definitions.map((definition) => ({ definition, schema: schemaOf(definition) }));
+  return {
+    eventSchema: {
+      title: 'Event',
+      description: 'New types, and new members of the data, may be added: ignore those you do not know',
+      oneOf: schemas.map(({ schema }) => schema),
+      discriminator: { propertyName: 'type' },
+      examples: schemas.find(({ definition }) => definition.type === 'order.shipped')?.schema.examples ?? [],
     },
-  }),
-);
+    webhookDescriptions: schemas.map(({ definition: { type, description }, schema }) => ({
+      name: type,
+      summary: description,
+      description: `Sent to each endpoint that receives the type \`${type}\`, signed and at least once.`,
+      headers,
+      headerExamples,
+      body: schema,
+      responses: {
+        '2XX': 'Accepted. The body of the response is ignored',
+        410: 'The endpoint is gone: it is disabled',
+        default: 'Not accepted: the delivery is repeated',
+      },
+    })),
+  };
+}

@@ -1,23 +1,24 @@
 /** Parameters and pages of the event log. */
 import type { Parameters, Schema } from '../schema/schema.ts';
-import { Event } from './event-components.ts';
 
 export const typesMax = 20;
 
-export const EventList = {
-  title: 'EventList',
-  type: 'object',
-  required: ['items', 'next', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: Event },
-    next: {
-      type: 'string',
-      description: 'The position after the last event that was examined: send it as `since`',
+export function eventListOf(eventSchema: Schema): Schema {
+  return {
+    title: 'EventList',
+    type: 'object',
+    required: ['items', 'next', 'hasMore'],
+    properties: {
+      items: { type: 'array', items: eventSchema },
+      next: {
+        type: 'string',
+        description: 'The position after the last event that was examined: send it as `since`',
+      },
+      hasMore: { type: 'boolean', description: 'Whether more events follow now, matching or not' },
     },
-    hasMore: { type: 'boolean', description: 'Whether more events follow now, matching or not' },
-  },
-  examples: [{ items: Event.examples, next: 'evt_k3Xw_1043', hasMore: false }],
-} as const satisfies Schema;
+    examples: [{ items: eventSchema.examples, next: 'evt_k3Xw_1043', hasMore: false }],
+  };
+}
 
 const since = {
   type: 'string',

@@ -1,31 +1,38 @@
 /** Opens the event log: numbering, readers, streams. */
 import { checkEventLog } from '../event-log/consistency-check.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import { Numbering } from '../event-log/numbering.ts';
 import { EventHub } from '../event-log/reading/hub.ts';
 import { createEventService } from '../event-log/reading/service.ts';
 import { removeExpiredEvents } from '../event-log/retention.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { counter, gauge } from '../http/metrics/metrics.ts';
+import { createEventComponents } from './event-components.ts';
 import { createLiveConnections } from './live-connections.ts';
 import { eventRoutes } from './routes.ts';
 import { type StreamTimes, streamTimes } from './stream.ts';
 
 interface Dependencies extends AreaDependencies {
+  readonly eventTypes: EventTypes;
   readonly streamTimes?: StreamTimes | undefined;
 }
 
 /** The caller starts the numbering before the first request, and stops it after the last change. */
-export function openEvents({ database, clock, log, config, streamTimes: times = streamTimes }: Dependencies) {
+export function openEvents(dependencies: Dependencies) {
+  const { database, clock, log, config, eventTypes, streamTimes: times = streamTimes } = dependencies;
   const hub = new EventHub(database, log);
   const service = createEventService(database, hub);
   const numbering = new Numbering({ database, clock, log });
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
+  const components = createEventComponents(eventTypes);
+  const { eventSchema } = components;
   return {
     hub,
     service,
     numbering,
     connections,
-    routes: eventRoutes({ events: service, hub, connections, times }),
+    components,
+    routes: eventRoutes({ events: service, hub, connections, times, eventTypes, eventSchema }),
     tasks: [() => removeExpiredEvents(database, clock, config.eventRetentionMs)],
     gauges: [
       counter(

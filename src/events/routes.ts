@@ -1,6 +1,7 @@
 /** The event log over HTTP. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { AppError } from '../errors.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import type { EventFilter } from '../event-log/reading/event-filter.ts';
 import type { EventHub } from '../event-log/reading/hub.ts';
 import { type EventService, seesAllEvents } from '../event-log/reading/service.ts';
@@ -8,11 +9,10 @@ import { badRequestResponse, goneResponse, notFoundResponse } from '../http/resp
 import { strongTag } from '../http/responses/etag.ts';
 import { TextBody, TextStream } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import { Event } from './event-components.ts';
-import { EventList, listQuery, streamQuery } from './list-schemas.ts';
+import type { Schema } from '../schema/schema.ts';
+import { eventListOf, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
 import { createEventStream, type StreamTimes } from './stream.ts';
-import { eventTypes, isKnownType } from './types.ts';
 
 const tag = 'Events';
 const access = anyOf(apiKey, oauth('admin'));
@@ -23,9 +23,12 @@ interface Dependencies {
   readonly hub: EventHub;
   readonly connections: LiveConnections;
   readonly times: StreamTimes;
+  readonly eventTypes: EventTypes;
+  readonly eventSchema: Schema;
 }
 
-export function eventRoutes({ events, hub, connections, times }: Dependencies): Route[] {
+export function eventRoutes(dependencies: Dependencies): Route[] {
+  const { events, hub, connections, times, eventTypes, eventSchema } = dependencies;
   return [
     route({
       method: 'GET',
@@ -38,12 +41,12 @@ export function eventRoutes({ events, hub, connections, times }: Dependencies): 
       access,
       query: listQuery,
       responses: {
-        200: { description: 'A page of events', schema: EventList },
+        200: { description: 'A page of events', schema: eventListOf(eventSchema) },
         ...badRequestResponse('A parameter is not valid'),
         ...goneResponse('The position has expired, or is not in the log any more'),
       },
       handle: async ({ query, principal, openConnection }) => {
-        const filter = filterOf(query, seesAllEvents(principal));
+        const filter = filterOf(eventTypes, query, seesAllEvents(principal));
         const after = await events.resolve(query.since);
         const read = (signal?: AbortSignal) =>
           events.waitForEvents(after, filter, query.limit, query.wait * 1000, signal);
@@ -74,12 +77,12 @@ export function eventRoutes({ events, hub, connections, times }: Dependencies): 
       },
       mediaType: 'text/event-stream; charset=utf-8',
       responses: {
-        200: { description: 'Events, without an end', schema: Event },
+        200: { description: 'Events, without an end', schema: eventSchema },
         ...badRequestResponse('A parameter is not valid'),
         ...goneResponse('The position has expired, or is not in the log any more'),
       },
       handle: async ({ query, principal, headers, openConnection }) => {
-        const filter = filterOf(query, seesAllEvents(principal));
+        const filter = filterOf(eventTypes, query, seesAllEvents(principal));
         const after = await events.resolve(String(headers['last-event-id'] ?? query.since ?? 'latest'));
         const connection = openConnection();
         if (connection.httpVersion === '1.0') {
@@ -110,7 +113,7 @@ export function eventRoutes({ events, hub, connections, times }: Dependencies): 
       description: 'An event of the log by its id. An event that the retention has removed returns 410.',
       access,
       responses: {
-        200: { description: 'The event', schema: Event },
+        200: { description: 'The event', schema: eventSchema },
         ...notFoundResponse('There is no such event'),
         ...goneResponse('The event has expired, or is not in the log any more'),
       },
@@ -130,18 +133,18 @@ export function eventRoutes({ events, hub, connections, times }: Dependencies): 
 type FilterQuery = { readonly types?: readonly string[]; readonly subject?: string };
 
 /** @throws AppError badRequest for a type that does not exist, and for a text that is not a subject */
-function filterOf({ types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
+function filterOf(eventTypes: EventTypes, { types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
   if (subject !== undefined && !/^\w+:./.test(subject)) {
     throw new AppError(
       'badRequest',
       'subject: must be a kind and an id, such as order:31. For all events of a kind, send types, such as order.*.',
     );
   }
-  const unknown = types?.find((type) => !isKnownType(type));
+  const unknown = types?.find((type) => !eventTypes.isKnown(type));
   if (unknown !== undefined) {
     throw new AppError(
       'badRequest',
-      `types: there is no type ${unknown}. Types are ${eventTypes.join(', ')}; cheese.* and the like stand for all of a kind.`,
+      `types: there is no type ${unknown}. Types are ${eventTypes.names.join(', ')}; cheese.* and the like stand for all of a kind.`,
     );
   }
   return { types: types ?? null, subject: subject ?? null, isAdmin };

@@ -1,7 +1,7 @@
 /** Webhook endpoints as responses show them. */
 import { AppError, type FieldError, validationError } from '../errors.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import type { EventService } from '../event-log/reading/service.ts';
-import { eventTypes, isKnownType } from '../events/types.ts';
 import type { Versioned } from '../versioned.ts';
 import type { Backlog } from './delivery/waiting.ts';
 import type { EndpointRow } from './queries.ts';
@@ -51,13 +51,13 @@ export function requireFound(row: EndpointRow | undefined): EndpointRow {
 }
 
 /** @param types of an endpoint or a replay; null for the default @throws AppError validation */
-export function requireKnownTypes(types: readonly string[] | null): void {
+export function requireKnownTypes(eventTypes: EventTypes, types: readonly string[] | null): void {
   const errors: FieldError[] = [];
   for (const [index, type] of (types ?? []).entries()) {
-    if (!isKnownType(type)) {
+    if (!eventTypes.isKnown(type)) {
       errors.push({
         field: `types[${index}]`,
-        message: `there is no such type. Types are ${eventTypes.join(', ')}; order.* and the like stand for all of a kind`,
+        message: `there is no such type. Types are ${eventTypes.names.join(', ')}; order.* and the like stand for all of a kind`,
       });
     }
   }

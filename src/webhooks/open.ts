@@ -1,6 +1,7 @@
 /** Opens the webhooks: endpoints, deliveries, the worker that sends them. */
 import type { KeyService } from '../auth/keys/service.ts';
 import { createCursors } from '../cursor.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import type { EventHub } from '../event-log/reading/hub.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
@@ -19,16 +20,17 @@ interface Dependencies extends AreaDependencies {
   readonly keys: KeyService;
   readonly hub: EventHub;
   readonly events: EventService;
+  readonly eventTypes: EventTypes;
 }
 
 export function openWebhooks(dependencies: Dependencies) {
-  const { database, clock, config, keys, events, contextOf } = dependencies;
+  const { database, clock, config, keys, events, eventTypes, contextOf } = dependencies;
   const secrets = createEndpointSecrets(clock, config.secret);
   const targets = config.webhookTargets;
-  const endpoints = createEndpointService({ database, clock, secrets, targets, keys, events });
+  const endpoints = createEndpointService({ database, clock, secrets, targets, keys, events, eventTypes });
   const testPing = createTestPing({ database, clock, secrets, targets });
   const deliveries = createDeliveryLog(database, clock, createCursors(config.secret, 'webhook deliveries'));
-  const replays = createReplayService(database, clock, events);
+  const replays = createReplayService({ database, clock, events, eventTypes });
   const worker = createWebhookWorker({ ...dependencies, origin: contextOf('system').origin });
   const { stats, wake } = worker;
   return {

@@ -6,6 +6,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock } from '../database/sql.ts';
 import { AppError, validationError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
+import type { EventTypes } from '../event-log/event-types.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { positionAt } from '../event-log/reading/positions.ts';
 import type { EventService } from '../event-log/reading/service.ts';
@@ -67,12 +68,13 @@ interface Dependencies {
   readonly clock: Clock;
   readonly keys: KeyService;
   readonly events: EventService;
+  readonly eventTypes: EventTypes;
   readonly secrets: EndpointSecrets;
   readonly targets: WebhookTargets;
 }
 
 export function createEndpointService(dependencies: Dependencies): EndpointService {
-  const { database, clock, keys, events, secrets, targets } = dependencies;
+  const { database, clock, keys, events, eventTypes, secrets, targets } = dependencies;
   const now = () => timestamp(clock.now());
 
   /** A row, and what responses contain besides it, read before a transaction. @throws AppError notFound */
@@ -156,7 +158,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     },
 
     async create(context, accountId, { url, types = null, description = null, since = 'latest' }) {
-      requireKnownTypes(types);
+      requireKnownTypes(eventTypes, types);
       await (await import('./requests/targets.ts')).requireTarget(url, targets);
       const position = await resolvePosition(events, 'since', since);
       const [account, { epochs }] = await Promise.all([
@@ -188,7 +190,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     },
 
     async update(context, id, { url, types, description }, precondition) {
-      requireKnownTypes(types ?? null);
+      requireKnownTypes(eventTypes, types ?? null);
       if (url !== undefined) {
         await (await import('./requests/targets.ts')).requireTarget(url, targets);
       }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { eventTypes } from '../../src/events/types.ts';
+import { eventTypes } from '../../src/app/event-types.ts';
 import { shared, until } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
 import { openStream } from './streams.ts';
@@ -20,7 +20,7 @@ suite('The guide to events', () => {
     const named = rows.flatMap(([, , types = '']) =>
       [...types.matchAll(/`([^`]+)`/g)].map(([, type]) => type),
     );
-    assert.deepEqual(named.sort(), [...eventTypes].sort());
+    assert.deepEqual(named.sort(), [...eventTypes.names].sort());
   });
 
   test('has requests that work, and an example with the members of a page', async (t) => {

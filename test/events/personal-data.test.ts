@@ -1,9 +1,9 @@
 /** No event has personal data: the fields of events are a closed list, and a deleted customer is found nowhere. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventTypes } from '../../src/app/event-types.ts';
 import { listTables } from '../../src/database/copy/tables.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
-import { eventDefinitions } from '../../src/events/types.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { onBothEngines, shared, until } from '../context.ts';
 import { type ListeningShop, openListeningShop } from '../helper.ts';
@@ -28,13 +28,15 @@ function fieldsOf({ properties = {}, items }: Schema): string[] {
 }
 
 test('Events have fields of a closed list alone', () => {
-  const unknown = eventDefinitions.flatMap(({ type, schema }) =>
+  const unknown = eventTypes.definitions.flatMap(({ type, schema }) =>
     fieldsOf(schema)
       .filter((name) => !fields.has(name))
       .map((name) => `${type}: ${name}`),
   );
   assert.deepEqual(unknown, [], 'a new field needs a reason why it never has personal data');
-  for (const { type, schema } of eventDefinitions.filter(({ type }) => /^(customer|order)\./.test(type))) {
+  for (const { type, schema } of eventTypes.definitions.filter(({ type }) =>
+    /^(customer|order)\./.test(type),
+  )) {
     for (const [name, { enum: values, type: kind }] of Object.entries(schema.properties ?? {})) {
       const isText = [kind].flat().includes('string');
       assert.ok(!isText || values !== undefined || name === 'reason', `${type}: ${name} is free text`);

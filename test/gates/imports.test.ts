@@ -26,9 +26,9 @@ const layers: readonly (readonly string[])[] = [
     'src/cheeses',
     'src/webhooks',
     'src/mail',
-    'src/events',
     'src/request-log',
   ],
+  ['src/events'],
   ['src/auth'],
   ['src/http'],
   ['src/limits', 'src/stored-responses', 'src/event-log', 'src/jobs'],
@@ -110,6 +110,24 @@ suite('Imports', () => {
       ({ from, to }) => queries.test(to) && !from.startsWith(`${posix.dirname(to)}/`),
     );
     assert.deepEqual(shown(foreign), []);
+  });
+
+  test('of event types stay in the area that defines them: the list of all is passed in', () => {
+    const definitions = /\/event-types\.ts$/;
+    const above = /^src\/(app|cli)\//;
+    const foreign = imports.filter(
+      ({ from, to }) =>
+        definitions.test(to) &&
+        !above.test(from) &&
+        to !== 'src/event-log/event-types.ts' &&
+        from.split('/')[1] !== to.split('/')[1],
+    );
+    assert.deepEqual(shown(foreign), []);
+    const listed = filesIn('src/**/event-types.ts').filter(
+      (path) =>
+        !/^src\/(app|event-log)\//.test(path) && !read('src/app/event-types.ts').includes(path.slice(4)),
+    );
+    assert.deepEqual(listed, [], 'add these to src/app/event-types.ts');
   });
 
   test('of http/ are absent from services, queries, readers and jobs', () => {

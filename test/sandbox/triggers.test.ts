@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verify } from '../../client/webhooks/index.ts';
-import { Event } from '../../src/events/event-components.ts';
-import { eventDefinitions, eventTypes } from '../../src/events/types.ts';
+import { eventTypes } from '../../src/app/event-types.ts';
 import { validate } from '../../src/schema/validate.ts';
 import { curd, curdJson } from '../cli/run.ts';
 import { shopFolder } from '../context.ts';
@@ -20,9 +19,9 @@ import {
 import { openReceiver } from '../webhooks/receiver.ts';
 
 const path = '/v2/sandbox/trigger';
-const triggered = eventTypes.filter((type) => type !== 'shop.reset');
+const triggered = eventTypes.names.filter((type) => type !== 'shop.reset');
 
-const kinds = [...new Set(eventTypes.map((type) => type.split('.')[0]))];
+const kinds = [...new Set(eventTypes.names.map((type) => type.split('.')[0]))];
 
 const trigger = (shop: Shop, body: object, headers: Record<string, string> = {}) =>
   shop.request('POST', path, { as: shop.admin, body, headers });
@@ -63,7 +62,9 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
         await verify({ body: text, headers }, endpoint.secret);
         const { previousId: _, ...event } = body;
         assert.deepEqual(event, expected);
-        const schema = Event.oneOf?.find(({ properties }) => properties?.type?.const === body.type);
+        const schema = shop.app.events.components.eventSchema.oneOf?.find(
+          ({ properties }) => properties?.type?.const === body.type,
+        );
         assert.ok(schema !== undefined, body.type);
         assert.deepEqual(validate(schema, body, true).errors, [], text);
       }
@@ -102,7 +103,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     const { subject: endpoint } = (await trigger(shop, { type: 'webhook_endpoint.disabled' })).json.event;
     const { subject: stock } = (await trigger(shop, { type: 'stock.depleted' })).json.event;
     const before = await lastEvent(shop);
-    for (const { type } of eventDefinitions) {
+    for (const { type } of eventTypes.definitions) {
       const [kind] = type.split('.');
       const unknown = kind === 'oauth_client' ? 'ab12' : '999999';
       const response = await trigger(shop, { type, subject: `${kind}:${unknown}` });
@@ -183,7 +184,7 @@ suite('Triggers', () => {
   test('are a command', async (t) => {
     const environment = { CURD_DATA_DIR: await shopFolder(t), CURD_SECRET: secret };
     const list = await curd(environment, 'trigger', '--list');
-    assert.deepEqual(list.stdout.trim().split('\n'), eventTypes);
+    assert.deepEqual(list.stdout.trim().split('\n'), eventTypes.names);
     const event = await curdJson(environment, 'trigger', 'order.shipped');
     assert.equal(event.type, 'order.shipped');
     const delivered = await curd(environment, 'trigger', 'order.delivered', '--subject', event.subject);

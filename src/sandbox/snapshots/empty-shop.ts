@@ -6,11 +6,11 @@ import type { Sql } from '../../database/database.ts';
 import { rawSql, sql } from '../../database/sql.ts';
 import { emptyLog } from '../../event-log/numbering.ts';
 import { recordEvents } from '../../event-log/record.ts';
-import { shopReset } from '../../events/types.ts';
 import { forgetMails } from '../../mail/pause.ts';
 import { recountOrders } from '../../orders/lists/order-counter.ts';
 import { recountStock } from '../../stock/consistency-check.ts';
 import { resetClock } from '../clock/movable-clock.ts';
+import { shopReset } from '../event-types.ts';
 import { isEmptiedByReset, isLockedMeanwhile } from './kept-tables.ts';
 
 /** The catalogue before it was emptied. */

@@ -12,6 +12,7 @@ import type { AreaDependencies } from '../../http/area.ts';
 import type { ImageService } from '../../images/service.ts';
 import type { OrderService } from '../../orders/service.ts';
 import type { Shipments } from '../../orders/shipments/shipments.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { StockService } from '../../stock/service.ts';
 import type { EndpointService } from '../../webhooks/service.ts';
 import { accessTriggers } from './access-triggers.ts';
@@ -24,6 +25,7 @@ import { createTriggerService } from './trigger-service.ts';
 
 export interface TriggerDependencies extends AreaDependencies {
   readonly events: EventService;
+  readonly eventSchema: Schema;
   readonly numbering: Numbering;
   readonly cheeses: CheeseService;
   readonly images: ImageService;
@@ -55,5 +57,5 @@ export function openTriggers(dependencies: TriggerDependencies) {
       ...shopTriggers(dependencies),
     },
   });
-  return { service, routes: triggerRoutes(service) };
+  return { service, routes: triggerRoutes(service, dependencies.eventSchema) };
 }

@@ -1,6 +1,5 @@
 /** Triggers over HTTP. */
 import { anyOf, oauth } from '../../access/access.ts';
-import { Event } from '../../events/event-components.ts';
 import {
   conflictResponse,
   notFoundResponse,
@@ -8,6 +7,7 @@ import {
 } from '../../http/responses/error-responses.ts';
 import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { TriggerService } from './trigger-service.ts';
 
 const TriggerInput = {
@@ -33,15 +33,14 @@ const TriggerInput = {
   examples: [{ type: 'order.shipped' }],
 } as const;
 
-const TriggeredEvent = {
-  title: 'TriggeredEvent',
-  type: 'object',
-  required: ['event'],
-  properties: { event: Event },
-  examples: [{ event: Event.examples?.[0] }],
-} as const;
-
-export function triggerRoutes(triggers: TriggerService): Route[] {
+export function triggerRoutes(triggers: TriggerService, eventSchema: Schema): Route[] {
+  const TriggeredEvent: Schema = {
+    title: 'TriggeredEvent',
+    type: 'object',
+    required: ['event'],
+    properties: { event: eventSchema },
+    examples: [{ event: eventSchema.examples?.[0] }],
+  };
   return [
     route({
       method: 'POST',

@@ -4,6 +4,7 @@ import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { isDryRun, nextDryId } from '../../database/dry-run.ts';
 import { AppError, validationError } from '../../errors.ts';
+import type { EventTypes } from '../../event-log/event-types.ts';
 import { type EventMatcher, matcherOf } from '../../event-log/reading/event-filter.ts';
 import type { EventHead, EventService } from '../../event-log/reading/service.ts';
 import { requireFound, requireKnownTypes, resolvePosition } from '../endpoint.ts';
@@ -42,7 +43,14 @@ export interface ReplayService {
   deliverNow(context: Context, endpointId: number): Promise<number>;
 }
 
-export function createReplayService(database: Database, clock: Clock, events: EventService): ReplayService {
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly events: EventService;
+  readonly eventTypes: EventTypes;
+}
+
+export function createReplayService({ database, clock, events, eventTypes }: Dependencies): ReplayService {
   /** Returns events with the `previousId` that the consumer knows from the first deliveries. */
   async function deliveriesOf(endpointId: number, heads: readonly EventHead[]): Promise<Replayed[]> {
     const previous = new Map<number, string | null>();
@@ -134,7 +142,7 @@ export function createReplayService(database: Database, clock: Clock, events: Ev
     },
 
     async replay(context, endpointId, { since, until = 'latest', types }) {
-      requireKnownTypes(types ?? null);
+      requireKnownTypes(eventTypes, types ?? null);
       const endpoint = requireFound(await webhookQueries(database).findEndpoint(endpointId));
       const after = await resolvePosition(events, 'since', since);
       const end = await resolvePosition(events, 'until', until);

@@ -1,3 +1,4 @@
+import { eventTypes } from '../../../app/event-types.ts';
 import type { EventFilter } from '../../../event-log/reading/event-filter.ts';
 import { requireKnownTypes } from '../../../webhooks/endpoint.ts';
 import type { listEventsOptions, tailEventsOptions } from '../../framework/command-options.ts';
@@ -54,7 +55,7 @@ export function tailEvents(options: OptionsOf<typeof tailEventsOptions>): Promis
 }
 
 function filterOf(types: readonly string[] | undefined): EventFilter {
-  requireKnownTypes(types ?? null);
+  requireKnownTypes(eventTypes, types ?? null);
   return { types: types ?? null, subject: null, isAdmin: true };
 }
 

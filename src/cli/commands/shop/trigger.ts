@@ -1,6 +1,6 @@
 /** `curd trigger`: makes an event happen. */
 import type { Principal } from '../../../access/principal.ts';
-import { eventTypes } from '../../../events/types.ts';
+import { eventTypes } from '../../../app/event-types.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
@@ -27,7 +27,7 @@ export async function triggerEvent(
   options: OptionsOf<typeof triggerOptions>,
 ): Promise<void> {
   if (options.list) {
-    printResult(options, eventTypes, eventTypes.join('\n'));
+    printResult(options, eventTypes.names, eventTypes.names.join('\n'));
     return;
   }
   if (type === undefined) {
