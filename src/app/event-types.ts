@@ -11,7 +11,7 @@ import { shopReset } from '../sandbox/event-types.ts';
 import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
 
-/** In the order of the documentation. */
+/** This order is also that of the OpenAPI document. */
 export const eventTypes = new EventTypes([
   ...Object.values(cheeseEvents),
   ...Object.values(imageEvents),
