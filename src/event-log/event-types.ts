@@ -2,7 +2,6 @@
 import type { EventDefinition } from './define.ts';
 
 export class EventTypes {
-  /** In the order of the documentation. */
   readonly definitions: readonly EventDefinition[];
   readonly names: readonly string[];
 
