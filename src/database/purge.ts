@@ -7,11 +7,13 @@ import type { Database, Sql } from './database.ts';
 
 /** SQLite runs nothing else meanwhile: 1.5 ms for stored responses. */
 const rowsOfASlice = { sqlite: 200, postgres: 2000 };
+/** With it a purge takes few of the disk's and the processor's time: other requests take as long as without a purge. */
+const pauseMs = 100;
 /** Longest purge: the other tasks of the maintenance, and a server that stops, wait for it. */
 const purgeMs = 5000;
 
 /**
- * Deletes slices until no row is left, or for five seconds. Other changes come between two slices.
+ * Deletes slices until no row is left, or for five seconds: 1,000 rows a second on SQLite, 10,000 on PostgreSQL.
  * @param deleteSlice deletes up to `limit` rows in the transaction of the slice, and returns how many
  * @returns whether rows are left: a task of the maintenance that returns it runs again
  */
@@ -22,20 +24,16 @@ export async function purgeInSlices(
 ): Promise<boolean> {
   const until = performance.now() + purgeMs;
   for (;;) {
-    const startedAt = performance.now();
     const deleted = await database.relaxedTransaction((tx) => deleteSlice(tx, limit));
-    const endedAt = performance.now();
     if (deleted < limit) {
       return false;
     }
-    if (endedAt >= until) {
+    if (performance.now() >= until) {
       return true;
     }
-    // The pause is as long as the slice took: half of the time is left to other changes.
-    await sleep(endedAt - startedAt);
+    await sleep(pauseMs);
     // This checkpoint prevents a longer one after many slices, which would block reads for 50 ms and more.
-    const checkpointAt = performance.now();
     database.checkpoint();
-    await sleep(performance.now() - checkpointAt);
+    await sleep(pauseMs);
   }
 }

@@ -43,13 +43,24 @@ export function createCors({ origins, routes }: Dependencies) {
     }
     // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
     // "CORS protocol and HTTP caches").
+    const { origin } = request.headers;
     const isForAll = isAnyAllowed || request.routeOptions.config.cors === 'anyOrigin';
-    const allowed = isForAll ? '*' : request.headers.origin;
+    const allowed = isForAll ? '*' : origin;
     if (allowed !== undefined && (isForAll || origins.includes(allowed)) && !isSameOrigin(request)) {
       reply.header('access-control-allow-origin', allowed);
-      reply.header('access-control-expose-headers', exposedHeaders);
+      if (origin !== undefined) {
+        exposeHeaders(reply);
+      }
     }
   };
+}
+
+/**
+ * Lets pages read the headers of a response. Requests of programs, without Origin, do not pay for this long header; a
+ * cache that returns their responses to pages gets it with setPublicHeaders.
+ */
+export function exposeHeaders(reply: FastifyReply): void {
+  reply.header('access-control-expose-headers', exposedHeaders);
 }
 
 /** Lets only pages of these origins read a response, of those that the server permits. */

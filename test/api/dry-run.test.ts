@@ -290,7 +290,10 @@ suite('The header Dry-Run', () => {
     const shop = open();
     const body = { name: 'x' };
     const responses = await Promise.all([
-      shop.request('GET', '/v2/whoami', { as: shop.reader, headers: dry }),
+      shop.request('GET', '/v2/whoami', {
+        as: shop.reader,
+        headers: { ...dry, origin: 'https://shop.example' },
+      }),
       shop.request('POST', '/v2/cheeses', { headers: dry, body }),
       shop.request('POST', '/v2/cheeses', { as: shop.reader, headers: dry, body }),
       shop.request('POST', '/v2/nothing', { as: shop.reader, headers: dry }),

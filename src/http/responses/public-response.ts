@@ -3,6 +3,7 @@
  * CURD_EDGE_CACHE is set. Their tags say which changes make them stale.
  */
 import type { FastifyReply } from 'fastify';
+import { exposeHeaders } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** A response that took longer is not public. The purger relies on it: see edge/purger.ts. */
@@ -38,6 +39,9 @@ export function isPublic({ request, principals, dryRun, dependencies }: Exchange
 export function setPublicHeaders(reply: FastifyReply, tags: readonly string[], edgeCacheMs: number): void {
   for (const name of ownHeaders) {
     reply.removeHeader(name);
+  }
+  if (reply.hasHeader('access-control-allow-origin')) {
+    exposeHeaders(reply);
   }
   const shown = withinBytes(tags);
   reply.headers({
