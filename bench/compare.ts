@@ -1,11 +1,13 @@
 /**
- * `node bench/compare.ts <commit> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--work 'order,login'] [--json]`
+ * `node bench/compare.ts <commit or folder> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--work 'order,login'] [--json]`
  *
- * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. A row is
+ * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. A commit that
+ * needs other packages is checked out in a folder, with `npm ci`. A row is
  * "ok" when the median of this checkout is at most 1.02 times that of the commit. The commit is measured twice: when its
  * two medians differ by more than 2 %, the machine is too busy and the row is "NOISY".
  */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -229,10 +231,13 @@ function shown({ engine, work, before, beforeAgain, now, unit }: Row): string {
 }
 
 const scratch = await mkdtemp(join(tmpdir(), 'curd-compare-'));
-const before = join(scratch, 'before');
-execFileSync('git', ['worktree', 'add', '--detach', before, commit], { cwd: root, stdio: 'ignore' });
-try {
+const isFolder = existsSync(join(commit, 'package.json'));
+const before = isFolder ? commit : join(scratch, 'before');
+if (!isFolder) {
+  execFileSync('git', ['worktree', 'add', '--detach', before, commit], { cwd: root, stdio: 'ignore' });
   await symlink(join(root, 'node_modules'), join(before, 'node_modules'));
+}
+try {
   const lines = Array.from({ length: cheeses }, (_, index) =>
     JSON.stringify({
       name: `Cheese ${index}`,
@@ -266,6 +271,8 @@ try {
     console.log(JSON.stringify(all));
   }
 } finally {
-  execFileSync('git', ['worktree', 'remove', '--force', before], { cwd: root });
+  if (!isFolder) {
+    execFileSync('git', ['worktree', 'remove', '--force', before], { cwd: root });
+  }
   await rm(scratch, { recursive: true, force: true });
 }
