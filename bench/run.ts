@@ -24,6 +24,7 @@ import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { countedPaths, measureTotals } from './navigation.ts';
 import { postgresCpuSeconds, type Running, startCurd, startLimits } from './process.ts';
+import { benchPurge } from './purge.ts';
 import { benchSeries } from './statistics.ts';
 import { benchStock } from './stock.ts';
 import { benchLogin, benchPlacement } from './store.ts';
@@ -237,6 +238,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   await benchPlacement(engine, shop, { rounds, seconds, median, record });
   await benchStock(engine, shop, { rounds, seconds, median, record });
   await benchKeys(engine, shop, { rounds, seconds, median, record });
+  await benchPurge(engine, shop, { rounds, seconds, median, record });
   await benchLogin(engine, shop, { rounds, seconds, median, record });
   if (engine === 'postgres') {
     await benchInstances(shop, { rounds, seconds, median, record });

@@ -7,7 +7,7 @@ import type { Database, Sql } from './database.ts';
 
 /** SQLite runs nothing else meanwhile: 1.5 ms for stored responses. */
 const rowsOfASlice = { sqlite: 200, postgres: 2000 };
-/** With it a purge takes few of the disk's and the processor's time: other requests take as long as without a purge. */
+/** Leaves the disk and the processor to other requests, which take as long as without a purge. */
 const pauseMs = 100;
 /** Longest purge: the other tasks of the maintenance, and a server that stops, wait for it. */
 const purgeMs = 5000;
