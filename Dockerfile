@@ -23,7 +23,8 @@ FROM $NODE_IMAGE
 LABEL org.opencontainers.image.title="Curd" \
   org.opencontainers.image.description="The server of an online cheese shop" \
   org.opencontainers.image.licenses="MIT"
-ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data
+# "container" makes messages name commands as they work outside: docker exec <container> curd ...
+ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data container=docker
 WORKDIR /curd
 COPY --from=packages /curd/node_modules node_modules
 COPY package.json LICENSE ./
@@ -36,11 +37,13 @@ COPY --from=build /curd/console/dist console/dist
 COPY src src
 # For other commands: docker exec <container> curd keys list --account local
 RUN ln -s /curd/bin/curd.js /usr/local/bin/curd && mkdir /data && chown node:node /data
+# Files that commands write, such as backups, are in the volume where they have no other folder.
+WORKDIR /data
 USER node
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 # Other commands follow the image name: docker run ... curd keys create --account local
 # Node is the first process, so it gets the signals of "docker stop". The flag saves memory under load, as in "npm start".
-ENTRYPOINT ["node", "--max-semi-space-size=8", "bin/curd.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "/curd/bin/curd.js"]
 CMD ["serve"]

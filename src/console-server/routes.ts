@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
 import type { Clock } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import { AppError } from '../errors.ts';
 import { html } from '../http/pages/html.ts';
 import { acceptsHtml } from '../http/pages/landing-page.ts';
@@ -228,7 +229,14 @@ function pageOf(
 ): RouteResponse {
   const nonce = Buffer.from(clock.random(18)).toString('base64');
   const title = environment === 'production' ? shopName : `${environment}: ${shopName}`;
-  const values: Record<string, string> = { nonce, environment, version, title, shop: shopName };
+  const values: Record<string, string> = {
+    nonce,
+    environment,
+    version,
+    title,
+    shop: shopName,
+    command: commandName,
+  };
   const text = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => html`${values[name] ?? ''}`.text);
   return {
     status: 200,

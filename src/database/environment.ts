@@ -1,4 +1,5 @@
 /** The environment of a shop, stored at its first start, so that settings of another environment cannot open it. */
+import { commandName } from '../command-name.ts';
 import { ConfigError, type Environment } from '../settings/parsers.ts';
 import type { Database, Sql } from './database.ts';
 import { sql } from './sql.ts';
@@ -31,6 +32,6 @@ export async function requireEnvironment(database: Database, environment: Enviro
 /** The error for settings of another environment than that of the shop. */
 export function anotherEnvironment(environment: Environment, stored: Environment): ConfigError {
   return new ConfigError(
-    `This is a ${stored} shop, but the settings are for ${environment}. Set CURD_ENVIRONMENT=${stored}, or change the shop: curd environment change ${environment}`,
+    `This is a ${stored} shop, but the settings are for ${environment}. Set CURD_ENVIRONMENT=${stored}, or change the shop: ${commandName} environment change ${environment}`,
   );
 }

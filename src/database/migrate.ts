@@ -4,6 +4,7 @@
  * unless one of its migrations is breaking: so instances of two versions work beside each other during an upgrade.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { commandName } from '../command-name.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import type { Database, Sql } from './database.ts';
 import { type Engine, sql } from './sql.ts';
@@ -88,7 +89,7 @@ export async function requireOwnSchema(database: Database, command: string): Pro
   const newer = await findNewerSchema(database);
   if (newer !== null) {
     throw new ConfigError(
-      `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}: run "curd ${command}" of the newer version.`,
+      `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}: run "${commandName} ${command}" of the newer version.`,
     );
   }
 }
@@ -109,7 +110,7 @@ async function requireCompatible(tx: Sql, migrations: readonly Migration[]): Pro
   const newest = migrations.at(-1)?.number ?? 0;
   if (rows.some(({ number, name }) => number === baseline?.number && name !== baseline.name)) {
     throw new ConfigError(
-      `The database was made by a version of Curd before 1.0, and this version cannot migrate it. Start with a new database, and move the cheeses: run "curd export cheeses shop.ndjson" with the old version, then "curd import cheeses shop.ndjson" with this one.`,
+      `The database was made by a version of Curd before 1.0, and this version cannot migrate it. Start with a new database, and move the cheeses: run "${commandName} export cheeses shop.ndjson" with the old version, then "${commandName} import cheeses shop.ndjson" with this one.`,
     );
   }
   if (current > newest) {

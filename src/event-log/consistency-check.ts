@@ -1,5 +1,6 @@
 /** Checks the numbers of the event log. */
 import { timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -14,7 +15,7 @@ const examplesMax = 1000;
 export async function checkEventLog(database: Sql, now: number): Promise<Finding[]> {
   const gaps = new Findings(
     'numbers that are missing in the event log',
-    'run "curd doctor --repair", which writes shop.event_withdrawn for each of them: clients that read the log have missed these events',
+    `run "${commandName} doctor --repair", which writes shop.event_withdrawn for each of them: clients that read the log have missed these events`,
   );
   const above = new Findings(
     'numbers in the event log that are above its last one',

@@ -1,7 +1,7 @@
 /** Public URLs of uploaded images in photoUrls. They contain the host that was configured at the time of the upload. */
-
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings, readInPages } from '../database/checks/findings.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -21,7 +21,7 @@ interface WithImages {
 export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Finding[]> {
   const findings = new Findings(
     'cheeses with image URLs that work on the machine of the server only',
-    'run "curd images rebase" with the settings of the server',
+    `run "${commandName} images rebase" with the settings of the server`,
   );
   if (!isLoopback(new URL(urlOf('name')).hostname)) {
     for await (const cheeses of cheesesWithImages(database)) {

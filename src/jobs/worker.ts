@@ -4,6 +4,7 @@
  * same one.
  */
 import { type Clock, timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { type DueJob, type DuePosition, firstDue, type Job, jobQueries } from './queries.ts';
@@ -169,7 +170,7 @@ export class JobWorker {
     const { key, attempts } = job;
     const isLast = attempts + 1 >= attemptsMax;
     const message = isLast
-      ? 'a job failed too often and was parked; "curd doctor" says what to do'
+      ? `a job failed too often and was parked; "${commandName} doctor" says what to do`
       : 'a job failed; it is tried again later';
     this.#log.error({ err: failure, kind, key, attempts: attempts + 1 }, message);
     const now = this.#clock.now();

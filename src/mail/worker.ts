@@ -1,5 +1,6 @@
 /** Makes mails of new events and sends them, from the start of the server on. A shop without mail does neither. */
 import { timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { LeaseWorker } from '../jobs/lease-worker.ts';
 import { endAllLeases } from '../jobs/leases.ts';
@@ -78,7 +79,7 @@ export function createMailWorker(dependencies: Dependencies): MailWorker {
       }
       if ((await queries.findReader())?.is_paused === 1) {
         log.warn(
-          'mails wait, because this shop was copied or restored; "curd mail resume" sends them, "curd mail discard" drops them',
+          `mails wait, because this shop was copied or restored; "${commandName} mail resume" sends them, "${commandName} mail discard" drops them`,
         );
       }
       await reader.run();

@@ -1,5 +1,6 @@
 /** Checks the totals, transitions, reservations and jobs of orders, and the credits of customers. */
 import { forEachBlock } from '../blocks.ts';
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { rowsFromJson, sql, valueList } from '../database/sql.ts';
@@ -53,11 +54,11 @@ export async function checkOrders(
   );
   const missingJobs = new Findings(
     'placed orders that have no approval job, so that no server approves them',
-    'approve or cancel them: "curd orders approve <id>"',
+    `approve or cancel them: "${commandName} orders approve <id>"`,
   );
   const parked = new Findings(
     'orders whose approval, shipping or delivery by itself failed too often and is not tried again',
-    'remove the cause, then approve, ship, deliver or cancel them: "curd orders approve <id>" ...',
+    `remove the cause, then approve, ship, deliver or cancel them: "${commandName} orders approve <id>" ...`,
   );
   const unneededJobs = new Findings(
     'approval jobs of orders that are not placed',
@@ -65,7 +66,7 @@ export async function checkOrders(
   );
   const counts = new Findings(
     'counts of orders that differ from the orders, by owner and day',
-    'run "curd doctor --repair", which counts again',
+    `run "${commandName} doctor --repair", which counts again`,
   );
 
   const lastId = (await database.get<{ id: number | null }>(sql`select max(id) as id from orders`))?.id ?? 0;

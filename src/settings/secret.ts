@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../command-name.ts';
 import { restrict } from '../permissions.ts';
 import { reasonOf } from '../system-errors.ts';
 import { ConfigError, type Environment } from './parsers.ts';
@@ -54,12 +55,12 @@ export function loadOrCreateSecret(dataDir: string): string {
 export function parseLocalKey(text: string, name: string, environment: Environment): string {
   if (environment !== 'local') {
     throw new ConfigError(
-      `${name} is for the environment local only, and this is ${environment}: leave it out, and create keys with "curd keys create".`,
+      `${name} is for the environment local only, and this is ${environment}: leave it out, and create keys with "${commandName} keys create".`,
     );
   }
   if (!/^sk_test_[0-9A-Za-z]{36}$/.test(text)) {
     throw new ConfigError(
-      `${name} must be a test key: take one that "curd keys create" of a local shop printed.`,
+      `${name} must be a test key: take one that "${commandName} keys create" of a local shop printed.`,
     );
   }
   return text;

@@ -1,5 +1,5 @@
 /** Compares statistics with the stored events and orders, up to the last event that is counted. */
-
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
@@ -9,7 +9,7 @@ import { type SaleKey, type SaleRow, statisticsQueries } from './queries.ts';
 import { cheeseDayKey, saleKey, type Tally } from './tally.ts';
 
 const pageSize = 5000;
-const countAgain = 'run "curd doctor --repair", which counts again';
+const countAgain = `run "${commandName} doctor --repair", which counts again`;
 
 /**
  * @param database a snapshot, because events are counted meanwhile

@@ -1,5 +1,5 @@
 /** Checks stock against the reservations of orders and the statuses of cheeses. */
-
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -16,8 +16,7 @@ interface StoredReservation extends OfCheese {
 }
 
 const pageSize = 2000;
-const trackAgain =
-  'track these cheeses again, which reserves their open orders: "curd stock untrack <cheeseId>", "curd stock set <cheeseId> <kg>"';
+const trackAgain = `track these cheeses again, which reserves their open orders: "${commandName} stock untrack <cheeseId>", "${commandName} stock set <cheeseId> <kg>"`;
 
 /** @param database a snapshot, because the compared rows must not change meanwhile */
 export async function checkStock(database: Sql): Promise<Finding[]> {
@@ -32,7 +31,7 @@ export async function checkStock(database: Sql): Promise<Finding[]> {
   const flags = new Findings('cheeses that are marked as tracked without stock, or the reverse', trackAgain);
   const counter = new Findings(
     'counter of tracked cheeses that is wrong',
-    'run "curd doctor --repair", which counts again',
+    `run "${commandName} doctor --repair", which counts again`,
   );
   const parked = new Findings(
     'cheeses whose status could not be changed by the stock rule and is not tried again',

@@ -2,12 +2,12 @@
  * Stock of the cheeses for which an operator tracks it, in whole kilograms. reservations.ts reserves it for orders.
  * Transactions lock in the order of database/lock-order.ts.
  */
-
 import { requireWithin } from '../access/confinement.ts';
 import { lockCatalogue, lockCheese, setTracked } from '../cheeses/locks.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, validationError } from '../errors.ts';
@@ -88,7 +88,7 @@ export function createStockService(dependencies: Dependencies): StockService {
       await cheeses.find(cheeseId);
       throw new AppError(
         'notFound',
-        `The stock of cheese ${cheeseId} is not tracked. To track it, send PUT /v2/cheeses/${cheeseId}/stock or run "curd stock set ${cheeseId} <kg>" with what is in the storeroom.`,
+        `The stock of cheese ${cheeseId} is not tracked. To track it, send PUT /v2/cheeses/${cheeseId}/stock or run "${commandName} stock set ${cheeseId} <kg>" with what is in the storeroom.`,
       );
     }
     return row;

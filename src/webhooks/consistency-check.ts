@@ -1,5 +1,5 @@
 /** Checks that open deliveries are sent some time, and that secrets of endpoints can be read. */
-
+import { commandName } from '../command-name.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -23,7 +23,7 @@ export async function checkWebhooks(
   }
   const unreadable = new Findings(
     'webhook endpoints whose secret cannot be read, because CURD_SECRET was changed',
-    'set CURD_SECRET to its old value, or rotate the secret of the endpoint: "curd webhooks rotate-secret <id>"',
+    `set CURD_SECRET to its old value, or rotate the secret of the endpoint: "${commandName} webhooks rotate-secret <id>"`,
   );
   for (const row of await listSecrets(database)) {
     const active = activeSecrets(parseSecrets(row.secrets), now);

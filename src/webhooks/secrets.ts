@@ -1,5 +1,6 @@
 /** Secrets of webhook endpoints. They sign deliveries, so they are stored encrypted, bound to the id of the endpoint. */
 import { type Clock, timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import { createSealer } from '../sealing.ts';
 
 /** A secret in the column `secrets`, which has a JSON list of them, the newest first. */
@@ -20,8 +21,7 @@ export interface NewSecret {
 }
 
 /** The remedy where CURD_SECRET was changed. */
-export const secretUnreadable =
-  'CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "curd webhooks rotate-secret <id>".';
+export const secretUnreadable = `CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "${commandName} webhooks rotate-secret <id>".`;
 
 export interface EndpointSecrets {
   create(endpointId: number): NewSecret;

@@ -1,6 +1,7 @@
 /** Webhook endpoints: registration, changes, secrets, and whether they get events. */
 import type { KeyService } from '../auth/keys/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
+import { commandName } from '../command-name.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock } from '../database/sql.ts';
@@ -170,7 +171,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         if ((await endpointQueries(tx).countOfAccount(accountId)) >= endpointsMax) {
           throw new AppError(
             'conflict',
-            `The account has ${endpointsMax} webhook endpoints already. Delete one first: DELETE /v2/webhook-endpoints/{endpointId} or "curd webhooks delete <id>".`,
+            `The account has ${endpointsMax} webhook endpoints already. Delete one first: DELETE /v2/webhook-endpoints/{endpointId} or "${commandName} webhooks delete <id>".`,
           );
         }
         const inserted = (await endpointQueries(tx).insert({

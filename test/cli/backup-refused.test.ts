@@ -196,7 +196,7 @@ const damaged: Record<string, [RegExp, Making]> = {
     (t, backup) => remade(t, backup, changed('delete from account')),
   ],
   'of a newer version': [
-    /migration 9999 .* run "curd restore" of the newer version/,
+    /migration 9999 .* run "npx curd restore" of the newer version/,
     (t, backup) => remade(t, backup, changed("insert into migration (number, name) values (9999, 'future')")),
   ],
   'with a log beside its database, which would change it': [

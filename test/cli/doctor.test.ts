@@ -111,7 +111,7 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
     [
       sql`update background_job set parked_at = '', last_error = 'no disk' where key = ${String(placed)}`,
       ofOrder(placed, ': no disk'),
-      /remove the cause, then approve, ship, deliver or cancel them: "curd orders approve <id>"/,
+      /remove the cause, then approve, ship, deliver or cancel them: "npx curd orders approve <id>"/,
     ],
     [
       sql`update order_count set placed = placed + 1 where owner = '*' and day = ''`,

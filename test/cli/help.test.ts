@@ -1,4 +1,4 @@
-/** "curd --help" and the help of each command: arguments, options and settings. */
+/** "npx curd --help" and the help of each command: arguments, options and settings. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -113,12 +113,12 @@ suite('curd --help', () => {
     const mistyped = [
       {
         args: ['sevre'],
-        says: /^curd: unknown command 'sevre'\n[\s\S]*Run "curd --help" for usage\.\n$/,
+        says: /^curd: unknown command 'sevre'\n[\s\S]*Run "npx curd --help" for usage\.\n$/,
       },
-      { args: ['keys', 'creat'], says: /^curd: [\s\S]*Run "curd keys --help"/ },
-      { args: ['serve', '--prot', '1'], says: /^curd: [\s\S]*Run "curd serve --help"/ },
-      { args: ['keys', 'create'], says: /^curd: [\s\S]*Run "curd keys create --help"/ },
-      { args: ['import', 'cheeses'], says: /^curd: [\s\S]*Run "curd import cheeses --help"/ },
+      { args: ['keys', 'creat'], says: /^curd: [\s\S]*Run "npx curd keys --help"/ },
+      { args: ['serve', '--prot', '1'], says: /^curd: [\s\S]*Run "npx curd serve --help"/ },
+      { args: ['keys', 'create'], says: /^curd: [\s\S]*Run "npx curd keys create --help"/ },
+      { args: ['import', 'cheeses'], says: /^curd: [\s\S]*Run "npx curd import cheeses --help"/ },
       { args: [], says: /Usage: curd/ },
     ];
     const runs = await Promise.all(mistyped.map(({ args }) => curd({}, ...args)));

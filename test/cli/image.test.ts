@@ -3,7 +3,7 @@
  * lets through. Packages come from this installation instead of the registry.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -176,6 +176,12 @@ function filesBelow(folder: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
+/** What ENV sets in the last stage. */
+function environmentOf(instructions: readonly Instruction[]): Record<string, string> {
+  const texts = instructions.filter(({ name }) => name === 'ENV').map(({ text }) => text);
+  return Object.fromEntries(texts.flatMap((text) => text.split(/ +/)).map((pair) => pair.split('=')));
+}
+
 const wordsOf = (instructions: readonly Instruction[], name: string): string[] =>
   JSON.parse(/\[.*\]$/.exec(instructions.findLast((one) => one.name === name)?.text ?? '')?.[0] ?? '[]');
 
@@ -197,10 +203,13 @@ suite('The image', { skip: process.platform === 'win32' }, () => {
     chmodSync(join(stage, 'data'), 0o700);
     cleanUp(t, () => execFileSync('chmod', ['-R', 'u+w', stage]));
     const before = filesBelow(join(stage, 'curd')).length;
+    const workdir = last.findLast(({ name }) => name === 'WORKDIR')?.text ?? '';
     const options = {
-      cwd: join(stage, 'curd'),
+      cwd: join(stage, workdir),
       uid: userId,
       env: {
+        ...environmentOf(last),
+        CURD_HOST: '127.0.0.1',
         PATH: join(stage, 'usr/local/bin'),
         CURD_DATA_DIR: join(stage, 'data'),
         CURD_PORT: '0',
@@ -208,7 +217,8 @@ suite('The image', { skip: process.platform === 'win32' }, () => {
       },
     };
     const [program = '', ...flags] = wordsOf(last, 'ENTRYPOINT');
-    const server = spawn(program, [...flags, ...wordsOf(last, 'CMD')], {
+    const args = [...flags, ...wordsOf(last, 'CMD')].map((word) => word.replace(/^(?=\/curd\/)/, stage));
+    const server = spawn(program, args, {
       ...options,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -227,6 +237,23 @@ suite('The image', { skip: process.platform === 'win32' }, () => {
       await response.arrayBuffer();
       assert.equal(response.status, 200, path);
     }
+    const command = /docker exec (?:[\da-f]{12}|<container>) curd/.source;
+    assert.match(greeting, new RegExp(`WRITER=\\$\\(${command} keys create`));
+    assert.match(greeting, new RegExp(`Commands: ${command} --help`));
+    const page = await (await fetch(`${url}/console`)).text();
+    assert.match(
+      page.replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
+      new RegExp(`data-command="${command}"`),
+    );
+    // As "docker exec" runs it: a file without a folder is in the volume, and messages name this form, too.
+    const exec = (...words: string[]) =>
+      spawnSync(join(stage, 'usr/local/bin/curd'), words, { ...options, encoding: 'utf8' });
+    assert.equal(exec('backup', 'shop.tar').status, 0);
+    assert.ok(existsSync(join(stage, 'data/shop.tar')));
+    assert.match(
+      exec('keys', 'list', '--account', 'nobody').stderr,
+      new RegExp(`"${command} accounts list"`),
+    );
     const check = (port: string) => {
       const [node = '', ...args] = wordsOf(last, 'HEALTHCHECK');
       const child = spawn(node, args, {

@@ -254,7 +254,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is created');
     await curdJson(shop, 'migrate');
-    assertRefused(await curd(shop, ...create), /no account named "nobody"\. "curd accounts list" shows/);
+    assertRefused(await curd(shop, ...create), /no account named "nobody"\. "npx curd accounts list" shows/);
     assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);
     const twice = ['--scope', 'write:cheeses', '--scope', 'admin'];
     const { code, stderr } = await curd(shop, ...create, ...twice);

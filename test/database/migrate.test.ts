@@ -130,7 +130,10 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await migrate(database), []);
     const versions = { database: 9998, program: all.length };
     assert.deepEqual(await findNewerSchema(database), versions);
-    await assert.rejects(requireOwnSchema(database, 'copy'), /9998.*run "curd copy" of the newer version/);
+    await assert.rejects(
+      requireOwnSchema(database, 'copy'),
+      /9998.*run "npx curd copy" of the newer version/,
+    );
     assert.deepEqual(await schemaOf(database), schema);
 
     const breaking = [...newer, change(9999, 'three', '-- breaking: two and three'), change(10_000, 'four')];
@@ -158,7 +161,7 @@ onBothEngines('migrate', (engine) => {
       assert.ok(error instanceof ConfigError);
       assert.match(
         error.message,
-        /before 1\.0, .*"curd export cheeses shop\.ndjson" with the old version, then "curd import cheeses/,
+        /before 1\.0, .*"npx curd export cheeses shop\.ndjson" with the old version, then "npx curd import cheeses/,
       );
       return true;
     });

@@ -217,7 +217,7 @@ suite('curd edge', () => {
       [['run', ...url, '--method', 'purge'], /capital letters/],
       [['run', ...url, '--header', 'X-Secret'], /a colon/],
       [['run', ...url, '--tag-header', 'a b'], /header/],
-      [['delete', ...url], /was never purged. "curd edge list"/],
+      [['delete', ...url], /was never purged. "npx curd edge list"/],
     ] as const) {
       assertRefused(await curd(environment, 'edge', ...args), text);
     }

@@ -190,7 +190,7 @@ suite('Triggers', () => {
     const delivered = await curd(environment, 'trigger', 'order.delivered', '--subject', event.subject);
     assert.match(delivered.stdout, /^order\.delivered of order:\d+ is event evt_\w+\.\n$/);
     for (const [args, message] of [
-      [['trigger'], /The type of an event is missing\. "curd trigger --list" prints the types\./],
+      [['trigger'], /The type of an event is missing\. "npx curd trigger --list" prints the types\./],
       [['trigger', 'order.lost'], /type: must be one of cheese\.created/],
       [['trigger', 'order.delivered', '--subject', event.subject], /The order is delivered\./],
     ] as const) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { findCommandName } from '../../src/command-name.ts';
 import { editDistance, similarNames } from '../../src/settings/similar-names.ts';
@@ -50,20 +50,32 @@ test('editDistance is a metric, and at most the length of the longer text', () =
 });
 
 suite('findCommandName', () => {
-  test('is curd where such a program is on the PATH, but not one of npm', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'curd-path-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const bin = join(folder, 'bin');
-    const ofNpm = join(folder, 'node_modules', '.bin');
-    for (const place of [bin, ofNpm]) {
-      mkdirSync(place, { recursive: true });
-      writeFileSync(join(place, 'curd'), '');
-    }
-    chmodSync(join(ofNpm, 'curd'), 0o755);
-    assert.equal(findCommandName(`${ofNpm}:${bin}`), 'npx curd', 'a file that cannot be run');
+  const folder = mkdtempSync(join(tmpdir(), 'curd-path-'));
+  after(() => rmSync(folder, { recursive: true }));
+  const bin = join(folder, 'bin');
+  const ofNpm = join(folder, 'node_modules', '.bin');
+  for (const place of [bin, ofNpm]) {
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'curd'), '');
+  }
+  chmodSync(join(ofNpm, 'curd'), 0o755);
+
+  test('is curd where such a program is on the PATH, but not one of npm', () => {
+    const find = (PATH: string) => findCommandName({ PATH }, 'machine');
+    assert.equal(find(`${ofNpm}:${bin}`), 'npx curd', 'a file that cannot be run');
     chmodSync(join(bin, 'curd'), 0o755);
-    assert.equal(findCommandName(`${ofNpm}:${bin}`), 'curd');
-    assert.equal(findCommandName(`:${ofNpm}`), 'npx curd');
-    assert.equal(findCommandName(''), 'npx curd');
+    assert.equal(find(`${ofNpm}:${bin}`), 'curd');
+    assert.equal(find(`:${ofNpm}`), 'npx curd');
+    assert.equal(find(''), 'npx curd');
+    assert.equal(findCommandName({}, 'machine'), 'npx curd');
+  });
+
+  test('runs curd in the container of the process, by the program that started the container', () => {
+    const find = (container: string, host: string) => findCommandName({ PATH: bin, container }, host);
+    assert.equal(find('docker', '0123456789ab'), 'docker exec 0123456789ab curd');
+    assert.equal(find('podman', 'fedcba987654'), 'podman exec fedcba987654 curd');
+    assert.equal(find('docker', 'shop'), 'docker exec <container> curd', 'a host name that was chosen');
+    assert.equal(find('lxc', '0123456789ab'), 'curd', 'a container that is used like a machine');
+    assert.equal(findCommandName({ PATH: ofNpm, container: 'docker' }, '0123456789ab'), 'npx curd');
   });
 });

@@ -4,6 +4,7 @@
  * page is locked: tokens and data are deleted.
  */
 import { Curd, isCurdError } from '../../../client/src/index.ts';
+import { shopCommand } from '../environment.ts';
 import { Credentials, isSignInRequired, type Tokens } from './credentials.ts';
 import { keepDraftsOf } from './drafts.ts';
 import { watchInput } from './idle.ts';
@@ -181,7 +182,7 @@ export function messageOf(error: unknown): string {
   return description === undefined ? error.message : `The sign-in was refused: ${description}.`;
 }
 
-/** @param text what `npx curd console` prints */
+/** @param text what `curd console` prints */
 export async function signInByLink(text: string): Promise<void> {
   try {
     await enter(await exchangeLink(text));
@@ -215,7 +216,7 @@ export async function start(): Promise<void> {
 /** Opens the login of the shop: in a window where this page has something to keep, else in place of the page. */
 export function signInWithPassword(): void {
   if (!window.isSecureContext) {
-    fail(new Error('This needs https, or this machine. Use a link: npx curd console'));
+    fail(new Error(`This needs https, or this machine. Use a link: ${shopCommand} console`));
   } else if (state.kind === 'signedOut') {
     void enterByOAuth();
   } else {

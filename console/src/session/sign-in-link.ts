@@ -1,5 +1,6 @@
-/** Sign-in by a link that `npx curd console` prints. It works once, and its token ends with the tab. */
+/** Sign-in by a link that `curd console` prints. It works once, and its token ends with the tab. */
 import { Curd } from '../../../client/src/index.ts';
+import { shopCommand } from '../environment.ts';
 import { signInRequired, type Tokens } from './credentials.ts';
 
 const origin = window.location.origin;
@@ -37,7 +38,7 @@ export function storedTokens(): Tokens | null {
 export async function exchangeLink(text: string): Promise<Tokens> {
   const link = /(?:^|#link=)([\w-]{43})$/.exec(text.trim())?.[1];
   if (link === undefined) {
-    throw new Error('This is not a link of the console. Run "npx curd console", and copy all of it.');
+    throw new Error(`This is not a link of the console. Run "${shopCommand} console", and copy all of it.`);
   }
   const token = await new Curd({ baseUrl: origin, maxRetries: 0 }).console.signIn({ link });
   sessionStorage.setItem(tokenKey, JSON.stringify(token));

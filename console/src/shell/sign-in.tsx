@@ -13,7 +13,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { shopName } from '../environment.ts';
+import { shopCommand, shopName } from '../environment.ts';
 import { Dialog } from '../parts/dialogs/dialog.tsx';
 import type { Person } from '../session/person.ts';
 import {
@@ -90,7 +90,7 @@ function Ways({ message }: { readonly message: string | null }) {
       <Text size="sm" c="dimmed">
         Or run this command where the shop runs, and open the link that it prints, or paste it here:
       </Text>
-      <Command text="npx curd console" />
+      <Command text={`${shopCommand} console`} />
       <form onSubmit={(event) => void enter(event)}>
         <Group gap="xs" wrap="nowrap" align="end">
           <TextInput
@@ -202,7 +202,7 @@ export function WaitForApproval({ person }: { readonly person: Person }) {
       <Text size="sm" c="dimmed">
         Another operator approves it under Approvals, or by this command where the shop runs:
       </Text>
-      <Command text={`npx curd approvals approve ${approval.id}`} />
+      <Command text={`${shopCommand} approvals approve ${approval.id}`} />
       <Group gap="xs" role="status" wrap="nowrap">
         <Loader size="xs" />
         <Text size="sm">This page continues by itself when the request is approved.</Text>

@@ -1,5 +1,6 @@
 /** Accounts, with the default plan or another one, which own API keys and OAuth clients. */
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
@@ -91,7 +92,7 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
       if (row === undefined) {
         throw new AppError(
           'notFound',
-          `There is no account named "${name}". "curd accounts list" shows the accounts.`,
+          `There is no account named "${name}". "${commandName} accounts list" shows the accounts.`,
         );
       }
       return row;

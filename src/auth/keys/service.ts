@@ -1,8 +1,8 @@
 /** API keys: creation, names, rotation and revocation. Accounts are in accounts.ts. */
-
 import type { Scope } from '../../access/access.ts';
 import type { GivenLimits, KeyKind, KeyLimits } from '../../access/key-limits.ts';
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
@@ -218,7 +218,7 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         if (!may.makeAdmin && toApiKey(old).scopes.includes('admin')) {
           throw new AppError(
             'conflict',
-            'Only the command line rotates a key with the scope admin: "curd keys rotate <id>".',
+            `Only the command line rotates a key with the scope admin: "${commandName} keys rotate <id>".`,
           );
         }
         // The old key ends first, so that without an overlap no more keys are active than before.

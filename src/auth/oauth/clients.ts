@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Scope } from '../../access/access.ts';
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError, type FieldError } from '../../errors.ts';
@@ -135,7 +136,7 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         if (!isClientId(clientId) || (await queries.deleteClient(clientId)) === 0) {
           throw new AppError(
             'notFound',
-            `There is no application ${clientId.slice(0, 100)}. "curd clients list" shows all applications.`,
+            `There is no application ${clientId.slice(0, 100)}. "${commandName} clients list" shows all applications.`,
           );
         }
         await queries.deleteApprovalsOfClient(clientId);

@@ -2,9 +2,9 @@
  * Approvals of the scope admin. An operator must approve each pair of an application and a customer. A decision counts
  * from the next request on.
  */
-
 import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context, Origin } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
@@ -78,13 +78,13 @@ export function createScopeApprovals(database: Database, clock: Clock): ScopeApp
         if (approval === undefined) {
           throw new AppError(
             'notFound',
-            `There is no request ${id}. "curd approvals list" shows all requests.`,
+            `There is no request ${id}. "${commandName} approvals list" shows all requests.`,
           );
         }
         if (operator !== null && concerns(approval, operator)) {
           throw new AppError(
             'conflict',
-            `Request ${id} is about you, so another operator must decide on it, here or on the command line: "curd approvals list".`,
+            `Request ${id} is about you, so another operator must decide on it, here or on the command line: "${commandName} approvals list".`,
           );
         }
         if (!isAllowedFrom(approval.status)) {

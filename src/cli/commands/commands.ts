@@ -1,5 +1,6 @@
 /** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
 import { roles } from '../../auth/oauth/customer-directory.ts';
+import { commandName } from '../../command-name.ts';
 import { environments, parseEnum } from '../../settings/parsers.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import {
@@ -31,7 +32,7 @@ import { snapshotCommands } from './snapshot-commands.ts';
 import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
-const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
+const approvalId = argument('id', parseId('approval', `"${commandName} approvals list" shows the ids.`));
 
 /** Names that come before a subcommand. */
 export const groups: Readonly<Record<string, string>> = {
@@ -203,7 +204,7 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'seed',
     summary: 'fill a local or sandbox shop without customers with invented customers and orders of 90 days',
-    help: 'The same --seed and --until give the same customers and orders in the same catalogue. All of them are added, or none; changes wait for it.\nThe customers have no known password: "curd customers reset-password <username>" lets one of them log in.',
+    help: `The same --seed and --until give the same customers and orders in the same catalogue. All of them are added, or none; changes wait for it.\nThe customers have no known password: "${commandName} customers reset-password <username>" lets one of them log in.`,
     options: seedOptions,
     load: async () => (await import('./database/seed.ts')).runSeed,
   }),

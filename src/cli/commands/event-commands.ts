@@ -17,10 +17,13 @@ import { listRequestsOptions } from '../framework/request-options.ts';
 import { triggerOptions } from '../framework/trigger-options.ts';
 import { edgeCommands } from './edge/edge-commands.ts';
 
-const endpointId = argument('id', parseId('webhook endpoint', '"curd webhooks list" shows the ids.'));
+const endpointId = argument(
+  'id',
+  parseId('webhook endpoint', `"${commandName} webhooks list" shows the ids.`),
+);
 const deliveryId = argument(
   'deliveryId',
-  parseId('delivery', '"curd webhooks deliveries <id>" shows the ids.'),
+  parseId('delivery', `"${commandName} webhooks deliveries <id>" shows the ids.`),
 );
 const secretHelp = `Standard output has the secret only and everything else is on standard error, so SECRET=$(${commandName} webhooks create ...) works.`;
 const linesHelp = 'One line for each event; with --json, one JSON object on each line.';
@@ -125,7 +128,7 @@ export const eventCommands = [
   command({
     name: 'trigger',
     summary: 'make an event happen: performs the real change that causes it, in a local or sandbox shop',
-    help: 'Without --subject, it makes objects for the event and touches nothing else.\nExample: curd trigger order.shipped',
+    help: `Without --subject, it makes objects for the event and touches nothing else.\nExample: ${commandName} trigger order.shipped`,
     arguments: [optionalArgument('type')],
     options: triggerOptions,
     load: async () => (await import('./shop/trigger.ts')).triggerEvent,

@@ -7,7 +7,7 @@ import { argument } from '../framework/options.ts';
 
 /** The help of commands that print a secret. */
 export const secretHelp = `Standard output has the secret only and everything else is on standard error, so KEY=$(${commandName} keys create ...) works.`;
-const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
+const keyId = argument('id', parseId('API key', `"${commandName} keys list" shows the ids.`));
 
 export const keyCommands: readonly CommandDefinition[] = [
   command({

@@ -1,4 +1,5 @@
 /** The commands on mails to customers. */
+import { commandName } from '../../command-name.ts';
 import { mailNames } from '../../settings/mail.ts';
 import { parseEnum, parseText } from '../../settings/parsers.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
@@ -26,7 +27,7 @@ export const mailCommands: readonly CommandDefinition[] = [
   command({
     name: 'mail templates',
     summary: 'export: write the templates of Curd to a folder, to change some of them',
-    help: 'curd mail templates export <folder>\nKeep the files that you change, and delete the others: they are then those of Curd, also after an upgrade. --mail-templates <folder> uses them.',
+    help: `${commandName} mail templates export <folder>\nKeep the files that you change, and delete the others: they are then those of Curd, also after an upgrade. --mail-templates <folder> uses them.`,
     arguments: [
       { ...argument('action', parseEnum(templateActions)), choices: templateActions },
       textArgument('folder'),

@@ -1,9 +1,10 @@
 /** The commands on notes about orders and customers. */
+import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { changeOptions, parseId } from '../framework/command-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
 
-const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
+const orderId = argument('orderId', parseId('order', `"${commandName} orders list" shows the ids.`));
 const help = 'Customers never see notes.';
 
 export const noteCommands: readonly CommandDefinition[] = [

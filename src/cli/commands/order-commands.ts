@@ -1,10 +1,11 @@
 /** The commands on orders. */
+import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { changeOptions, listOrdersOptions, parseId } from '../framework/command-options.ts';
 import { argument } from '../framework/options.ts';
 import { shipmentOptions } from '../framework/shipment-options.ts';
 
-const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
+const orderId = argument('orderId', parseId('order', `"${commandName} orders list" shows the ids.`));
 
 export const orderCommands: readonly CommandDefinition[] = [
   command({

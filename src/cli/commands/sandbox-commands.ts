@@ -1,4 +1,5 @@
 /** The commands that help to test an integration. They refuse production shops. */
+import { commandName } from '../../command-name.ts';
 import { parseDuration } from '../../duration.ts';
 import { timestampRule } from '../../schema/text-rules.ts';
 import { ConfigError, type Parser } from '../../settings/parsers.ts';
@@ -27,7 +28,7 @@ export const sandboxCommands: readonly CommandDefinition[] = [
   command({
     name: 'clock advance',
     summary: 'move the time of the shop forward, by a duration or to a time',
-    help: 'Everything that becomes due on the way is done, in its order: orders are approved, webhooks are sent. It works while a server runs, and not in production. "curd reset" sets the clock back.\nExample: curd clock advance 3d',
+    help: `Everything that becomes due on the way is done, in its order: orders are approved, webhooks are sent. It works while a server runs, and not in production. "${commandName} reset" sets the clock back.\nExample: ${commandName} clock advance 3d`,
     arguments: [argument('duration', parseAdvance)],
     options: changeOptions,
     load: async () => (await import('./sandbox/clock.ts')).advanceClock,

@@ -1,15 +1,16 @@
 /** The commands of snapshots. They refuse production shops. */
+import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { parseId, resetOptions } from '../framework/command-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
 
-const snapshotId = argument('id', parseId('snapshot', '"curd snapshots list" shows the ids.'));
+const snapshotId = argument('id', parseId('snapshot', `"${commandName} snapshots list" shows the ids.`));
 
 export const snapshotCommands: readonly CommandDefinition[] = [
   command({
     name: 'snapshots create',
     summary: 'make a snapshot of a local or sandbox shop, to which tests can go back',
-    help: 'A shop has ten at most. They are not backups: they are stored with the database. It works while a server runs.\nExample: curd snapshots create "before the tests"',
+    help: `A shop has ten at most. They are not backups: they are stored with the database. It works while a server runs.\nExample: ${commandName} snapshots create "before the tests"`,
     arguments: [textArgument('name')],
     load: async () => (await import('./shop/snapshots.ts')).createSnapshot,
   }),

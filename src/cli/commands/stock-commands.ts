@@ -1,4 +1,5 @@
 /** The commands on stock. */
+import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import {
   adjustStockOptions,
@@ -13,7 +14,7 @@ import { argument } from '../framework/options.ts';
 
 const cheeseId = argument(
   'cheeseId',
-  parseId('cheese', '"curd stock list" and GET /v2/cheeses show the ids.'),
+  parseId('cheese', `"${commandName} stock list" and GET /v2/cheeses show the ids.`),
 );
 
 export const stockCommands: readonly CommandDefinition[] = [
@@ -34,7 +35,7 @@ export const stockCommands: readonly CommandDefinition[] = [
   command({
     name: 'stock adjust',
     summary: 'add kilograms to the stock of a cheese, or subtract them with a minus sign',
-    help: 'Example: curd stock adjust 12 -5 --reason spoiled',
+    help: `Example: ${commandName} stock adjust 12 -5 --reason spoiled`,
     arguments: [cheeseId, argument('deltaKg', parseDelta)],
     options: adjustStockOptions,
     load: async () => (await import('./shop/stock.ts')).adjustStock,

@@ -1,6 +1,7 @@
 /** The commands as commander reads them: options, help and usage errors. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { commandName } from '../../command-name.ts';
 import { defaultText, type Setting } from '../../settings/setting.ts';
 import { settings } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
@@ -108,7 +109,7 @@ function addSettings(command: Command): void {
   if (!isServer) {
     command.addHelpText(
       'after',
-      '\nUse the same settings as the server. Every command accepts all of them; "curd serve --help" lists them.',
+      `\nUse the same settings as the server. Every command accepts all of them; "${commandName} serve --help" lists them.`,
     );
   }
 }

@@ -1,4 +1,5 @@
 /** What commands print: a JSON value or text, tables, secrets and failures. */
+import { commandName } from '../../command-name.ts';
 import { AppError, isFailure } from '../../errors.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { reasonOf, systemErrorText } from '../../system-errors.ts';
@@ -30,12 +31,11 @@ export function pluralize(count: number, noun: string): string {
 export function disabledEndpointsText(ids: readonly number[]): string {
   return ids.length === 0
     ? ''
-    : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "curd webhooks enable <id>": it continues where it was.`;
+    : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "${commandName} webhooks enable <id>": it continues where it was.`;
 }
 
 /** What an operator does about mails after a copy or a restore. Begins a new line. */
-export const mailsPausedText =
-  '\nMails to customers wait, so that nobody gets one twice while the other shop runs too. When this shop replaces it, send them with "curd mail resume", or drop them with "curd mail discard".';
+export const mailsPausedText = `\nMails to customers wait, so that nobody gets one twice while the other shop runs too. When this shop replaces it, send them with "${commandName} mail resume", or drop them with "${commandName} mail discard".`;
 
 /** Rows as text in columns, each as wide as its widest value. @param none the text where there are no rows */
 export function formatTable(

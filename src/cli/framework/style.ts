@@ -1,6 +1,7 @@
 /** Colors, only on a terminal. `NO_COLOR` turns them off, `FORCE_COLOR` turns them on. */
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { commandName } from '../../command-name.ts';
 
 export type Color = 'bold' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -30,7 +31,7 @@ export function styleHelp(program: Command): void {
 }
 
 /** Makes each usage error name the help of its command. Call it after all commands are added. */
-export function addHelpHints(command: Command, path = command.name()): void {
+export function addHelpHints(command: Command, path = commandName): void {
   command.showHelpAfterError(`Run "${path} --help" for usage.`);
   for (const child of command.commands) {
     addHelpHints(child, `${path} ${child.name()}`);

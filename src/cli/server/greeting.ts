@@ -38,7 +38,7 @@ Your first API key, shown this once:
 
 It can read. Create a key that can also write:
 
-  WRITER=$(${commandName} keys create --account local --scope write:cheeses)
+  WRITER=$(${commandName} keys create --account local --scope "write:cheeses write:orders")
 `;
 }
 

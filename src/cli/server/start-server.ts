@@ -6,6 +6,7 @@ import type { App } from '../../app/build-app.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../../app/demo/demo.ts';
 import { typeOfKey } from '../../auth/keys/format.ts';
 import { consoleAccount } from '../../auth/keys/service.ts';
+import { commandName } from '../../command-name.ts';
 import { AppError } from '../../errors.ts';
 import { restoreTestOrders } from '../../orders/test-orders.ts';
 import { ConfigError } from '../../settings/parsers.ts';
@@ -159,7 +160,7 @@ async function keyOfStart(app: App, isEmpty: boolean): Promise<string | null> {
   }
   if (typeOfKey(localKey) !== 'test') {
     throw new ConfigError(
-      'The checksum of CURD_LOCAL_KEY is wrong, so a character is missing or changed. Take a key that "curd keys create" of a local shop printed.',
+      `The checksum of CURD_LOCAL_KEY is wrong, so a character is missing or changed. Take a key that "${commandName} keys create" of a local shop printed.`,
     );
   }
   const accounts = await keys.listAccounts();

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandName } from '../../command-name.ts';
 import { mailNames } from '../../settings/mail.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { reasonOf } from '../../system-errors.ts';
@@ -51,7 +52,7 @@ async function readFolder(folder: string): Promise<Templates> {
   for (const file of files.filter((name) => !name.startsWith('.'))) {
     if (!templateFiles.includes(file)) {
       throw new ConfigError(
-        `CURD_MAIL_TEMPLATES: ${join(folder, file)} is no template. "curd mail templates export <folder>" writes all of them with their names. Rename or remove the file.`,
+        `CURD_MAIL_TEMPLATES: ${join(folder, file)} is no template. "${commandName} mail templates export <folder>" writes all of them with their names. Rename or remove the file.`,
       );
     }
     const text = await readFile(join(folder, file), 'utf8').catch((error) => {

@@ -3,6 +3,7 @@
  * database. Each process keeps the offset in memory, and reads the row again before a request where it may have changed.
  */
 import { type Clock, machineTime } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup, readAlong } from '../../database/lookup.ts';
 import { chain } from '../../maybe-promise.ts';
@@ -70,7 +71,7 @@ async function requireUnmoved(database: Sql): Promise<void> {
   const row = await clockQueries(database).find();
   if ((row?.clock_advanced_ms ?? 0) > 0) {
     throw new ConfigError(
-      'The clock of this shop was moved forward: its orders, sessions and keys have times that are in the future. Set CURD_CLOCK=movable, or empty the shop, which sets the clock back: curd reset --clock movable',
+      `The clock of this shop was moved forward: its orders, sessions and keys have times that are in the future. Set CURD_CLOCK=movable, or empty the shop, which sets the clock back: ${commandName} reset --clock movable`,
     );
   }
 }

@@ -1,5 +1,6 @@
 /** Opens resets and snapshots of a shop that is not in production. */
 import type { KeyService } from '../../auth/keys/service.ts';
+import { commandName } from '../../command-name.ts';
 import { findNewerSchema } from '../../database/migrate.ts';
 import { AppError } from '../../errors.ts';
 import type { AreaDependencies } from '../../http/area.ts';
@@ -27,7 +28,7 @@ export function openSnapshots(dependencies: Dependencies) {
     if ((await keys.countLive()) > 0) {
       throw new AppError(
         'conflict',
-        'This shop has live keys, as production shops do. If it is not a production shop, revoke them first: curd keys revoke <id>',
+        `This shop has live keys, as production shops do. If it is not a production shop, revoke them first: ${commandName} keys revoke <id>`,
       );
     }
     const newer = await findNewerSchema(database);

@@ -1,5 +1,6 @@
 /** Snapshots of a shop: creates, lists and deletes them, and brings the shop back to one. */
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import { shopSize } from '../../database/checks/size.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
@@ -75,7 +76,7 @@ export function createSnapshotService(dependencies: Dependencies): SnapshotServi
     if ((await shopSize(database)) > shopBytesMax) {
       throw new AppError(
         'conflict',
-        'The shop is larger than 1 GiB, and snapshots are for smaller ones. Use curd backup, or a copy of the database.',
+        `The shop is larger than 1 GiB, and snapshots are for smaller ones. Use ${commandName} backup, or a copy of the database.`,
       );
     }
   }

@@ -1,6 +1,7 @@
 /** Events of the whole shop. */
 import type { KeyService } from '../../auth/keys/service.ts';
 import { type Clock, timestamp } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import { AppError } from '../../errors.ts';
 import { recordEvents } from '../../event-log/record.ts';
 import { withdrawnEvent } from '../../event-log/withdrawn.ts';
@@ -18,7 +19,7 @@ export function shopTriggers({ clock, keys }: Dependencies): Triggers {
       run: () => {
         throw new AppError(
           'conflict',
-          'shop.reset is the event of a reset, which deletes cheeses, orders and customers. If you want that, send POST /v2/sandbox/reset, or run "curd reset".',
+          `shop.reset is the event of a reset, which deletes cheeses, orders and customers. If you want that, send POST /v2/sandbox/reset, or run "${commandName} reset".`,
         );
       },
     },

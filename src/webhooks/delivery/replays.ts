@@ -1,5 +1,6 @@
 /** Sends events to an endpoint again: one delivery, or a range of the log. */
 import type { Clock } from '../../clock.ts';
+import { commandName } from '../../command-name.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { isDryRun, nextDryId } from '../../database/dry-run.ts';
@@ -80,7 +81,7 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
     if (row.status === 'disabled') {
       throw new AppError(
         'conflict',
-        'The endpoint is disabled, so nothing is sent to it. Enable it first: POST /v2/webhook-endpoints/{endpointId}/enable or "curd webhooks enable <id>".',
+        `The endpoint is disabled, so nothing is sent to it. Enable it first: POST /v2/webhook-endpoints/{endpointId}/enable or "${commandName} webhooks enable <id>".`,
       );
     }
     return { row, waiting: (await webhookQueries(tx).countOpen(id))?.count ?? 0 };

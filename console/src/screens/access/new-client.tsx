@@ -3,6 +3,7 @@ import { Checkbox, InputBase, MultiSelect, Select, Text, TextInput } from '@mant
 import { useState } from 'react';
 import type { Body, Result } from '../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../data/queries.ts';
+import { shopCommand } from '../../environment.ts';
 import { invalidate } from '../../parts/action.ts';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 
@@ -101,7 +102,7 @@ export function NewClient({ onCreated, onClose }: Props) {
         onChange={({ currentTarget }) => setNative(currentTarget.checked)}
       />
       <Text size="sm" c="dimmed">
-        Only the command line registers a client that may request admin: npx curd clients create --help
+        Only the command line registers a client that may request admin: {shopCommand} clients create --help
       </Text>
     </FormDialog>
   );

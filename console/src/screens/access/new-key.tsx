@@ -3,6 +3,7 @@ import { Alert, Code, Radio, Select, Stack, Text, TextInput } from '@mantine/cor
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
+import { shopCommand } from '../../environment.ts';
 import { invalidate } from '../../parts/action.ts';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { bodyOf, isComplete, type KeyKind, type NewKeyScope, newDraft, rightsOf } from './key-draft.ts';
@@ -122,7 +123,7 @@ function AdminCommand({ account }: { readonly account: string }) {
       <Code
         block
         style={{ whiteSpace: 'pre-wrap' }}
-      >{`npx curd keys create --account ${quoted} --scope admin`}</Code>
+      >{`${shopCommand} keys create --account ${quoted} --scope admin`}</Code>
     </div>
   );
 }

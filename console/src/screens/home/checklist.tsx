@@ -8,7 +8,7 @@ import type { Curd } from '../../../../client/src/index.ts';
 import { firstSteps } from '../../data/live.ts';
 import { queryClient, useCurd } from '../../data/queries.ts';
 import { useStatus } from '../../data/status.ts';
-import { shopEnvironment } from '../../environment.ts';
+import { shopCommand, shopEnvironment } from '../../environment.ts';
 import { positionBefore } from './event-position.ts';
 import { isStep } from './first-steps.ts';
 
@@ -143,7 +143,7 @@ function Steps({ done, status, has, mark }: StepsProps) {
       how: isOnPostgres ? (
         <Text size="sm">With the tools of PostgreSQL, for example pg_dump.</Text>
       ) : (
-        <Code block>npx curd backup shop.tar</Code>
+        <Code block>{shopCommand} backup shop.tar</Code>
       ),
       ...(isOnPostgres ? { onTick: () => mark('backup') } : {}),
     },

@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react';
 import { type ImportOptions, isCurdError } from '../../../../client/src/index.ts';
 import { useSignedIn } from '../../data/queries.ts';
+import { shopCommand } from '../../environment.ts';
 import { DropZone } from '../../parts/fields/drop-zone.tsx';
 import { Loading, PageTitle } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
@@ -70,7 +71,9 @@ export default function Import() {
     if (!accept.split(',').some((extension) => file.name.toLowerCase().endsWith(extension))) {
       setRefusal(`${file.name} is not a file of cheeses: its name must end in .csv, .json or .ndjson.`);
     } else if (file.size > bytesMax) {
-      setRefusal(`${file.name} has more than 10 MiB. Import it with: curd import cheeses ${file.name}`);
+      setRefusal(
+        `${file.name} has more than 10 MiB. Import it with: ${shopCommand} import cheeses ${file.name}`,
+      );
     } else {
       const columns = await readColumns(file);
       setMapping(guessMapping(columns));
@@ -195,7 +198,7 @@ function Beginning({ onFiles }: { readonly onFiles: (files: File[]) => void }) {
       <DropZone action="Choose a file" accept={accept} onFiles={onFiles} />
       <Text size="sm" c="dimmed">
         A CSV, JSON or NDJSON file of at most 10 MiB. Before anything is written, you see what would happen. A
-        cheese is known by its category and name. Larger files: <Code>curd import cheeses</Code>
+        cheese is known by its category and name. Larger files: <Code>{shopCommand} import cheeses</Code>
       </Text>
     </>
   );

@@ -2,6 +2,7 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useApi, useCurd } from '../../data/queries.ts';
+import { shopCommand } from '../../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { DataTable } from '../../parts/tables/data-table.tsx';
 import { EarlierButton, useNewestFirst } from '../../parts/tables/newest-first.tsx';
@@ -67,7 +68,7 @@ function Transport() {
       {paused ? (
         <Alert color="yellow" variant="light" mb="sm" title="Mails wait">
           The shop was copied or restored, so the shop that it comes from may send them. Run{' '}
-          <b>npx curd mail resume</b> to send them, or <b>npx curd mail discard</b> to drop them.
+          <b>{shopCommand} mail resume</b> to send them, or <b>{shopCommand} mail discard</b> to drop them.
         </Alert>
       ) : null}
       {fault === null ? null : (

@@ -1,13 +1,14 @@
 /** The last result of `curd doctor`. The server does not run the check itself: it reads everything. */
 import { Alert, Badge, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useApi } from '../../data/queries.ts';
+import { shopCommand } from '../../environment.ts';
 import { Loading } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { type DoctorRun, readLastDoctorRun } from './status.ts';
 
 const oldMs = 7 * 86_400_000;
-const command = 'npx curd doctor';
+const command = `${shopCommand} doctor`;
 
 function Findings({ run }: { readonly run: DoctorRun }) {
   const findings = run.checks.flatMap(({ check, findings: found }) =>

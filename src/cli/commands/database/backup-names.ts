@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../../clock.ts';
+import { commandName } from '../../../command-name.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 
 /** Part of the name of a backup, replaced by the time of the backup. */
@@ -35,7 +36,7 @@ export function dateOf(timestamp: string): string {
 export function requireSeveralNames(keep: number | undefined, pattern: string, target: string): void {
   if (keep !== undefined && !basename(pattern).includes(datePlaceholder)) {
     throw new ConfigError(
-      `--keep needs backups with different names, and ${target} is neither a folder that exists nor a name with ${datePlaceholder}. Create the folder first, or name the file like "curd backup backups/shop-${datePlaceholder}.tar --keep ${keep}".`,
+      `--keep needs backups with different names, and ${target} is neither a folder that exists nor a name with ${datePlaceholder}. Create the folder first, or name the file like "${commandName} backup backups/shop-${datePlaceholder}.tar --keep ${keep}".`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { create } from 'tar';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import { systemClock, timestamp } from '../../../clock.ts';
+import { commandName } from '../../../command-name.ts';
 import { openDatabase } from '../../../database/open.ts';
 import { copyDatabaseFile, storeBackupTime } from '../../../database/sqlite/database-file.ts';
 import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
@@ -56,7 +57,7 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
   const config = await configForExistingShop(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
-      'A shop on PostgreSQL is backed up with pg_basebackup or pg_dump: see docs/operations.md. "curd copy --to sqlite:<file>" also writes one file.',
+      `A shop on PostgreSQL is backed up with pg_basebackup or pg_dump: see docs/operations.md. "${commandName} copy --to sqlite:<file>" also writes one file.`,
     );
   }
   const { file: databaseFile } = config.database;

@@ -1,5 +1,6 @@
 import { composeShop } from '../../../app/compose.ts';
 import { type Clock, clockState, systemClock } from '../../../clock.ts';
+import { commandName } from '../../../command-name.ts';
 import { type Finding, Findings } from '../../../database/checks/findings.ts';
 import { checkTransactionIds } from '../../../database/checks/transaction-ids.ts';
 import type { Database, Sql } from '../../../database/database.ts';
@@ -150,7 +151,7 @@ async function checkClock(database: Database): Promise<Finding[]> {
 function movedClock(clock: Clock): Finding[] {
   const moved = new Findings(
     'the time of the shop was moved forward',
-    'nothing where that is a test; "curd reset" empties the shop and sets the clock back',
+    `nothing where that is a test; "${commandName} reset" empties the shop and sets the clock back`,
     true,
   );
   if (clock.advancedMs() > 0) {
@@ -162,7 +163,7 @@ function movedClock(clock: Clock): Finding[] {
 
 /** Integrity check of an SQLite file. PostgreSQL checks its own pages. */
 async function checkDatabaseFile(config: Config): Promise<Finding[]> {
-  const broken = new Findings('errors in the database file', 'restore a backup ("curd restore")');
+  const broken = new Findings('errors in the database file', `restore a backup ("${commandName} restore")`);
   if (config.database.engine === 'sqlite') {
     const { integrityErrors } = await import('../../../database/sqlite/database-file.ts');
     for (const error of integrityErrors(config.database.file)) {

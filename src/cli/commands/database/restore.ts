@@ -10,6 +10,7 @@ import {
   type ShopContents,
 } from '../../../app/shop-contents.ts';
 import { systemClock, timestamp } from '../../../clock.ts';
+import { commandName } from '../../../command-name.ts';
 import type { Sql } from '../../../database/database.ts';
 import { migrate, requireOwnSchema } from '../../../database/migrate.ts';
 import { openDatabase } from '../../../database/open.ts';
@@ -42,7 +43,7 @@ export async function runRestore(name: string, options: OptionsOf<typeof restore
   const config = readConfig(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
-      'A backup is restored on SQLite. Leave CURD_DATABASE out, then run "curd copy --to postgres://..." to copy it to PostgreSQL.',
+      `A backup is restored on SQLite. Leave CURD_DATABASE out, then run "${commandName} copy --to postgres://..." to copy it to PostgreSQL.`,
     );
   }
   const source = resolve(name);
@@ -104,7 +105,7 @@ function requireEnvironment(where: string, file: string, environment: Environmen
   const stored = environmentIn(file);
   if (stored !== null && stored !== environment) {
     throw new ConfigError(
-      `${where} a ${stored} shop, but the settings are for ${environment}: set CURD_ENVIRONMENT=${stored}. After the restore, "curd environment change" can change it. Nothing was changed.`,
+      `${where} a ${stored} shop, but the settings are for ${environment}: set CURD_ENVIRONMENT=${stored}. After the restore, "${commandName} environment change" can change it. Nothing was changed.`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { countContents } from '../../../app/shop-contents.ts';
 import { parseCheese } from '../../../cheeses/schemas.ts';
 import type { CheeseService } from '../../../cheeses/service.ts';
 import { systemClock, timestamp } from '../../../clock.ts';
+import { commandName } from '../../../command-name.ts';
 import type { Sql } from '../../../database/database.ts';
 import { skipEvents } from '../../../mail/pause.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
@@ -61,7 +62,7 @@ export async function runSeed(options: OptionsOf<typeof seedOptions>): Promise<v
       printResult(
         options,
         { customers, orders, seed, until: to },
-        `Added ${pluralize(customers, 'customer')} and ${pluralize(orders, 'order')} of the 90 days until ${to}. "curd customers reset-password <username>" lets one of them log in.`,
+        `Added ${pluralize(customers, 'customer')} and ${pluralize(orders, 'order')} of the 90 days until ${to}. "${commandName} customers reset-password <username>" lets one of them log in.`,
       );
     } finally {
       await shop.close();
@@ -77,7 +78,7 @@ async function requireNoCustomers(tx: Sql): Promise<void> {
   const { customers, orders } = await countContents(tx);
   if (customers > 0 || orders > 0) {
     throw new ConfigError(
-      `The shop has ${pluralize(customers, 'customer')} and ${pluralize(orders, 'order')} already. Run "curd reset --yes" first, which deletes them.`,
+      `The shop has ${pluralize(customers, 'customer')} and ${pluralize(orders, 'order')} already. Run "${commandName} reset --yes" first, which deletes them.`,
     );
   }
 }
@@ -95,7 +96,7 @@ async function orderableCheeses(tx: Sql, cheeses: CheeseService): Promise<number
   });
   if (ids.length === 0) {
     throw new ConfigError(
-      `None of the first ${cheesesMax} cheeses is available with a price and without tracked stock. Import cheeses, or restore the demo with "curd reset --yes".`,
+      `None of the first ${cheesesMax} cheeses is available with a price and without tracked stock. Import cheeses, or restore the demo with "${commandName} reset --yes".`,
     );
   }
   return ids.toSorted((a, b) => a - b);

@@ -1,4 +1,5 @@
 /** Options of the commands on caches. */
+import { commandName } from '../../../command-name.ts';
 import { ConfigError, type Parser } from '../../../settings/parsers.ts';
 import { repeatableOption, requiredOption } from '../../framework/options.ts';
 
@@ -52,5 +53,5 @@ export const purgerOptions = {
 };
 
 export const deletePurgerOptions = {
-  purgeUrl: requiredOption('url', 'URL of the cache, as "curd edge list" shows it', parsePurgeUrl),
+  purgeUrl: requiredOption('url', `URL of the cache, as "${commandName} edge list" shows it`, parsePurgeUrl),
 };

@@ -1,3 +1,4 @@
+import { commandName } from '../../../command-name.ts';
 import { createLog } from '../../../log.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
@@ -35,7 +36,7 @@ export function deletePurgedCache(options: OptionsOf<typeof deletePurgerOptions>
   return withShop(options, async ({ edge }) => {
     const { purgeUrl } = options;
     if (!(await edge.delete(purgeUrl))) {
-      throw new ConfigError(`${purgeUrl} was never purged. "curd edge list" shows the caches.`);
+      throw new ConfigError(`${purgeUrl} was never purged. "${commandName} edge list" shows the caches.`);
     }
     printResult(options, { deleted: purgeUrl }, `${purgeUrl} is forgotten.`);
   });

@@ -1,4 +1,5 @@
 import type { ComposedShop } from '../../../app/compose.ts';
+import { commandName } from '../../../command-name.ts';
 import type { SnapshotService } from '../../../sandbox/snapshots/service.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { resetOptions } from '../../framework/command-options.ts';
@@ -20,7 +21,7 @@ export function createSnapshot(name: string, options: CommandOptions): Promise<v
     printResult(
       options,
       snapshot,
-      `Snapshot ${snapshot.id} is made. To go back to it: curd snapshots restore ${snapshot.id} --yes`,
+      `Snapshot ${snapshot.id} is made. To go back to it: ${commandName} snapshots restore ${snapshot.id} --yes`,
     );
   });
 }

@@ -1,6 +1,7 @@
 /** `curd trigger`: makes an event happen. */
 import type { Principal } from '../../../access/principal.ts';
 import { eventTypes } from '../../../app/event-types.ts';
+import { commandName } from '../../../command-name.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
@@ -31,7 +32,9 @@ export async function triggerEvent(
     return;
   }
   if (type === undefined) {
-    throw new ConfigError('The type of an event is missing. "curd trigger --list" prints the types.');
+    throw new ConfigError(
+      `The type of an event is missing. "${commandName} trigger --list" prints the types.`,
+    );
   }
   await withShop(options, async ({ sandbox: { triggers }, contextOf }) => {
     if (triggers === null) {

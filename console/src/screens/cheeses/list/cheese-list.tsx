@@ -5,6 +5,7 @@ import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Cheese } from '../../../../../client/src/index.ts';
 import { useSignedIn } from '../../../data/queries.ts';
+import { shopCommand } from '../../../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../../parts/tables/paged-table.tsx';
@@ -73,7 +74,7 @@ export function CheeseList() {
           name="cheeses"
           columns={csvColumns}
           read={(max) => curd.cheeses.list({ ...filters, limit: 100 }).take(max)}
-          remedy="For all of them, run: curd export cheeses cheeses.csv"
+          remedy={`For all of them, run: ${shopCommand} export cheeses cheeses.csv`}
         />
         {person.mayWriteCheeses ? (
           <Button
