@@ -1,5 +1,6 @@
 /** The SMTP transport: TLS, certificates, timeouts of connections, and the conversation that a test mail shows. */
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { suite, test } from 'node:test';
 import { openMailSender } from '../../src/mail/transport/open-sender.ts';
 import type { MailResult, MailSender } from '../../src/mail/transport/transport.ts';
@@ -74,6 +75,21 @@ suite('A mail over SMTP', () => {
     assert.match(text, /^> AUTH PLAIN/m);
     const encoded = Buffer.from('\0shop\0a-secret-password').toString('base64');
     assert.ok(!text.includes('a-secret-password') && !text.includes(encoded), text);
+  });
+
+  test('is tried again where the mail server answers MAIL FROM with something that is no SMTP', async (t) => {
+    const server = createServer((socket) => {
+      cleanUp(t, () => socket.destroy());
+      socket.write('220 ready\r\n');
+      socket.on('data', (bytes) => socket.write(/^EHLO/.test(`${bytes}`) ? '250 8BITMIME\r\n' : 'what?\r\n'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUp(t, () => server.close());
+    const { outcome, reason } = await send(t, (server.address() as AddressInfo).port, {
+      isVerified: false,
+    });
+    assert.equal(outcome, 'later', reason ?? '');
+    assert.match(reason ?? '', /what\?/);
   });
 
   test('is refused for good where SMTP cannot carry the address', async (t) => {

@@ -16,6 +16,9 @@ const tlsFailure = /CERT|TLS|SSL/;
 /** Commands before a mail: what the server refuses there, it refuses for every mail. */
 const beforeMail = ['CONN', 'EHLO', 'HELO', 'STARTTLS', 'MAIL FROM'];
 
+/** The command of an error that the SMTP client found by itself. */
+const beforeSending = 'API';
+
 export function resultOfError(error: SmtpError): MailResult {
   const { code = '', originalCode = '', command = '', responseCode = 0 } = error;
   const reason = withoutAddresses(error.message);
@@ -24,7 +27,7 @@ export function resultOfError(error: SmtpError): MailResult {
   if (code === 'EAUTH' || isTls || (isPermanent && beforeMail.includes(command))) {
     return { outcome: 'senderRefused', reason };
   }
-  if (code === 'EENVELOPE' && responseCode === 0) {
+  if (code === 'EENVELOPE' && command === beforeSending) {
     return { outcome: 'refused', reason: 'SMTP cannot carry the address, or the mail server cannot' };
   }
   return { outcome: isPermanent ? 'refused' : 'later', reason };
