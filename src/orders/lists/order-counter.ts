@@ -58,7 +58,7 @@ function sumChanges(changes: readonly CountChange[]): OrderCountRow[] {
   for (const change of changes) {
     for (const owner of ownersOf(change)) {
       for (const day of [allDays, change.day]) {
-        const key = JSON.stringify([owner, day]);
+        const key = `${owner} ${day}`;
         const row = rows.get(key) ?? [owner, day, ...orderStatuses.map(() => 0)];
         add(row, change.old_status, -1);
         add(row, change.new_status, 1);
