@@ -18,10 +18,16 @@ declare module 'fastify' {
 const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, Dry-Run, X-Simulated, X-Clock, WWW-Authenticate';
 
+export interface CorsRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly cors?: CorsPolicy;
+}
+
 interface Dependencies {
   /** CURD_CORS_ORIGINS. */
   readonly origins: readonly string[];
-  readonly routes: readonly { readonly method: string; readonly path: string; readonly cors?: CorsPolicy }[];
+  readonly routes: readonly CorsRoute[];
 }
 
 /** Returns a function that sets the headers of a response. */

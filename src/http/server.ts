@@ -1,25 +1,27 @@
-/** The HTTP server: settings of the framework, headers of every response, and responses to requests that match no route. */
+/** The HTTP server: settings of the framework, and responses to requests that match no route. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify';
 import type { Clock } from '../clock.ts';
-import { AppError, isFailure } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
-import { clientNetwork } from './client-ip.ts';
-import { createCors, setPreflightHeaders } from './cors.ts';
+import { CommonResponses, fixedHeadersOf, noRoute } from './common-responses.ts';
+import { setPreflightHeaders } from './cors.ts';
 import type { PipelineDependencies, RequestRecorder } from './exchange.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { RecentFailures } from './metrics/recent-failures.ts';
-import { createErrorLog, createRequestLog } from './metrics/request-log.ts';
 import { dryRunEcho } from './pipeline/dry-run.ts';
 import { registerRoute } from './pipeline/pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
-import { repeatedHeader } from './repeated-headers.ts';
-import { setClockHeader } from './responses/clock-header.ts';
-import { errorBody, toAppError } from './responses/error-body.ts';
+import { errorBody } from './responses/error-body.ts';
 import { statusOf } from './responses/error-mapping.ts';
-import { createErrorSender } from './responses/send-error.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
 import { createRequestIds } from './trace.ts';
@@ -46,37 +48,12 @@ export interface ServerDependencies extends Omit<PipelineDependencies, 'recordRe
 
 /** Creates a server with the given routes. It does not listen. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
-  const { config, clock, log, metrics, rawRoutes } = dependencies;
+  const { config, clock, rawRoutes } = dependencies;
   const requestId = createRequestIds(clock);
   const allRoutes = [...routes.flatMap(registrationsOf), ...rawRoutes];
   const routeTable = createRouteTable(allRoutes);
-  const setCorsHeaders = createCors({ origins: config.corsOrigins, routes: allRoutes });
-  const app = Fastify({
-    logger: false,
-    bodyLimit: bodyBytesMax,
-    genReqId: (request) => requestId(request.headers['x-request-id']),
-    // Uploads may take the longest; the pipeline ends other bodies sooner.
-    requestTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs),
-    keepAliveTimeout: config.idleTimeoutMs,
-    // Later than the request timeout, so that a slow client gets its 408 before the connection is closed.
-    connectionTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs) + 5000,
-    trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
-    return503OnClosing: false,
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      maxParamLength: parameterLengthMax,
-      querystringParser: (text) =>
-        (text === '' ? noQuery : new URLSearchParams(text)) as unknown as Record<string, unknown>,
-    },
-    frameworkErrors: (error, request, reply) => {
-      request.startedAt = performance.now();
-      setCommonHeaders(request, reply);
-      sendError(error, request, reply);
-    },
-    clientErrorHandler: (error, socket) => respondToUnparsed(error, socket, config, requestId()),
-    // headerError checks the Host header, because the response of Node has no body.
-    http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
-  });
+  const common = new CommonResponses(dependencies, allRoutes, routeTable);
+  const app = Fastify(optionsOf(config, common, requestId));
 
   app.server.headersTimeout = config.headersTimeoutMs;
   app.server.maxConnections = config.connectionsMax;
@@ -87,72 +64,11 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('exchange', null);
   app.decorateRequest('startedAt', 0);
 
-  const fixedHeaders = fixedHeadersOf(config);
-  const writeError = createErrorSender(config, clock);
-  const logOptions = { log, clock, withClientIp: config.logClientIp };
-  const logError = createErrorLog(logOptions, dependencies.failures, (error, request) =>
-    dependencies.requestLog.describe(request, statusOf(error), performance.now() - request.startedAt, error),
-  );
-
-  function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-    reply.header('x-request-id', request.id).headers(fixedHeaders);
-    setCorsHeaders(request, reply);
-    setClockHeader(reply, clock);
-    if (request.headers['dry-run'] !== undefined) {
-      reply.headers(dryRunEcho(request.headers));
-    }
-  }
-
-  const logResponse = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
-
-  /** Called wherever a response is sent: an onResponse hook of Fastify would take 9 us of the 40 us of a request. */
-  function recordResponse(request: FastifyRequest, status: number, error: AppError | null = null): void {
-    const milliseconds = performance.now() - request.startedAt;
-    metrics.record(request, status, milliseconds);
-    logResponse?.(request, status, milliseconds);
-    dependencies.requestLog.record(request, status, milliseconds, error);
-  }
-
-  /** Checked before the body is read: 404 and 405 come before errors of the body. */
-  function refusalOfHead(request: FastifyRequest): AppError | undefined {
-    return request.is404 ? refusalOfPath(request) : headerError(request);
-  }
-
-  /** Requests to unknown paths are counted, because their responses cost something too. */
-  function refusalOfPath(request: FastifyRequest): AppError {
-    try {
-      dependencies.rateLimits.countClientIp(clientNetwork(request.ip), 'public');
-    } catch (error) {
-      return error as AppError;
-    }
-    return noRoute(request, routeTable);
-  }
-
-  function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const error = toAppError(thrown, request.routeOptions?.bodyLimit);
-    const status = statusOf(error);
-    if (isFailure(error.code) && error !== request.exchange?.simulation?.error) {
-      logError(error, request);
-    }
-    writeError(error, request, reply);
-    recordResponse(request, status, error);
-  }
-
-  app.addHook('onRequest', (request, reply, done) => {
-    request.startedAt = performance.now();
-    setCommonHeaders(request, reply);
-    if (reply.raw.socket === null && !request.raw.destroyed) {
-      // This request waits behind another one of its connection, which has no complete response yet. One response at a
-      // time bounds what a client costs that sends many requests and reads nothing.
-      reply.raw.once('socket', () => done(refusalOfHead(request)));
-    } else {
-      done(refusalOfHead(request));
-    }
-  });
+  app.addHook('onRequest', (request, reply, done) => common.begin(request, reply, done));
   app.server.on('checkExpectation', (request, response) => {
     respondToExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler((error, request, reply) => common.sendError(error, request, reply));
   app.setNotFoundHandler((request) => {
     throw noRoute(request, routeTable);
   });
@@ -162,7 +78,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
-  const reportFailure = (error: unknown, request: FastifyRequest) => logError(toAppError(error), request);
+  const { recordResponse, reportFailure, logError } = common;
   for (const route of routes) {
     registerRoute(app, route, { ...dependencies, recordResponse, reportFailure });
   }
@@ -180,12 +96,37 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   return app;
 }
 
-/** Headers that are equal in every response. */
-function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
+function optionsOf(
+  config: Config,
+  common: CommonResponses,
+  requestId: ReturnType<typeof createRequestIds>,
+): FastifyHttpOptions<RawServerDefault> {
+  const longestMs = Math.max(config.requestTimeoutMs, config.uploadTimeoutMs);
   return {
-    'x-environment': environment,
-    'x-content-type-options': 'nosniff',
-    ...(publicUrl?.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+    logger: false,
+    bodyLimit: bodyBytesMax,
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    // Uploads may take the longest; the pipeline ends other bodies sooner.
+    requestTimeout: longestMs,
+    keepAliveTimeout: config.idleTimeoutMs,
+    // Later than the request timeout, so that a slow client gets its 408 before the connection is closed.
+    connectionTimeout: longestMs + 5000,
+    trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
+    return503OnClosing: false,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: parameterLengthMax,
+      querystringParser: (text) =>
+        (text === '' ? noQuery : new URLSearchParams(text)) as unknown as Record<string, unknown>,
+    },
+    frameworkErrors: (error, request, reply) => {
+      request.startedAt = performance.now();
+      common.setHeaders(request, reply);
+      common.sendError(error, request, reply);
+    },
+    clientErrorHandler: (error, socket) => respondToUnparsed(error, socket, config, requestId()),
+    // headerError checks the Host header, because the response of Node has no body.
+    http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
   };
 }
 
@@ -193,16 +134,6 @@ function registrationsOf(route: Route) {
   const path = fullPath(route);
   const methods = route.method === 'GET' && !route.mutatesOnGet ? ['GET', 'HEAD'] : [route.method];
   return methods.map((method) => ({ method, path, cors: route.cors ?? ('public' as const) }));
-}
-
-function noRoute(request: FastifyRequest, routeTable: RouteTable): AppError {
-  const methods = routeTable.methodsOf(request.url.split('?', 1)[0] ?? '');
-  if (methods.length === 0) {
-    return new AppError('notFound', 'There is nothing at this path. The page /docs lists every endpoint.');
-  }
-  return new AppError('methodNotAllowed', `This path supports ${methods.join(', ')}.`, {
-    details: { allows: methods },
-  });
 }
 
 /** OPTIONS and preflights need no credential and are not counted (RFC 9110, section 9.3.7; Fetch, section 4.8). */
@@ -217,17 +148,6 @@ function respondToOptions(
   }
   setPreflightHeaders(request, reply, methods);
   return reply.code(204).header('Allow', methods.join(', ')).send();
-}
-
-/** HTTP/1.1 requires one Host header (RFC 9112, section 3.2). Some other headers must not be repeated. */
-function headerError({ headers, raw }: FastifyRequest): AppError | undefined {
-  if (headers.host === undefined && raw.httpVersion === '1.1') {
-    return new AppError('badRequest', 'Host: the header is required.');
-  }
-  const repeated = repeatedHeader(raw.rawHeaders);
-  return repeated === undefined
-    ? undefined
-    : new AppError('badRequest', `${repeated}: the header is repeated. Send it once.`);
 }
 
 /** Node does not pass a request to the framework when its Expect header is not 100-continue. */

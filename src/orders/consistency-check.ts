@@ -42,54 +42,81 @@ const restore =
  * @param database a snapshot, because the compared rows must not change meanwhile
  * @param onProgress receives the id of the order that was checked last, and the last id
  */
-export async function checkOrders(
+export function checkOrders(
   database: Sql,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Finding[]> {
-  const totals = new Findings('orders whose total is not the sum of their lines', restore);
-  const paths = new Findings('orders whose status was reached by transitions that are not allowed', restore);
-  const reserved = new Findings(
+  return new OrderCheck(database).run(onProgress);
+}
+
+class OrderCheck {
+  readonly #database: Sql;
+  readonly #totals = new Findings('orders whose total is not the sum of their lines', restore);
+  readonly #paths = new Findings(
+    'orders whose status was reached by transitions that are not allowed',
+    restore,
+  );
+  readonly #reserved = new Findings(
     'open orders whose cheeses are not reserved, or closed orders whose cheeses are',
     restore,
   );
-  const missingJobs = new Findings(
+  readonly #missingJobs = new Findings(
     'placed orders that have no approval job, so that no server approves them',
     `approve or cancel them: "${commandName} orders approve <id>"`,
   );
-  const parked = new Findings(
+  readonly #parked = new Findings(
     'orders whose approval, shipping or delivery by itself failed too often and is not tried again',
     `remove the cause, then approve, ship, deliver or cancel them: "${commandName} orders approve <id>" ...`,
   );
-  const unneededJobs = new Findings(
+  readonly #unneededJobs = new Findings(
     'approval jobs of orders that are not placed',
     'delete these rows of the table background_job',
   );
-  const counts = new Findings(
+  readonly #counts = new Findings(
     'counts of orders that differ from the orders, by owner and day',
     `run "${commandName} doctor --repair", which counts again`,
   );
-
-  const lastId = (await database.get<{ id: number | null }>(sql`select max(id) as id from orders`))?.id ?? 0;
   /** There are few different histories. */
-  const allowed = new Map<string, boolean>();
-  for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit), pageSize)) {
+  readonly #allowed = new Map<string, boolean>();
+
+  constructor(database: Sql) {
+    this.#database = database;
+  }
+
+  async run(onProgress: (done: number, total: number) => void): Promise<Finding[]> {
+    const database = this.#database;
+    const lastId =
+      (await database.get<{ id: number | null }>(sql`select max(id) as id from orders`))?.id ?? 0;
+    for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit), pageSize)) {
+      await this.#checkPage(page);
+      onProgress(page.at(-1)?.id ?? lastId, lastId);
+    }
+    for await (const page of reservations(database)) {
+      this.#checkReservations(page);
+    }
+    await this.#checkJobs();
+    for (const { owner, day } of await orderCountQueries(database).listDifferences(1000)) {
+      this.#counts.add(`${owner}, ${day}`);
+    }
+    return [
+      ...[this.#totals, this.#paths, this.#reserved, this.#missingJobs],
+      ...[this.#parked, this.#unneededJobs, this.#counts],
+    ].flatMap((findings) => findings.found());
+  }
+
+  async #checkPage(page: readonly StoredOrder[]): Promise<void> {
     const openOrders: Pair[] = [];
     const waiting: number[] = [];
-    for (const { id, status, items, total_cents, needs_approval, history } of page) {
+    for (const order of page) {
+      const { id, status, items, total_cents, needs_approval } = order;
       const lines = tryParseJson<OrderItem[]>(items);
       if (lines === undefined || totalCents(lines) !== total_cents) {
-        totals.add(`order ${id}`);
+        this.#totals.add(`order ${id}`);
       }
       if (lines === undefined) {
         continue;
       }
-      const path = `${history ?? ''} ${status}`;
-      if (allowed.get(path) === undefined) {
-        allowed.set(path, isAllowed(path));
-      }
-      if (allowed.get(path) === false) {
-        paths.add(`order ${id}: ${statusesOf(history ?? '').join(', ')}; now ${status}`);
-      }
+      this.#checkHistory(order);
       if (id < firstRealId || !open.includes(status)) {
         continue;
       }
@@ -98,40 +125,47 @@ export async function checkOrders(
         waiting.push(id);
       }
     }
-    for (const id of await withoutReservation(database, openOrders)) {
-      reserved.add(`order ${id}`);
+    for (const id of await withoutReservation(this.#database, openOrders)) {
+      this.#reserved.add(`order ${id}`);
     }
-    for (const id of await withoutJob(database, waiting)) {
-      missingJobs.add(`order ${id}`);
+    for (const id of await withoutJob(this.#database, waiting)) {
+      this.#missingJobs.add(`order ${id}`);
     }
-    onProgress(page.at(-1)?.id ?? lastId, lastId);
   }
-  for await (const page of reservations(database)) {
+
+  #checkHistory({ id, status, history }: StoredOrder): void {
+    const path = `${history ?? ''} ${status}`;
+    if (this.#allowed.get(path) === undefined) {
+      this.#allowed.set(path, isAllowed(path));
+    }
+    if (this.#allowed.get(path) === false) {
+      this.#paths.add(`order ${id}: ${statusesOf(history ?? '').join(', ')}; now ${status}`);
+    }
+  }
+
+  #checkReservations(page: readonly StoredReservation[]): void {
     for (const { cheese_id, order_id, status, items } of page) {
       if (status === null) {
-        reserved.add(`order ${order_id}, which does not exist`);
+        this.#reserved.add(`order ${order_id}, which does not exist`);
       } else if (order_id < firstRealId || !open.includes(status) || !hasCheese(items, cheese_id)) {
-        reserved.add(`order ${order_id}, cheese ${cheese_id}`);
+        this.#reserved.add(`order ${order_id}, cheese ${cheese_id}`);
       }
     }
   }
-  for (const { key } of await database.all<{ key: string }>(sql`
-    select j.key from background_job j left join orders o on o.id = case when j.kind = ${orderApprovalKind} then cast(j.key as bigint) end
-    where j.kind = ${orderApprovalKind} and (o.id is null or o.status <> 'placed') limit 1000`)) {
-    unneededJobs.add(`order ${key}`);
+
+  async #checkJobs(): Promise<void> {
+    for (const { key } of await this.#database.all<{ key: string }>(sql`
+      select j.key from background_job j left join orders o on o.id = case when j.kind = ${orderApprovalKind} then cast(j.key as bigint) end
+      where j.kind = ${orderApprovalKind} and (o.id is null or o.status <> 'placed') limit 1000`)) {
+      this.#unneededJobs.add(`order ${key}`);
+    }
+    for (const { key, last_error } of await this.#database.all<{ key: string; last_error: string }>(sql`
+      select key, last_error from background_job
+      where kind in (${orderApprovalKind}, ${orderShippingKind}, ${orderDeliveryKind}) and parked_at is not null
+      limit 1000`)) {
+      this.#parked.add(`order ${key}: ${last_error}`);
+    }
   }
-  for (const { key, last_error } of await database.all<{ key: string; last_error: string }>(sql`
-    select key, last_error from background_job
-    where kind in (${orderApprovalKind}, ${orderShippingKind}, ${orderDeliveryKind}) and parked_at is not null
-    limit 1000`)) {
-    parked.add(`order ${key}: ${last_error}`);
-  }
-  for (const { owner, day } of await orderCountQueries(database).listDifferences(1000)) {
-    counts.add(`${owner}, ${day}`);
-  }
-  return [totals, paths, reserved, missingJobs, parked, unneededJobs, counts].flatMap((findings) =>
-    findings.found(),
-  );
 }
 
 function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {

@@ -1,44 +1,20 @@
 /**
- * The rules for placing, approving, shipping, delivering and cancelling orders. order-reader.ts reads orders.
+ * The rules for approving, shipping, delivering and cancelling orders. placing/ places them, order-reader.ts reads them.
  * Transactions lock in the order of database/lock-order.ts.
  */
 import type { Principal } from '../access/principal.ts';
-import type { KeyBudgets } from '../auth/keys/budgets.ts';
-import type { CheeseService } from '../cheeses/service.ts';
-import { type Clock, timestamp } from '../clock.ts';
-import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, invalidCredential } from '../errors.ts';
-import type { StockReservations } from '../stock/reservations.ts';
+import { AppError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { totalCents } from './money.ts';
-import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
-import {
-  lineErrors,
-  priceLines,
-  requireConfinedLines,
-  requireMaximum,
-  requireSum,
-  trackedKilograms,
-} from './order-lines.ts';
-import { type OrderRow, orderQueries } from './queries.ts';
-import type { OrderInput, ShippingAddress } from './schemas.ts';
+import { findRow, requireOwner, toOrder } from './order.ts';
+import { OrderPlacing, type PlaceOptions, type PlacingDependencies } from './placing/order-placing.ts';
+import type { OrderRow } from './queries.ts';
+import type { OrderInput } from './schemas.ts';
 import type { ShipmentInput } from './shipments/schemas.ts';
 import type { Shipments } from './shipments/shipments.ts';
-import { addOrderApprovalJob } from './transitions/approval-job.ts';
 import type { OrderApprovals } from './transitions/order-approvals.ts';
-import type { TestValues } from './transitions/test-values.ts';
-import type { Transition, Transitions } from './transitions/transitions.ts';
-
-const hourMs = 60 * 60_000;
-
-export interface PlaceOptions {
-  /** The customer for whom an operator places the order; otherwise it is that of the principal. */
-  readonly customerId?: number | undefined;
-  /** The highest total. */
-  readonly maxCents?: number | undefined;
-}
+import type { Transition } from './transitions/transitions.ts';
 
 export interface OrderService {
   /**
@@ -76,56 +52,18 @@ export interface OrderService {
   deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
 }
 
-interface Dependencies {
+interface Dependencies extends PlacingDependencies {
   readonly database: Database;
-  readonly clock: Clock;
-  readonly cheeses: CheeseService;
-  readonly customers: CustomerService;
-  readonly transitions: Transitions;
   readonly approvals: OrderApprovals;
-  readonly testValues: Pick<TestValues, 'noteOf'>;
-  readonly stock: StockReservations;
-  readonly budgets: Pick<KeyBudgets, 'spend'>;
   readonly shipments: Pick<Shipments, 'add'>;
-  readonly settings: {
-    readonly approvalDelayMs: number;
-    readonly requirePrice: boolean;
-    readonly ordersPerHour: number | null;
-  };
   /** See `firstIdIn`. */
   readonly firstId: number;
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, transitions, approvals, testValues } = dependencies;
-  const { stock, shipments, budgets, settings, firstId } = dependencies;
+  const { database, customers, transitions, approvals, shipments, firstId } = dependencies;
 
-  /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
-  async function lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
-    if (settings.ordersPerHour === null) {
-      return [];
-    }
-    // Orders more than an hour in the future were placed while the clock was ahead.
-    const [since, until] = [timestamp(clock.now() - hourMs), timestamp(clock.now() + hourMs)];
-    const [, recent] = await Promise.all([
-      orderQueries(tx).lockPlacer(placedBy),
-      orderQueries(tx).listRecent(placedBy, since, until),
-    ]);
-    return recent.map(({ created_at }) => created_at);
-  }
-
-  /** @throws AppError rateLimited */
-  function requireVelocity(recent: readonly string[]): void {
-    const oldest = settings.ordersPerHour === null ? undefined : recent.at(-settings.ordersPerHour);
-    if (oldest !== undefined) {
-      const retryAfterMs = Date.parse(oldest) + hourMs - clock.now();
-      throw new AppError(
-        'rateLimited',
-        `Too many orders within an hour: the limit is ${settings.ordersPerHour}.`,
-        { details: { retryAfterMs } },
-      );
-    }
-  }
+  const placing = new OrderPlacing(dependencies);
 
   /**
    * Makes a transition of an order, if the client knows its version.
@@ -147,70 +85,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   }
 
   return {
-    place: (context, principal, input, { customerId: ordering, maxCents } = {}) =>
-      context.transaction(async (tx) => {
-        if (ordering !== undefined) {
-          requireOperator(principal);
-        }
-        const customerId = ordering ?? principal.customerId;
-        // Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and
-        // whose orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour),
-        // stock. PostgreSQL runs the statements one after another, without a round trip between them.
-        const [rows, hasCustomer, recent, id] = await Promise.all([
-          cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger)),
-          customerId === null || customers.lockForUpdate(tx, customerId),
-          lockRecent(tx, principal.id),
-          orderQueries(tx).reserveId(),
-        ]);
-        if (!hasCustomer) {
-          throw ordering === undefined
-            ? invalidCredential('The customer of this session is gone.')
-            : new AppError('notFound', `There is no customer with the id ${ordering}.`);
-        }
-        requireVelocity(recent);
-        requireConfinedLines(input.items, rows, principal.limits);
-        const lines = priceLines(input.items, rows, settings.requirePrice);
-        const kilograms = trackedKilograms(lines, rows);
-        const reserve = () => (kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms));
-        if (lines.errors.length > 0) {
-          throw lineErrors(lines, await reserve());
-        }
-        const { items, isPriced } = lines;
-        if (maxCents !== undefined) {
-          requireMaximum(lines, maxCents);
-        }
-        requireSum(lines, principal.limits);
-        const now = clock.now();
-        const queries = orderQueries(tx);
-        const order = {
-          placed_by: principal.id,
-          customer_id: customerId,
-          items: JSON.stringify(items),
-          address: JSON.stringify(toShippingAddress(input.shippingAddress)),
-          notes: input.notes ?? null,
-          total_cents: totalCents(items),
-          created_at: timestamp(now),
-        };
-        const note = testValues.noteOf(order.notes);
-        // An order without prices waits for an operator.
-        const needsApproval = note === null ? !isPriced : note === 'test:never-approve';
-        // An order that is refused because of its stock has used up an id on PostgreSQL.
-        const [, row, left] = await Promise.all([
-          principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,
-          queries.insert(id, order, needsApproval),
-          reserve(),
-        ]);
-        if (left !== null) {
-          throw lineErrors(lines, left);
-        }
-        // Sent together with the order and the commit.
-        await Promise.all([
-          queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
-          needsApproval ? null : addOrderApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)),
-          transitions.record(tx, context, row, null),
-        ]);
-        return toOrder(row);
-      }),
+    place: (context, principal, input, options = {}) => placing.place(context, principal, input, options),
 
     async find(id, principal) {
       const row = await findRow(database, id, firstId);
@@ -269,32 +144,5 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         }
         return toOrder(row);
       }),
-  };
-}
-
-/** @throws AppError forbidden where the principal may not place orders for customers */
-function requireOperator({ scopes, confinedTo }: Principal): void {
-  if (!scopes.has('admin') || confinedTo !== null) {
-    throw new AppError(
-      'forbidden',
-      'customerId is for operators: it needs the scope admin, and no credential of a customer beside the key.',
-      { details: { scopes: ['admin'] } },
-    );
-  }
-}
-
-function toShippingAddress({
-  street,
-  city,
-  state,
-  zipCode,
-  country,
-}: OrderInput['shippingAddress']): ShippingAddress {
-  return {
-    street,
-    city,
-    state: state ?? null,
-    ...(zipCode === undefined ? {} : { zipCode }),
-    country: country.toUpperCase(),
   };
 }

@@ -19,89 +19,126 @@ const pageSize = 2000;
 const trackAgain = `track these cheeses again, which reserves their open orders: "${commandName} stock untrack <cheeseId>", "${commandName} stock set <cheeseId> <kg>"`;
 
 /** @param database a snapshot, because the compared rows must not change meanwhile */
-export async function checkStock(database: Sql): Promise<Finding[]> {
-  const sums = new Findings('stock whose reserved kilograms are not the sum of its reservations', trackAgain);
-  const lines = new Findings('reservations that differ from the lines of their orders', trackAgain);
-  const ended = new Findings('reservations of orders that have shipped or ended', trackAgain);
-  const quantities = new Findings('stock with a negative quantity on hand', trackAgain);
-  const statuses = new Findings(
+export function checkStock(database: Sql): Promise<Finding[]> {
+  return new StockCheck(database).run();
+}
+
+class StockCheck {
+  readonly #database: Sql;
+  readonly #sums = new Findings(
+    'stock whose reserved kilograms are not the sum of its reservations',
+    trackAgain,
+  );
+  readonly #lines = new Findings('reservations that differ from the lines of their orders', trackAgain);
+  readonly #ended = new Findings('reservations of orders that have shipped or ended', trackAgain);
+  readonly #quantities = new Findings('stock with a negative quantity on hand', trackAgain);
+  readonly #statuses = new Findings(
     'cheeses that the stock rule has set to sold, with another status',
     'set the status: "sold", then the one that you want',
   );
-  const flags = new Findings('cheeses that are marked as tracked without stock, or the reverse', trackAgain);
-  const counter = new Findings(
+  readonly #flags = new Findings(
+    'cheeses that are marked as tracked without stock, or the reverse',
+    trackAgain,
+  );
+  readonly #counter = new Findings(
     'counter of tracked cheeses that is wrong',
     `run "${commandName} doctor --repair", which counts again`,
   );
-  const parked = new Findings(
+  readonly #parked = new Findings(
     'cheeses whose status could not be changed by the stock rule and is not tried again',
     'remove the cause, then set the status yourself',
   );
-  const short = new Findings(
+  readonly #short = new Findings(
     'cheeses with less on hand than orders have reserved',
     'adjust the stock when more has arrived, or cancel orders',
     true,
   );
 
-  for (const row of await database.all<OfCheese & { reserved: number; total: number }>(sql`
-    select s.cheese_id, s.reserved, coalesce(r.total, 0) as total
-    from stock s left join (${reservedTotals}) r on r.cheese_id = s.cheese_id
-    where s.reserved <> coalesce(r.total, 0)
-    union all
-    select r.cheese_id, 0, r.total from (${reservedTotals}) r
-    where not exists (select 1 from stock s where s.cheese_id = r.cheese_id) limit 1000`)) {
-    sums.add(`cheese ${row.cheese_id}: ${row.reserved} kg instead of ${row.total} kg`);
+  constructor(database: Sql) {
+    this.#database = database;
   }
-  for await (const page of reservationsOfTracked(database)) {
-    for (const { cheese_id, order_id, reserved_kg, items } of page) {
-      const ordered = (tryParseJson<{ cheeseId: number; quantity: number }[]>(items) ?? [])
-        .filter(({ cheeseId }) => cheeseId === cheese_id)
-        .reduce((sum, { quantity }) => sum + quantity, 0);
-      if (ordered !== reserved_kg) {
-        lines.add(`order ${order_id}, cheese ${cheese_id}: ${reserved_kg} kg instead of ${ordered} kg`);
+
+  async run(): Promise<Finding[]> {
+    await this.#checkSums();
+    await this.#checkReservations();
+    await this.#checkQuantities();
+    await this.#checkFlags();
+    for (const { key, last_error } of await this.#database.all<{ key: string; last_error: string }>(sql`
+      select key, last_error from background_job
+      where kind = ${statusKind} and parked_at is not null limit 1000`)) {
+      this.#parked.add(`cheese ${key}: ${last_error}`);
+    }
+    return [
+      ...[this.#sums, this.#lines, this.#ended, this.#quantities, this.#statuses, this.#flags],
+      ...[this.#counter, this.#parked, this.#short],
+    ].flatMap((findings) => findings.found());
+  }
+
+  async #checkSums(): Promise<void> {
+    for (const row of await this.#database.all<OfCheese & { reserved: number; total: number }>(sql`
+      select s.cheese_id, s.reserved, coalesce(r.total, 0) as total
+      from stock s left join (${reservedTotals}) r on r.cheese_id = s.cheese_id
+      where s.reserved <> coalesce(r.total, 0)
+      union all
+      select r.cheese_id, 0, r.total from (${reservedTotals}) r
+      where not exists (select 1 from stock s where s.cheese_id = r.cheese_id) limit 1000`)) {
+      this.#sums.add(`cheese ${row.cheese_id}: ${row.reserved} kg instead of ${row.total} kg`);
+    }
+  }
+
+  async #checkReservations(): Promise<void> {
+    for await (const page of reservationsOfTracked(this.#database)) {
+      for (const { cheese_id, order_id, reserved_kg, items } of page) {
+        const ordered = (tryParseJson<{ cheeseId: number; quantity: number }[]>(items) ?? [])
+          .filter(({ cheeseId }) => cheeseId === cheese_id)
+          .reduce((sum, { quantity }) => sum + quantity, 0);
+        if (ordered !== reserved_kg) {
+          this.#lines.add(
+            `order ${order_id}, cheese ${cheese_id}: ${reserved_kg} kg instead of ${ordered} kg`,
+          );
+        }
+      }
+    }
+    for (const { order_id, cheese_id } of await this.#database.all<OfCheese & { order_id: number }>(sql`
+      select c.order_id, c.cheese_id from open_order_cheese c left join orders o on o.id = c.order_id
+      where c.reserved_kg > 0 and coalesce(o.status not in ('placed', 'approved'), true) limit 1000`)) {
+      this.#ended.add(`order ${order_id}, cheese ${cheese_id}`);
+    }
+  }
+
+  async #checkQuantities(): Promise<void> {
+    type Row = OfCheese & { on_hand: number; available: number; is_odd: 0 | 1 };
+    for (const row of await this.#database.all<Row>(sql`
+      select s.cheese_id, s.on_hand, s.on_hand - s.reserved as available,
+        case when s.set_sold = 1 and c.status <> 'sold' then 1 else 0 end as is_odd
+      from stock s join cheese c on c.id = s.cheese_id
+      where s.on_hand < 0 or s.on_hand < s.reserved or (s.set_sold = 1 and c.status <> 'sold') limit 1000`)) {
+      const name = `cheese ${row.cheese_id}`;
+      if (row.on_hand < 0) {
+        this.#quantities.add(`${name}: ${row.on_hand} kg`);
+      }
+      if (row.available < 0) {
+        this.#short.add(`${name}: ${-row.available} kg are missing`);
+      }
+      if (row.is_odd === 1) {
+        this.#statuses.add(name);
       }
     }
   }
-  for (const { order_id, cheese_id } of await database.all<OfCheese & { order_id: number }>(sql`
-    select c.order_id, c.cheese_id from open_order_cheese c left join orders o on o.id = c.order_id
-    where c.reserved_kg > 0 and coalesce(o.status not in ('placed', 'approved'), true) limit 1000`)) {
-    ended.add(`order ${order_id}, cheese ${cheese_id}`);
-  }
-  for (const row of await database.all<OfCheese & { on_hand: number; available: number; is_odd: 0 | 1 }>(sql`
-    select s.cheese_id, s.on_hand, s.on_hand - s.reserved as available,
-      case when s.set_sold = 1 and c.status <> 'sold' then 1 else 0 end as is_odd
-    from stock s join cheese c on c.id = s.cheese_id
-    where s.on_hand < 0 or s.on_hand < s.reserved or (s.set_sold = 1 and c.status <> 'sold') limit 1000`)) {
-    const name = `cheese ${row.cheese_id}`;
-    if (row.on_hand < 0) {
-      quantities.add(`${name}: ${row.on_hand} kg`);
+
+  async #checkFlags(): Promise<void> {
+    for (const { id } of await this.#database.all<{ id: number }>(sql`
+      select c.id from cheese c left join stock s on s.cheese_id = c.id
+      where (c.tracked = 1) <> (s.cheese_id is not null) limit 1000`)) {
+      this.#flags.add(`cheese ${id}`);
     }
-    if (row.available < 0) {
-      short.add(`${name}: ${-row.available} kg are missing`);
-    }
-    if (row.is_odd === 1) {
-      statuses.add(name);
+    const count = await this.#database.get<{ tracked: number; total: number }>(
+      sql`select tracked, (select count(*) from stock) as total from stock_count`,
+    );
+    if (count?.tracked !== count?.total) {
+      this.#counter.add(`${count?.tracked} instead of ${count?.total}`);
     }
   }
-  for (const { id } of await database.all<{ id: number }>(sql`
-    select c.id from cheese c left join stock s on s.cheese_id = c.id
-    where (c.tracked = 1) <> (s.cheese_id is not null) limit 1000`)) {
-    flags.add(`cheese ${id}`);
-  }
-  const count = await database.get<{ tracked: number; total: number }>(
-    sql`select tracked, (select count(*) from stock) as total from stock_count`,
-  );
-  if (count?.tracked !== count?.total) {
-    counter.add(`${count?.tracked} instead of ${count?.total}`);
-  }
-  for (const { key, last_error } of await database.all<{ key: string; last_error: string }>(sql`
-    select key, last_error from background_job
-    where kind = ${statusKind} and parked_at is not null limit 1000`)) {
-    parked.add(`cheese ${key}: ${last_error}`);
-  }
-  return [sums, lines, ended, quantities, statuses, flags, counter, parked, short].flatMap((findings) =>
-    findings.found(),
-  );
 }
 
 const reservedTotals = sql`

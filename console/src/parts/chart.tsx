@@ -53,26 +53,14 @@ interface Panel extends Series {
   readonly onHover: (step: number | null) => void;
 }
 
+/** Texts of axes, and their lines. */
+const inkOf = (scheme: Panel['scheme']) => (scheme === 'dark' ? '#f3ecdf' : '#2b2418');
+const gridOf = (scheme: Panel['scheme']) => ({ stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 });
+
 function optionsOf(panel: Panel, width: number): UPlot.Options {
-  const {
-    times,
-    seconds,
-    index,
-    hasDates,
-    axisWidth,
-    scheme,
-    onHover,
-    showTick,
-    isLine = false,
-    before,
-  } = panel;
-  const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
-  const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
-  const color = colors[scheme][index] ?? text;
-  const every = Math.max(
-    1,
-    Math.ceil(times.length / Math.max(1, Math.floor((width - axisWidth) / dateWidth))),
-  );
+  const { seconds, index, hasDates, scheme, onHover, isLine = false, before } = panel;
+  const ink = inkOf(scheme);
+  const color = colors[scheme][index] ?? ink;
   const half = ((seconds[1] ?? 0) - (seconds[0] ?? 0)) / 2;
   return {
     width,
@@ -85,27 +73,7 @@ function optionsOf(panel: Panel, width: number): UPlot.Options {
       x: { range: (_, from, to) => [from - half, to + half] },
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
-    axes: [
-      {
-        stroke: text,
-        grid: { show: false },
-        ticks: { show: hasDates, stroke: grid.stroke },
-        size: hasDates ? axisHeight : 0,
-        // Counted from the last day backwards: today has a label.
-        splits: () => seconds.filter((_, step) => (seconds.length - 1 - step) % every === 0),
-        values: (_, splits) =>
-          splits.map((at) => (hasDates ? showMonthDay(new Date(at * 1000).toISOString()) : '')),
-      },
-      {
-        stroke: text,
-        grid,
-        ticks: { show: false },
-        size: axisWidth,
-        space: 32,
-        incrs: wholeSteps,
-        values: (_, splits) => splits.map(showTick),
-      },
-    ],
+    axes: axesOf(panel, width),
     series: [
       {},
       {
@@ -116,9 +84,41 @@ function optionsOf(panel: Panel, width: number): UPlot.Options {
       },
       ...(before === undefined
         ? []
-        : [{ stroke: text, width: 1.5, dash: [4, 4], points: { show: before.length < 2, size: 6 } }]),
+        : [{ stroke: ink, width: 1.5, dash: [4, 4], points: { show: before.length < 2, size: 6 } }]),
     ],
   };
+}
+
+function axesOf(
+  { times, seconds, hasDates, axisWidth, scheme, showTick }: Panel,
+  width: number,
+): UPlot.Axis[] {
+  const every = Math.max(
+    1,
+    Math.ceil(times.length / Math.max(1, Math.floor((width - axisWidth) / dateWidth))),
+  );
+  const [stroke, grid] = [inkOf(scheme), gridOf(scheme)];
+  return [
+    {
+      stroke,
+      grid: { show: false },
+      ticks: { show: hasDates, stroke: grid.stroke },
+      size: hasDates ? axisHeight : 0,
+      // Counted from the last day backwards: today has a label.
+      splits: () => seconds.filter((_, step) => (seconds.length - 1 - step) % every === 0),
+      values: (_, splits) =>
+        splits.map((at) => (hasDates ? showMonthDay(new Date(at * 1000).toISOString()) : '')),
+    },
+    {
+      stroke,
+      grid,
+      ticks: { show: false },
+      size: axisWidth,
+      space: 32,
+      incrs: wholeSteps,
+      values: (_, splits) => splits.map(showTick),
+    },
+  ];
 }
 
 function pathsOf(isLine: boolean): Pick<UPlot.Series, 'paths'> {

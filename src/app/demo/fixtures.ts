@@ -83,79 +83,133 @@ interface Fixtures {
   readonly cheeses: readonly number[];
 }
 
-/** Adds customers and orders in the transaction of `context`, in the order of their times. */
-export async function addFixtures(
-  { shop, clock, context, cheeses }: Fixtures,
-  options: FixtureOptions,
-): Promise<void> {
-  const [customers, orders] = [shop.customers.service, shop.orders.service];
-  const random = randomOf(options.seed);
-  const below = (count: number) => Math.floor(random() * count);
-  const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
-  /** The first ones more often. */
-  const pickPopular = <T>(values: readonly T[]): T => values[Math.floor(random() ** 2 * values.length)] as T;
-  const start = options.until - days * dayMs;
-  const popular = cheeses.map((id) => ({ id, rank: random() })).toSorted((a, b) => a.rank - b.rank);
-  const steps: Step[] = [];
-  const add = (at: number, run: Step['run']) => {
-    if (at <= options.until) {
-      steps.push({ at, run });
-    }
-  };
+/** A customer who registers in the first step that concerns it, and has an id from then on. */
+interface Person {
+  readonly since: number;
+  readonly shippingAddress: OrderInput['shippingAddress'];
+  id: number;
+}
 
-  const people = Array.from({ length: options.customers }, (_, index) => {
-    const [firstName, lastName] = [pick(firstNames), pick(lastNames)];
+/** Adds customers and orders in the transaction of `context`, in the order of their times. */
+export async function addFixtures(fixtures: Fixtures, options: FixtureOptions): Promise<void> {
+  for (const { at, run } of new FixturePlan(fixtures, options).steps()) {
+    fixtures.clock.set(at);
+    await run();
+  }
+}
+
+/** Plans the changes. The order of its random values decides what a seed stands for. */
+class FixturePlan {
+  readonly #context: Context;
+  readonly #customers: ComposedShop['customers']['service'];
+  readonly #orders: ComposedShop['orders']['service'];
+  readonly #options: FixtureOptions;
+  readonly #random: () => number;
+  readonly #start: number;
+  /** Cheeses, the popular ones first. */
+  readonly #cheeses: readonly number[];
+  readonly #steps: Step[] = [];
+
+  constructor({ shop, context, cheeses }: Fixtures, options: FixtureOptions) {
+    this.#context = context;
+    this.#customers = shop.customers.service;
+    this.#orders = shop.orders.service;
+    this.#options = options;
+    this.#random = randomOf(options.seed);
+    this.#start = options.until - days * dayMs;
+    this.#cheeses = cheeses
+      .map((id) => ({ id, rank: this.#random() }))
+      .toSorted((a, b) => a.rank - b.rank)
+      .map(({ id }) => id);
+  }
+
+  /** All changes in the order of their times. */
+  steps(): readonly Step[] {
+    const people = Array.from({ length: this.#options.customers }, (_, index) => this.#addPerson(index));
+    for (let count = 0; count < this.#options.orders; count += 1) {
+      this.#addOrder(this.#pickPopular(people));
+    }
+    return this.#steps.toSorted((a, b) => a.at - b.at);
+  }
+
+  #addPerson(index: number): Person {
+    const [firstName, lastName] = [this.#pick(firstNames), this.#pick(lastNames)];
     const username = `${firstName}.${lastName}.${index + 1}`.toLowerCase();
     const email = `${username}@example.com`;
     const password = `${username} has no password`;
     // Regular customers, who come first, registered early.
-    const since = start + Math.floor((index / options.customers) * random() * (days - 1) * dayMs);
-    const shippingAddress = { street: `${pick(streets)} ${1 + below(80)}`, ...pick(cities) };
-    const person = { since, shippingAddress, id: 0 };
-    add(since, async () => {
+    const share = (index / this.#options.customers) * this.#random();
+    const since = this.#start + Math.floor(share * (days - 1) * dayMs);
+    const street = `${this.#pick(streets)} ${1 + this.#below(80)}`;
+    const person = { since, shippingAddress: { street, ...this.#pick(cities) }, id: 0 };
+    this.#add(since, async () => {
       const input = { username, email, password, firstName, lastName };
-      person.id = (await customers.register(context, input)).id;
+      person.id = (await this.#customers.register(this.#context, input)).id;
     });
     return person;
-  });
+  }
 
-  for (let count = 0; count < options.orders; count += 1) {
-    const person = pickPopular(people);
-    const third = random() * 100;
-    const hour = (thirds.findIndex((limit) => third < limit) + random()) * 8;
+  #addOrder(person: Person): void {
+    const third = this.#random() * 100;
+    const hour = (thirds.findIndex((limit) => third < limit) + this.#random()) * 8;
     // More orders in later weeks.
-    const day = start + Math.floor(Math.sqrt(random()) * days) * dayMs;
+    const day = this.#start + Math.floor(Math.sqrt(this.#random()) * days) * dayMs;
     const placedAt = Math.floor(
-      Math.min(Math.max(day + hour * hourMs, person.since + minuteMs), options.until),
+      Math.min(Math.max(day + hour * hourMs, person.since + minuteMs), this.#options.until),
     );
-    const cheesesOfOrder = new Set(Array.from({ length: 1 + below(4) }, () => pickPopular(popular).id));
+    const cheeses = new Set(
+      Array.from({ length: 1 + this.#below(4) }, () => this.#pickPopular(this.#cheeses)),
+    );
     const input: OrderInput = {
-      items: [...cheesesOfOrder].map((cheeseId) => ({ cheeseId, quantity: 1 + below(5) })),
+      items: [...cheeses].map((cheeseId) => ({ cheeseId, quantity: 1 + this.#below(5) })),
       shippingAddress: person.shippingAddress,
-      ...(random() < 0.1 ? { notes: pick(notes) } : {}),
+      ...(this.#random() < 0.1 ? { notes: this.#pick(notes) } : {}),
     };
     let id = 0;
-    add(placedAt, async () => {
-      id = (await orders.place(context, principalOf(person.id), input)).id;
+    this.#add(placedAt, async () => {
+      id = (await this.#orders.place(this.#context, principalOf(person.id), input)).id;
     });
+    this.#addTransitions(placedAt, () => id);
+  }
+
+  /** @param orderId known when the order was placed */
+  #addTransitions(placedAt: number, orderId: () => number): void {
+    const orders = this.#orders;
+    const context = this.#context;
+    const random = this.#random;
     const [fate, approval, packing, transport] = [random(), random(), random(), random()];
     const approvedAt = placedAt + Math.floor((1 + approval * 10) * minuteMs);
     const shippedAt = approvedAt + Math.floor((4 + packing * 40) * hourMs);
     if (fate < 0.06) {
-      add(approvedAt, () => orders.cancel(context, id, null));
-      continue;
+      this.#add(approvedAt, () => orders.cancel(context, orderId(), null));
+      return;
     }
-    add(approvedAt, () => orders.approve(context, id));
+    this.#add(approvedAt, () => orders.approve(context, orderId()));
     // Few orders are late.
     if (fate < 0.98) {
-      add(shippedAt, () => orders.ship(context, id));
-      add(shippedAt + Math.floor((20 + transport * 50) * hourMs), () => orders.deliver(context, id));
+      const deliveredAt = shippedAt + Math.floor((20 + transport * 50) * hourMs);
+      this.#add(shippedAt, () => orders.ship(context, orderId()));
+      this.#add(deliveredAt, () => orders.deliver(context, orderId()));
     }
   }
 
-  for (const { at, run } of steps.toSorted((a, b) => a.at - b.at)) {
-    clock.set(at);
-    await run();
+  #add(at: number, run: Step['run']): void {
+    if (at <= this.#options.until) {
+      this.#steps.push({ at, run });
+    }
+  }
+
+  #below(count: number): number {
+    return Math.floor(this.#random() * count);
+  }
+
+  #pick<T>(values: readonly T[]): T {
+    return values[this.#below(values.length)] as T;
+  }
+
+  /** The first ones more often. */
+  #pickPopular<T>(values: readonly T[]): T {
+    return values[Math.floor(this.#random() ** 2 * values.length)] as T;
   }
 }
 

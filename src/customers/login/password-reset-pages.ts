@@ -17,6 +17,29 @@ import { customerInput } from '../schemas.ts';
 const path = '/oauth/password-reset/:token';
 const donePath = '/oauth/password-changed';
 
+const examples = { token: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' };
+const errorPage = documentedText('A page with the error', 'text/html');
+const ended = documentedText('The link is unknown, was used, or has expired', 'text/html');
+const busy = { 429: errorPage, 503: errorPage };
+
+const PasswordResetForm = {
+  title: 'PasswordResetForm',
+  type: 'object',
+  required: ['token', 'password', 'repeated'],
+  properties: {
+    token: { type: 'string', description: 'CSRF token from the hidden field of the page' },
+    password: { type: 'string', format: 'password' },
+    repeated: { type: 'string', format: 'password', description: 'The password again' },
+  },
+  examples: [
+    {
+      token: '5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE',
+      password: 'a cellar full of wheels',
+      repeated: 'a cellar full of wheels',
+    },
+  ],
+} as const;
+
 interface Dependencies {
   readonly administration: Pick<CustomerAdministration, 'findReset' | 'redeemReset'>;
   readonly page: PageLayout;
@@ -83,10 +106,6 @@ export function passwordResetPages(dependencies: Dependencies): RawRoute[] {
     }
   }
 
-  const examples = { token: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' };
-  const errorPage = documentedText('A page with the error', 'text/html');
-  const ended = documentedText('The link is unknown, was used, or has expired', 'text/html');
-  const busy = { 429: errorPage, 503: errorPage };
   return [
     {
       ...pageRoute('GET', path, show, 'login'),
@@ -106,23 +125,7 @@ export function passwordResetPages(dependencies: Dependencies): RawRoute[] {
       summary: 'The form to set a new password',
       description: 'The link works once, for 30 minutes. All sessions and tokens of the customer end.',
       examples,
-      body: {
-        title: 'PasswordResetForm',
-        type: 'object',
-        required: ['token', 'password', 'repeated'],
-        properties: {
-          token: { type: 'string', description: 'CSRF token from the hidden field of the page' },
-          password: { type: 'string', format: 'password' },
-          repeated: { type: 'string', format: 'password', description: 'The password again' },
-        },
-        examples: [
-          {
-            token: '5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE',
-            password: 'a cellar full of wheels',
-            repeated: 'a cellar full of wheels',
-          },
-        ],
-      },
+      body: PasswordResetForm,
       responses: {
         303: { description: 'To a page that confirms it' },
         400: errorPage,

@@ -28,8 +28,8 @@ export function closeIfStopping(reply: FastifyReply): void {
 
 /** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
 export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
-  const { route, request, reply } = exchange;
-  const { status, headers = {}, body, cacheTags } = response;
+  const { route, reply } = exchange;
+  const { status, headers = {}, cacheTags } = response;
   const publicTags = cacheTags !== undefined && isPublic(exchange) ? cacheTags : null;
   closeIfStopping(reply);
   reply.headers(headers);
@@ -40,29 +40,39 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
     const { Link, ...rest } = deprecationHeaders(route.deprecated);
     reply.headers(rest).header('Link', headers.Link === undefined ? Link : `${headers.Link}, ${Link}`);
   }
-  const tag = headers.ETag;
-  if (tag !== undefined) {
-    if (exchange.tagPrefix !== '') {
-      reply.header('etag', withTagPrefix(tag, exchange.tagPrefix));
-    }
-    if (headers['Cache-Control'] === undefined) {
-      reply.header('cache-control', 'private, no-cache');
-    }
-    if (headers['Cache-Control'] === undefined || body instanceof Asset) {
-      setVary(reply);
-    }
-    if (
-      (request.method === 'GET' || request.method === 'HEAD') &&
-      matchesIfNoneMatch(request.headers['if-none-match'], tag)
-    ) {
-      refundRequest(exchange);
-      setPublic(exchange, publicTags);
-      reply.code(304).send();
-      return;
-    }
+  const isNotModified = headers.ETag !== undefined && applyTag(exchange, response, headers.ETag);
+  if (isNotModified) {
+    refundRequest(exchange);
   }
   setPublic(exchange, publicTags);
+  if (isNotModified) {
+    reply.code(304).send();
+    return;
+  }
   reply.code(status);
+  return sendBody(exchange, response);
+}
+
+/** Sets the headers that belong to an ETag. Returns whether the client has this response already. */
+function applyTag(exchange: Exchange, { headers = {}, body }: RouteResponse, tag: string): boolean {
+  const { request, reply, tagPrefix } = exchange;
+  if (tagPrefix !== '') {
+    reply.header('etag', withTagPrefix(tag, tagPrefix));
+  }
+  if (headers['Cache-Control'] === undefined) {
+    reply.header('cache-control', 'private, no-cache');
+  }
+  if (headers['Cache-Control'] === undefined || body instanceof Asset) {
+    setVary(reply);
+  }
+  return (
+    (request.method === 'GET' || request.method === 'HEAD') &&
+    matchesIfNoneMatch(request.headers['if-none-match'], tag)
+  );
+}
+
+function sendBody(exchange: Exchange, { headers = {}, body }: RouteResponse): MaybePromise<void> {
+  const { route, request, reply } = exchange;
   if (body === undefined) {
     reply.send();
     return;
@@ -88,7 +98,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   if (text instanceof Readable) {
     reportErrors(exchange, text);
   }
-  if (isCompressible(text, tag, mediaType)) {
+  if (isCompressible(text, headers.ETag, mediaType)) {
     setVary(reply);
     if (acceptsGzip(request.headers['accept-encoding'])) {
       return sendCompressed(text, request, reply);

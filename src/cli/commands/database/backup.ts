@@ -13,6 +13,7 @@ import { sha256OfFile } from '../../../files/digest.ts';
 import { fsyncPath, openFolder } from '../../../files/folder.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
+import type { Config } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { backupOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
@@ -69,6 +70,24 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
     throw new ConfigError(`${file} already exists. Name another file, or a folder.`);
   }
   requireFolder(dirname(file));
+  const images = await writeBackup(file, databaseFile, config, createdAt);
+  storeBackupTime(databaseFile, createdAt);
+  const removed = options.keep === undefined ? [] : await deleteOldBackups(pattern, options.keep);
+  const { size } = await stat(file);
+  const missing = images.missing.length;
+  printResult(
+    options,
+    { file, bytes: size, createdAt, images: images.written, missing: images.missing, removed },
+    [
+      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${pluralize(images.written, 'image')}${missing === 0 ? '' : `, without ${missing} whose files are missing`}.`,
+      ...removed.map((old) => `Deleted ${old}.`),
+      'Keep CURD_SECRET too, in another place. If it is not set, it is in the file `secret` of the data folder.',
+    ].join('\n'),
+  );
+}
+
+/** Gathers the parts of the backup in a folder, and gives the file its name when it is complete. */
+async function writeBackup(file: string, databaseFile: string, config: Config, createdAt: string) {
   const folder = `${file}${unfinishedEnding}`;
   try {
     await rm(folder, { recursive: true, force: true });
@@ -99,19 +118,7 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
     await fsyncPath(unfinished);
     await rename(unfinished, file);
     await fsyncPath(dirname(file));
-    storeBackupTime(databaseFile, createdAt);
-    const removed = options.keep === undefined ? [] : await deleteOldBackups(pattern, options.keep);
-    const { size } = await stat(file);
-    const missing = images.missing.length;
-    printResult(
-      options,
-      { file, bytes: size, createdAt, images: images.written, missing: images.missing, removed },
-      [
-        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${pluralize(images.written, 'image')}${missing === 0 ? '' : `, without ${missing} whose files are missing`}.`,
-        ...removed.map((old) => `Deleted ${old}.`),
-        'Keep CURD_SECRET too, in another place. If it is not set, it is in the file `secret` of the data folder.',
-      ].join('\n'),
-    );
+    return images;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,15 +1,15 @@
 /** The lines of a new order: their current names and prices, and what they need of tracked stock. */
 
-import { confinementText, isWithin } from '../access/confinement.ts';
-import type { KeyLimits } from '../access/key-limits.ts';
-import { parseCheese } from '../cheeses/schemas.ts';
-import type { CheeseService } from '../cheeses/service.ts';
-import { wholeCents } from '../decimal.ts';
-import { AppError, type FieldError, validationError } from '../errors.ts';
-import type { Kilograms } from '../stock/reservations.ts';
-import { dollars, totalCents } from './money.ts';
-import { kilogramsByCheese } from './order.ts';
-import type { OrderInput, OrderItem } from './schemas.ts';
+import { confinementText, isWithin } from '../../access/confinement.ts';
+import type { KeyLimits } from '../../access/key-limits.ts';
+import { parseCheese } from '../../cheeses/schemas.ts';
+import type { CheeseService } from '../../cheeses/service.ts';
+import { wholeCents } from '../../decimal.ts';
+import { AppError, type FieldError, validationError } from '../../errors.ts';
+import type { Kilograms } from '../../stock/reservations.ts';
+import { dollars, totalCents } from '../money.ts';
+import { kilogramsByCheese } from '../order.ts';
+import type { OrderInput, OrderItem } from '../schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
 

@@ -1,0 +1,212 @@
+/** The rules for placing an order. The transaction locks in the order of database/lock-order.ts. */
+import type { Principal } from '../../access/principal.ts';
+import type { KeyBudgets } from '../../auth/keys/budgets.ts';
+import type { CheeseService } from '../../cheeses/service.ts';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { CustomerService } from '../../customers/service.ts';
+import type { Context } from '../../database/context.ts';
+import type { Sql } from '../../database/database.ts';
+import { AppError, invalidCredential } from '../../errors.ts';
+import type { Kilograms, StockReservations } from '../../stock/reservations.ts';
+import type { Versioned } from '../../versioned.ts';
+import { totalCents } from '../money.ts';
+import { cheesesOf, toOrder } from '../order.ts';
+import { orderQueries } from '../queries.ts';
+import type { OrderInput, ShippingAddress } from '../schemas.ts';
+import { addOrderApprovalJob } from '../transitions/approval-job.ts';
+import type { TestValues } from '../transitions/test-values.ts';
+import type { Transitions } from '../transitions/transitions.ts';
+import {
+  lineErrors,
+  type PricedLines,
+  priceLines,
+  requireConfinedLines,
+  requireMaximum,
+  requireSum,
+  trackedKilograms,
+} from './order-lines.ts';
+
+const hourMs = 60 * 60_000;
+
+export interface PlaceOptions {
+  /** The customer for whom an operator places the order; otherwise it is that of the principal. */
+  readonly customerId?: number | undefined;
+  /** The highest total. */
+  readonly maxCents?: number | undefined;
+}
+
+export interface PlacingDependencies {
+  readonly clock: Clock;
+  readonly cheeses: CheeseService;
+  readonly customers: CustomerService;
+  readonly transitions: Transitions;
+  readonly testValues: Pick<TestValues, 'noteOf'>;
+  readonly stock: StockReservations;
+  readonly budgets: Pick<KeyBudgets, 'spend'>;
+  readonly settings: {
+    readonly approvalDelayMs: number;
+    readonly requirePrice: boolean;
+    readonly ordersPerHour: number | null;
+  };
+}
+
+/** An order that passed all rules except that of the stock. */
+interface NewOrder {
+  readonly id: number | null;
+  readonly principal: Principal;
+  readonly customerId: number | null;
+  readonly input: OrderInput;
+  readonly lines: PricedLines;
+  readonly kilograms: Kilograms;
+}
+
+export class OrderPlacing {
+  readonly #dependencies: PlacingDependencies;
+
+  constructor(dependencies: PlacingDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** See `OrderService.place`. */
+  place(
+    context: Context,
+    principal: Principal,
+    input: OrderInput,
+    { customerId: ordering, maxCents }: PlaceOptions,
+  ): Promise<Versioned> {
+    const { requirePrice } = this.#dependencies.settings;
+    return context.transaction(async (tx) => {
+      if (ordering !== undefined) {
+        requireOperator(principal);
+      }
+      const customerId = ordering ?? principal.customerId;
+      const [rows, hasCustomer, recent, id] = await this.#lock(tx, principal, customerId, input);
+      if (!hasCustomer) {
+        throw ordering === undefined
+          ? invalidCredential('The customer of this session is gone.')
+          : new AppError('notFound', `There is no customer with the id ${ordering}.`);
+      }
+      this.#requireVelocity(recent);
+      requireConfinedLines(input.items, rows, principal.limits);
+      const lines = priceLines(input.items, rows, requirePrice);
+      const kilograms = trackedKilograms(lines, rows);
+      if (lines.errors.length > 0) {
+        throw lineErrors(lines, await this.#reserve(tx, context, kilograms));
+      }
+      if (maxCents !== undefined) {
+        requireMaximum(lines, maxCents);
+      }
+      requireSum(lines, principal.limits);
+      return this.#store(tx, context, { id, principal, customerId, input, lines, kilograms });
+    });
+  }
+
+  /**
+   * Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
+   * orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour), and later the
+   * stock. PostgreSQL runs the statements one after another, without a round trip between them.
+   */
+  #lock(tx: Sql, principal: Principal, customerId: number | null, { items }: OrderInput) {
+    const { cheeses, customers } = this.#dependencies;
+    return Promise.all([
+      cheeses.lockForShare(tx, cheesesOf(items).filter(Number.isSafeInteger)),
+      customerId === null || customers.lockForUpdate(tx, customerId),
+      this.#lockRecent(tx, principal.id),
+      orderQueries(tx).reserveId(),
+    ]);
+  }
+
+  /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
+  async #lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
+    const { clock, settings } = this.#dependencies;
+    if (settings.ordersPerHour === null) {
+      return [];
+    }
+    // Orders more than an hour in the future were placed while the clock was ahead.
+    const [since, until] = [timestamp(clock.now() - hourMs), timestamp(clock.now() + hourMs)];
+    const [, recent] = await Promise.all([
+      orderQueries(tx).lockPlacer(placedBy),
+      orderQueries(tx).listRecent(placedBy, since, until),
+    ]);
+    return recent.map(({ created_at }) => created_at);
+  }
+
+  /** @throws AppError rateLimited */
+  #requireVelocity(recent: readonly string[]): void {
+    const { ordersPerHour } = this.#dependencies.settings;
+    const oldest = ordersPerHour === null ? undefined : recent.at(-ordersPerHour);
+    if (oldest !== undefined) {
+      const retryAfterMs = Date.parse(oldest) + hourMs - this.#dependencies.clock.now();
+      throw new AppError('rateLimited', `Too many orders within an hour: the limit is ${ordersPerHour}.`, {
+        details: { retryAfterMs },
+      });
+    }
+  }
+
+  #reserve(tx: Sql, context: Context, kilograms: Kilograms) {
+    return kilograms.size === 0 ? null : this.#dependencies.stock.reserve(tx, context, kilograms);
+  }
+
+  async #store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
+    const { clock, testValues, budgets, transitions, settings } = this.#dependencies;
+    const { id, principal, customerId, input, lines, kilograms } = placed;
+    const { items, isPriced } = lines;
+    const now = clock.now();
+    const queries = orderQueries(tx);
+    const order = {
+      placed_by: principal.id,
+      customer_id: customerId,
+      items: JSON.stringify(items),
+      address: JSON.stringify(toShippingAddress(input.shippingAddress)),
+      notes: input.notes ?? null,
+      total_cents: totalCents(items),
+      created_at: timestamp(now),
+    };
+    const note = testValues.noteOf(order.notes);
+    // An order without prices waits for an operator.
+    const needsApproval = note === null ? !isPriced : note === 'test:never-approve';
+    // An order that is refused because of its stock has used up an id on PostgreSQL.
+    const [, row, left] = await Promise.all([
+      principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,
+      queries.insert(id, order, needsApproval),
+      this.#reserve(tx, context, kilograms),
+    ]);
+    if (left !== null) {
+      throw lineErrors(lines, left);
+    }
+    // Sent together with the order and the commit.
+    await Promise.all([
+      queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
+      needsApproval ? null : addOrderApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)),
+      transitions.record(tx, context, row, null),
+    ]);
+    return toOrder(row);
+  }
+}
+
+/** @throws AppError forbidden where the principal may not place orders for customers */
+function requireOperator({ scopes, confinedTo }: Principal): void {
+  if (!scopes.has('admin') || confinedTo !== null) {
+    throw new AppError(
+      'forbidden',
+      'customerId is for operators: it needs the scope admin, and no credential of a customer beside the key.',
+      { details: { scopes: ['admin'] } },
+    );
+  }
+}
+
+function toShippingAddress({
+  street,
+  city,
+  state,
+  zipCode,
+  country,
+}: OrderInput['shippingAddress']): ShippingAddress {
+  return {
+    street,
+    city,
+    state: state ?? null,
+    ...(zipCode === undefined ? {} : { zipCode }),
+    country: country.toUpperCase(),
+  };
+}
