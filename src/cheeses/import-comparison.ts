@@ -63,7 +63,10 @@ export async function compareImport(
     }
   }
   const rows = await cheeseQueries(tx).findByNames(
-    [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+    [...drafts.values()].map(({ categoryName, name }) => ({
+      category: categoryName,
+      key: name.normalize('NFC'),
+    })),
   );
   const existing = new Map(rows.map((row) => [uniqueKey(row.category_name, row.name_key), row]));
   const newDrafts = new Map<number, Draft>();
@@ -111,7 +114,10 @@ export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): 
     drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
   }
   const rows = await cheeseQueries(tx).findByNames(
-    [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+    [...drafts.values()].map(({ categoryName, name }) => ({
+      category: categoryName,
+      key: name.normalize('NFC'),
+    })),
   );
   return rows.filter((row) => {
     const draft = drafts.get(uniqueKey(row.category_name, row.name_key));

@@ -71,7 +71,7 @@ export const cheeseLookup = {
 const statusesIn = (ids: readonly number[]) => sql`
   select id, status from cheese where id in (${selectIntegers(ids)})`;
 
-const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
+const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => ({ kind, name })));
 
 export const cheeseQueries = queriesOn((tx) => ({
   /** Locks the catalogue until the end of the transaction: no other transaction writes to it. */
@@ -128,12 +128,13 @@ export const cheeseQueries = queriesOn((tx) => ({
     tx.run(sql`update cheese set tracked = ${tracked} where id in (${valueList(ids)})`),
 
   /** Cheeses by category and name, compared like the unique index does. */
-  findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>
+  findByNames: (names: readonly { readonly category: string | null; readonly key: string }[]) =>
     tx.all<CheeseRow & { name_key: string; category_name: string | null }>(sql`
-      select c.id, c.version, c.body, c.name_key, value->>0 as category_name
+      select c.id, c.version, c.body, c.name_key, value->>'category' as category_name
       from ${rowsFromJson(names)}
-      left join term t on t.kind = 'category' and t.name = value->>0
-      join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
+      left join term t on t.kind = 'category' and t.name = value->>'category'
+      join cheese c on c.category_id = coalesce(t.id, case when value->>'category' is null then 0 end)
+        and c.name_key = value->>'key'`),
 
   insert: (cheeses: readonly NewCheeseRow[]) =>
     sendRows(
@@ -165,7 +166,7 @@ export const cheeseQueries = queriesOn((tx) => ({
   /** Terms by kind and name. Terms that were never used do not exist. */
   findTerms: (terms: readonly Term[]) =>
     tx.all<TermRow>(sql`
-      select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>0 and t.name = value->>1`),
+      select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>'kind' and t.name = value->>'name'`),
 
   findCategoryIds: (names: readonly string[]) =>
     tx.all<{ id: number }>(
@@ -177,10 +178,14 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   /** Returns the terms with the ids that they were given. */
   insertTerms: (terms: readonly Term[]) => {
-    const [idColumn, id] = isDryRun(tx) ? [sql`id, `, sql`cast(value->>2 as bigint), `] : [sql``, sql``];
-    const rows = terms.map(([kind, name]) => [kind, name, ...(isDryRun(tx) ? [nextDryId(tx)] : [])]);
+    const [idColumn, id] = isDryRun(tx) ? [sql`id, `, sql`cast(value->>'id' as bigint), `] : [sql``, sql``];
+    const rows = terms.map(([kind, name]) => ({
+      kind,
+      name,
+      ...(isDryRun(tx) ? { id: nextDryId(tx) } : {}),
+    }));
     return tx.all<TermRow>(sql`
-      insert into term (${idColumn}kind, name) select ${id}value->>0, value->>1 from ${rowsFromJson(rows)}
+      insert into term (${idColumn}kind, name) select ${id}value->>'kind', value->>'name' from ${rowsFromJson(rows)}
       returning id, kind, name`);
   },
 }));

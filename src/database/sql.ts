@@ -101,24 +101,29 @@ export function valueList(values: readonly Value[]): Statement {
   );
 }
 
+const endOfRows = new DialectText({ sqlite: ')', postgres: '::text::jsonb)' });
+
 /**
  * Rows from one bound value, for statements that work on many rows at once: a table with one JSON column `value`, of
- * which `value->>'name'` is a member as text, and `value->>0` the first element of an array.
+ * which `value->>'name'` is a member as text.
  */
-export function rowsFromJson(
-  rows: readonly (readonly Value[] | Readonly<Record<string, Value>>)[],
-): Statement {
-  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(rows)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
+export function rowsFromJson(rows: readonly Readonly<Record<string, Value>>[]): Statement {
+  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(rows)}${endOfRows}`;
+}
+
+/** Texts or numbers from one bound value: a table with one column `value`, which for numbers must be cast. */
+export function valuesFromJson(values: readonly (number | string)[]): Statement {
+  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements_text(' })}${JSON.stringify(values)}${endOfRows}`;
 }
 
 /** Selects numbers from one bound value, for `in (...)` with many. */
 export function selectIntegers(values: readonly (number | string)[]): Statement {
-  return sql`select cast(value->>0 as bigint) from ${rowsFromJson(values.map((value) => [value]))}`;
+  return sql`select cast(value as bigint) from ${valuesFromJson(values)}`;
 }
 
 /** Selects texts from one bound value, for `in (...)` with many. */
 export function selectTexts(values: readonly string[]): Statement {
-  return sql`select value->>0 from ${rowsFromJson(values.map((value) => [value]))}`;
+  return sql`select value from ${valuesFromJson(values)}`;
 }
 
 /** Follows the name of a table: SQLite reads it by this index, where it would choose another one. */

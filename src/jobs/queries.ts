@@ -8,6 +8,7 @@ import {
   selectTexts,
   skippingLocked,
   sql,
+  valuesFromJson,
 } from '../database/sql.ts';
 
 /** A job that is due. */
@@ -92,7 +93,7 @@ export const jobQueries = queriesOn((tx) => ({
   insertOrRenew: (kind: string, keys: readonly string[], dueAt: string) =>
     tx.run(sql`
       insert into background_job (kind, key, due_at)
-      select ${kind}, value->>0, ${dueAt} from ${rowsFromJson(keys.map((key) => [key]))} where true
+      select ${kind}, value, ${dueAt} from ${valuesFromJson(keys)} where true
       on conflict (kind, key) do update set due_at = excluded.due_at, attempts = 0, parked_at = null`),
 
   countDue: (now: string) =>
@@ -108,11 +109,11 @@ export const jobQueries = queriesOn((tx) => ({
   /** When the first job after a time is due in each of these lanes, without jobs that run. */
   listNextDue: (kind: string, lanes: readonly string[], after: string) =>
     tx.all<{ lane: string; due_at: string | null }>(sql`
-      select value->>0 as lane, (
+      select value as lane, (
         select min(due_at) from background_job
-        where kind = ${kind} and lane = value->>0 and due_at > ${after} and leased_until is null
+        where kind = ${kind} and lane = value and due_at > ${after} and leased_until is null
       ) as due_at
-      from ${rowsFromJson(lanes.map((lane) => [lane]))}`),
+      from ${valuesFromJson(lanes)}`),
 
   delete: (kind: string, key: string) =>
     tx.send(sql`delete from background_job where kind = ${kind} and key = ${key}`),
@@ -146,7 +147,7 @@ export const jobQueries = queriesOn((tx) => ({
   insertMissing: (kind: string, lane: string, keys: readonly string[], dueAt: string) =>
     tx.run(sql`
       insert into background_job (kind, key, lane, due_at)
-      select ${kind}, value->>0, ${lane}, ${dueAt} from ${rowsFromJson(keys.map((key) => [key]))} where true
+      select ${kind}, value, ${lane}, ${dueAt} from ${valuesFromJson(keys)} where true
       on conflict (kind, key) do nothing`),
 
   /** Steps from lane to lane in the index, so its cost depends on the number of lanes and not on that of the jobs. */
@@ -261,17 +262,17 @@ export const jobQueries = queriesOn((tx) => ({
   /** Each value is found by an index, whatever the number of jobs. */
   listLaneStates: (kind: string, lanes: readonly string[]) =>
     tx.all<LaneStateRow>(sql`
-      select value->>0 as lane, (
+      select value as lane, (
         select min(due_at) from background_job
-        where kind = ${kind} and lane = value->>0 and leased_until is null
+        where kind = ${kind} and lane = value and leased_until is null
       ) as due_at, (
         select min(leased_until) from background_job
-        where kind = ${kind} and lane = value->>0 and leased_until is not null
+        where kind = ${kind} and lane = value and leased_until is not null
       ) as leased_until, (
         select count(*) from background_job
-        where kind = ${kind} and lane = value->>0 and leased_until is not null
+        where kind = ${kind} and lane = value and leased_until is not null
       ) as leased
-      from ${rowsFromJson(lanes.map((lane) => [lane]))}`),
+      from ${valuesFromJson(lanes)}`),
 
   listOfLane: (kind: string, lane: string, limit: number) =>
     tx.all<{ key: string }>(sql`

@@ -181,7 +181,8 @@ async function withoutReservation(database: Sql, pairs: readonly Pair[]): Promis
   await forEachBlock(pairs, pageSize, async (some) => {
     const found = await database.all<{ cheese_id: number; order_id: number }>(sql`
       select cheese_id, order_id from open_order_cheese where (cheese_id, order_id) in (
-        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(some)})`);
+        select cast(value->>'cheese' as bigint), cast(value->>'order' as bigint)
+        from ${rowsFromJson(some.map(([cheese, order]) => ({ cheese, order })))})`);
     const known = new Set(found.map(({ cheese_id, order_id }) => `${cheese_id} ${order_id}`));
     missing.push(...some.filter((pair) => !known.has(pair.join(' '))).map(([, id]) => id));
   });

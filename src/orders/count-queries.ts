@@ -21,8 +21,10 @@ export interface CountChange {
   readonly new_status: OrderStatus | null;
 }
 
-/** The differences of a count, in the order of `orderStatuses`. */
-export type OrderCountRow = readonly [owner: string, day: string, ...differences: number[]];
+/** The differences of a count by status. */
+export type OrderCountRow = { readonly owner: string; readonly day: string } & Readonly<
+  Record<OrderStatus, number>
+>;
 
 /** The day of the row that counts all days. */
 export const allDays = '';
@@ -102,8 +104,8 @@ export const orderCountQueries = queriesOn((tx) => ({
   add: (rows: readonly OrderCountRow[]) =>
     tx.run(sql`
       insert into order_count (owner, day, ${columns})
-      select value->>0, value->>1, cast(value->>2 as bigint), cast(value->>3 as bigint), cast(value->>4 as bigint),
-        cast(value->>5 as bigint), cast(value->>6 as bigint)
+      select value->>'owner', value->>'day', cast(value->>'placed' as bigint), cast(value->>'approved' as bigint),
+        cast(value->>'shipped' as bigint), cast(value->>'delivered' as bigint), cast(value->>'cancelled' as bigint)
       from ${rowsFromJson(rows)} where true
       on conflict (owner, day) do update set placed = order_count.placed + excluded.placed,
         approved = order_count.approved + excluded.approved, shipped = order_count.shipped + excluded.shipped,
@@ -111,7 +113,9 @@ export const orderCountQueries = queriesOn((tx) => ({
 
   deleteEmpty: (rows: readonly OrderCountRow[]) =>
     tx.run(sql`
-      delete from order_count where (owner, day) in (select value->>0, value->>1 from ${rowsFromJson(rows)})
+      delete from order_count where (owner, day) in (
+        select value->>'owner', value->>'day'
+        from ${rowsFromJson(rows.map(({ owner, day }) => ({ owner, day })))})
         and placed = 0 and approved = 0 and shipped = 0 and delivered = 0 and cancelled = 0`),
 
   /** Deletes all counts and makes them again. The caller has locked the orders. */

@@ -83,6 +83,10 @@ const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 const placedIn = (ids: readonly number[]) =>
   sql`select id, items, notes, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
 
+/** Rows of the table open_order_cheese by their key. */
+const pairRows = (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
+  rowsFromJson(rows.map(([cheese, order]) => ({ cheese, order })));
+
 export const orderQueries = queriesOn((tx) => ({
   reserveId: () => reserveId(tx, 'orders_id_seq'),
 
@@ -195,14 +199,14 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** Removes the customer and personal data from orders. @param first the first order of the customer */
   updateAnonymous: (
-    orders: readonly (readonly [id: number, address: string])[],
+    orders: readonly { readonly id: number; readonly address: string }[],
     first: number | null,
     now: string,
   ) =>
     tx.run(sql`
       update orders set address = named.address, notes = null, customer_id = null,
         was_first = case when orders.id = ${first} then 1 else 0 end, version = version + 1, updated_at = ${now}
-      from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rowsFromJson(orders)}) as named
+      from (select cast(value->>'id' as bigint) as id, value->>'address' as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
 
   /** @param reserved kilograms of those cheeses whose stock is tracked */
@@ -216,7 +220,8 @@ export const orderQueries = queriesOn((tx) => ({
   deleteOpenCheeses: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
     tx.all<Reservation>(sql`
       delete from open_order_cheese where (cheese_id, order_id) in (
-        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})
+        select cast(value->>'cheese' as bigint), cast(value->>'order' as bigint)
+        from ${pairRows(rows)})
       returning cheese_id, reserved_kg`),
 
   /** Those of the cheeses that are in open orders. */
@@ -228,7 +233,8 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<Reservation & { order_id: number }>(sql`
       select cheese_id, order_id, reserved_kg from open_order_cheese
       where reserved_kg > 0 and (cheese_id, order_id) in (
-        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})`),
+        select cast(value->>'cheese' as bigint), cast(value->>'order' as bigint)
+        from ${pairRows(rows)})`),
 
   /** The order is locked. */
   updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, kilograms: number])[]) =>

@@ -11,17 +11,21 @@ export interface PositionRow {
 }
 
 /** A measure in a quarter of an hour. */
-export type FigureRow = readonly [measure: string, quarter: string, value: number];
+export type FigureRow = {
+  readonly measure: string;
+  readonly quarter: string;
+  readonly value: number;
+};
 
 /** A cheese on a day. An empty name keeps the stored one. */
-export type CheeseDayRow = readonly [
-  day: string,
-  cheeseId: number,
-  name: string,
-  orders: number,
-  kilograms: number,
-  cents: number,
-];
+export type CheeseDayRow = {
+  readonly day: string;
+  readonly cheeseId: number;
+  readonly name: string;
+  readonly orders: number;
+  readonly kilograms: number;
+  readonly cents: number;
+};
 
 export interface CheeseSum {
   readonly cheese_id: number;
@@ -65,14 +69,15 @@ export const statisticsQueries = queriesOn((tx) => ({
   addFigures: (rows: readonly FigureRow[]) =>
     tx.run(sql`
       insert into statistic (measure, quarter, value)
-      select value->>0, value->>1, cast(value->>2 as bigint) from ${rowsFromJson(rows)} where true
+      select value->>'measure', value->>'quarter', cast(value->>'value' as bigint)
+      from ${rowsFromJson(rows)} where true
       on conflict (measure, quarter) do update set value = statistic.value + excluded.value`),
 
   addCheeses: (rows: readonly CheeseDayRow[]) =>
     tx.run(sql`
       insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
-      select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), cast(value->>4 as bigint),
-        cast(value->>5 as bigint)
+      select value->>'day', cast(value->>'cheeseId' as bigint), value->>'name', cast(value->>'orders' as bigint),
+        cast(value->>'kilograms' as bigint), cast(value->>'cents' as bigint)
       from ${rowsFromJson(rows)} where true
       on conflict (day, cheese_id) do update set
         name = case when excluded.name = '' then statistic_cheese.name else excluded.name end,
@@ -101,11 +106,14 @@ export const statisticsQueries = queriesOn((tx) => ({
    * Sums of a measure over periods; null where nothing was counted. A subquery for each period reads a range of the
    * index: SQLite runs a join in the other order, and compares each row with all periods.
    */
-  sumFigures: (measure: Measure, periods: readonly (readonly [index: number, from: string, to: string])[]) =>
+  sumFigures: (
+    measure: Measure,
+    periods: readonly { readonly index: number; readonly from: string; readonly to: string }[],
+  ) =>
     tx.all<{ period: number; total: number | null }>(sql`
-      select cast(p.value->>0 as bigint) as period, (
+      select cast(p.value->>'index' as bigint) as period, (
         select cast(sum(s.value) as bigint) from statistic s
-        where s.measure = ${measure} and s.quarter >= p.value->>1 and s.quarter < p.value->>2
+        where s.measure = ${measure} and s.quarter >= p.value->>'from' and s.quarter < p.value->>'to'
       ) as total
       from ${rowsFromJson(periods)} p`),
 

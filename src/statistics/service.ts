@@ -73,9 +73,11 @@ export function createStatisticsService(database: Database, clock: Clock): Stati
       const boundaries = boundariesOf({ from, to, zone }, step);
       const starts = boundaries.slice(0, -1);
       // Rounded to the minute, like the stored quarters.
-      const periods = starts.map(
-        (start, index) => [index, start.slice(0, 16), (boundaries[index + 1] ?? '').slice(0, 16)] as const,
-      );
+      const periods = starts.map((start, index) => ({
+        index,
+        from: start.slice(0, 16),
+        to: (boundaries[index + 1] ?? '').slice(0, 16),
+      }));
       // One snapshot: all values are of the same position.
       return database.snapshot(async (snapshot) => {
         const series: Partial<Record<Measure, [string, number][]>> = {};

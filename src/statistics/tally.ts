@@ -4,21 +4,14 @@ import type { OrderValue } from '../orders/order-values.ts';
 import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
 import type { CheeseDayRow, FigureRow, SaleKey, SaleRow } from './queries.ts';
 
-interface CheeseDay {
-  readonly day: string;
-  readonly cheeseId: number;
-  /** Empty where only cancellations were counted. */
-  name: string;
-  orders: number;
-  kilograms: number;
-  cents: number;
-}
+/** The name is empty where only cancellations were counted. */
+type CheeseDay = { -readonly [Column in keyof CheeseDayRow]: CheeseDayRow[Column] };
 
 export interface Tally {
   /** Values by measure and quarter. */
   readonly figures: ReadonlyMap<Measure, ReadonlyMap<string, number>>;
   /** Keys are day and id. */
-  readonly cheeses: ReadonlyMap<string, Readonly<CheeseDay>>;
+  readonly cheeses: ReadonlyMap<string, CheeseDayRow>;
   /** Keys are day, country and kind of customer. */
   readonly sales: ReadonlyMap<string, SaleRow>;
   add(measure: Measure, time: string, value: number): void;
@@ -73,22 +66,10 @@ export function createTally(): Tally {
     figureRows: () =>
       [...figures]
         .flatMap(([measure, values]) =>
-          [...values].map(([quarter, value]): FigureRow => [measure, quarter, value]),
+          [...values].map(([quarter, value]): FigureRow => ({ measure, quarter, value })),
         )
-        .sort(([a, b], [c, d]) => compare(a, c) || compare(b, d)),
-    cheeseRows: () =>
-      [...cheeses.values()]
-        .map(
-          ({ day, cheeseId, name, orders, kilograms, cents }): CheeseDayRow => [
-            day,
-            cheeseId,
-            name,
-            orders,
-            kilograms,
-            cents,
-          ],
-        )
-        .sort((a, b) => compare(a[0], b[0]) || a[1] - b[1]),
+        .sort((a, b) => compare(a.measure, b.measure) || compare(a.quarter, b.quarter)),
+    cheeseRows: () => [...cheeses.values()].sort((a, b) => compare(a.day, b.day) || a.cheeseId - b.cheeseId),
     saleRows: () => [...sales.values()].sort((a, b) => compare(saleKey(a), saleKey(b))),
   };
 }

@@ -189,7 +189,7 @@ onBothEngines('A database', (engine) => {
       fc.asyncProperty(fc.array(fc.string({ unit })), async (texts) => {
         const row = await database.get<{ one: string; other: string | null }>(
           sql`select cast(${texts[0] ?? ''} as text) as one,
-            (select max(value->>1) from ${rowsFromJson(texts.map((text, index) => [String(index), text]))} where value->>0 = '0') as other`,
+            (select max(value->>'text') from ${rowsFromJson(texts.map((text, index) => ({ index: String(index), text })))} where value->>'index' = '0') as other`,
         );
         assert.equal(row?.one, texts[0] ?? '');
         assert.equal(row?.other, texts[0] ?? null);

@@ -162,25 +162,29 @@ export const keyQueries = queriesOn((tx) => ({
   updateReplacedBy: (id: number, successorId: number) =>
     tx.run(sql`update api_key set replaced_by = ${successorId} where id = ${id}`),
 
-  updateLastUsed: (used: readonly (readonly [id: number, at: string])[]) =>
+  updateLastUsed: (used: readonly { readonly id: number; readonly at: string }[]) =>
     // Locked in the order of ids, so that instances that write at the same time do not deadlock.
     tx.run(sql`
       update api_key set last_used_at = used.at
       from (
         select k.id, u.at
-        from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rowsFromJson(used)}) as u
+        from (select cast(value->>'id' as bigint) as id, value->>'at' as at from ${rowsFromJson(used)}) as u
           join api_key k on k.id = u.id
         where k.last_used_at is null or k.last_used_at < u.at order by k.id${forUpdate}
       ) as used
       where api_key.id = used.id`),
 
   /** Stores the pages of keys that have none stored after `before`, and returns these keys. Locks like the last use. */
-  updateWebOrigins: (seen: readonly (readonly [id: number, origin: string])[], now: string, before: string) =>
+  updateWebOrigins: (
+    seen: readonly { readonly id: number; readonly origin: string }[],
+    now: string,
+    before: string,
+  ) =>
     tx.all<{ id: number; web_origin: string }>(sql`
       update api_key set web_origin = seen.origin, web_origin_at = ${now}
       from (
         select k.id, s.origin
-        from (select cast(value->>0 as bigint) as id, value->>1 as origin from ${rowsFromJson(seen)}) as s
+        from (select cast(value->>'id' as bigint) as id, value->>'origin' as origin from ${rowsFromJson(seen)}) as s
           join api_key k on k.id = s.id
         where k.web_origin_at is null or k.web_origin_at <= ${before} order by k.id${forUpdate}
       ) as seen

@@ -160,7 +160,7 @@ export function createKeyResolver({ database, clock, environment, webOrigins }: 
       }
       const used = lastUsed;
       lastUsed = new Map();
-      const rows = [...used].map(([id, at]) => [id, timestamp(at)] as const);
+      const rows = [...used].map(([id, at]) => ({ id, at: timestamp(at) }));
       try {
         await database.transaction((tx) => keyQueries(tx).updateLastUsed(rows));
       } catch (error) {

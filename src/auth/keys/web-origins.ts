@@ -40,10 +40,11 @@ export function createWebOrigins({ database, clock, log }: Dependencies): WebOri
       }
       const seen = noted;
       noted = new Map();
+      const rows = [...seen].map(([id, origin]) => ({ id, origin }));
       const now = clock.now();
       try {
         const stored = await database.transaction((tx) =>
-          keyQueries(tx).updateWebOrigins([...seen], timestamp(now), timestamp(now - dayMs)),
+          keyQueries(tx).updateWebOrigins(rows, timestamp(now), timestamp(now - dayMs)),
         );
         for (const { id, web_origin } of stored) {
           log.warn(

@@ -1,6 +1,6 @@
 /** Statements that load the index and follow the changes of the catalogue. */
 import { queriesOn } from '../../database/database.ts';
-import { databaseTimeline, rowsFromJson, sql } from '../../database/sql.ts';
+import { databaseTimeline, sql, valuesFromJson } from '../../database/sql.ts';
 
 /** A place in the order of changes: a version of the catalogue, and the id of a cheese. */
 export interface ReadPosition {
@@ -58,7 +58,7 @@ export const searchIndexQueries = queriesOn((tx) => ({
         ids.length === 0
           ? sql``
           : sql`union all select 'cheese' as kind, c.id, 0 as changed_in, c.body
-              from ${rowsFromJson(ids.map((id) => [id]))} join cheese c on c.id = cast(value->>0 as bigint)`
+              from ${valuesFromJson(ids)} join cheese c on c.id = cast(value as bigint)`
       }`),
 
   countCheeses: async () =>

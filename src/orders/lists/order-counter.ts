@@ -45,21 +45,24 @@ async function addSomeChanges(tx: Sql): Promise<number> {
   if (rows.length > 0) {
     await queries.add(rows);
   }
-  const fewer = rows.filter(([, , ...differences]) => differences.some((difference) => difference < 0));
+  const fewer = rows.filter((row) => orderStatuses.some((status) => row[status] < 0));
   if (fewer.length > 0) {
     await queries.deleteEmpty(fewer);
   }
   return changes.length;
 }
 
+type CountRow = { -readonly [Column in keyof OrderCountRow]: OrderCountRow[Column] };
+const none = { placed: 0, approved: 0, shipped: 0, delivered: 0, cancelled: 0 };
+
 /** What changes, in the order of the key. */
 function sumChanges(changes: readonly CountChange[]): OrderCountRow[] {
-  const rows = new Map<string, [string, string, ...number[]]>();
+  const rows = new Map<string, CountRow>();
   for (const change of changes) {
     for (const owner of ownersOf(change)) {
       for (const day of [allDays, change.day]) {
         const key = `${owner} ${day}`;
-        const row = rows.get(key) ?? [owner, day, ...orderStatuses.map(() => 0)];
+        const row = rows.get(key) ?? { owner, day, ...none };
         add(row, change.old_status, -1);
         add(row, change.new_status, 1);
         rows.set(key, row);
@@ -69,13 +72,12 @@ function sumChanges(changes: readonly CountChange[]): OrderCountRow[] {
   return [...rows]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, row]) => row)
-    .filter(([, , ...differences]) => differences.some((difference) => difference !== 0));
+    .filter((row) => orderStatuses.some((status) => row[status] !== 0));
 }
 
-function add(row: [string, string, ...number[]], status: OrderStatus | null, orders: number): void {
+function add(row: CountRow, status: OrderStatus | null, orders: number): void {
   if (status !== null) {
-    const column = 2 + orderStatuses.indexOf(status);
-    row[column] = (row[column] as number) + orders;
+    row[status] += orders;
   }
 }
 

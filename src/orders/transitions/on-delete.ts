@@ -71,7 +71,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
       let anonymized = 0;
       for await (const orders of readBlocks(list)) {
         anonymized += orders.length;
-        const anonymous = orders.map(({ id, address }) => [id, anonymizeAddress(address)] as const);
+        const anonymous = orders.map(({ id, address }) => ({ id, address: anonymizeAddress(address) }));
         await queries.updateAnonymous(anonymous, first, timestamp(clock.now()));
         await queries.deleteShipments(orders.map(({ id }) => id));
       }
