@@ -9,7 +9,7 @@ const stickyBit = 0o1000;
  * The permissions that a file or folder should have, given its current mode. Access for everyone is the default of
  * most systems, so it is removed together with that of the group. Access for the group alone was granted on purpose.
  */
-export function restrictedMode(mode: number): number {
+function restrictedMode(mode: number): number {
   return (mode & 0o007) === 0 ? mode & 0o777 : mode & 0o700;
 }
 

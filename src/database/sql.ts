@@ -126,11 +126,6 @@ export function selectTexts(values: readonly string[]): Statement {
   return sql`select value from ${valuesFromJson(values)}`;
 }
 
-/** Follows the name of a table: SQLite reads it by this index, where it would choose another one. */
-export function indexedBy(index: string): Statement {
-  return sql`${new DialectText({ sqlite: ` indexed by ${index}`, postgres: '' })}`;
-}
-
 /**
  * A column as an expression with the same value, so that planners do not choose an index that begins with it. They
  * estimate a condition on it from the whole table, and read all rows of an owner with many to find a few of another index.
@@ -138,9 +133,6 @@ export function indexedBy(index: string): Statement {
 export function noIndex(column: Statement, type: 'number' | 'text'): Statement {
   return type === 'number' ? sql`+${column}` : sql`${column} || ''`;
 }
-
-/** Follows a bound text that is compared with columns of names, which PostgreSQL compares by code point. */
-export const byCodePoint: Statement = sql`${new DialectText({ sqlite: '', postgres: ' collate "C"' })}`;
 
 /** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
 export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update' })}`;

@@ -86,12 +86,6 @@ export const eventLogQueries = queriesOn((tx) => ({
 
   findIdentity: () => tx.get<{ identity: string }>(sql`select database_identity() as identity`),
 
-  /** PostgreSQL alone: differs after a failover, a restored backup, a copy or a reset. */
-  findStamp: () =>
-    tx.get<{ stamp: string }>(sql`
-      select concat(database_identity(), ' ', (
-        select name from event_epoch order by first_sequence desc, began_at desc, name desc limit 1)) as stamp`),
-
   /** A mark of an earlier epoch may have a transaction id that this database reaches in years. */
   updateIdentity: (identity: string) =>
     tx.run(

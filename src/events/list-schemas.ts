@@ -27,7 +27,7 @@ const since = {
   description: 'Events after this position: an event id, an RFC 3339 time, `earliest` or `latest`',
 } as const;
 
-export const filterQuery = {
+const filterQuery = {
   types: {
     type: 'array',
     items: { type: 'string', minLength: 1, maxLength: 64 },

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { OpenConnection } from '../http/route.ts';
 
 /** Long polls of an instance. */
-export const longPollsMax = 100;
+const longPollsMax = 100;
 
 type Kind = 'stream' | 'longPoll';
 

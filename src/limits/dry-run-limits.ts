@@ -14,7 +14,7 @@ import { createGenerationalCache } from './generational-cache.ts';
 export const dryRunChangesPerSecond = 500;
 const changeMs = 1000 / dryRunChangesPerSecond;
 /** Changes of each dry run that are not counted, so that quotes and changes of one thing never wait. */
-export const dryRunChangesFree = 20;
+const dryRunChangesFree = 20;
 const waitMaxMs = 60 * 60_000;
 /** Callers and operations whose dry runs wait. */
 const namesMax = 5000;

@@ -6,7 +6,7 @@ import { type Route, route } from '../http/route.ts';
 import type { McpRequest } from './protocol.ts';
 
 /** The largest message. */
-export const messageBytesMax = 64 * 1024;
+const messageBytesMax = 64 * 1024;
 /**
  * An order of 100 lines has 400. The library of the protocol describes each value that it refuses in 240 bytes: 9,000
  * values in 18 KB were 60 ms without a pause, and a response of 2 MB.

@@ -9,7 +9,7 @@ import { validate } from '../schema/validate.ts';
 import type { Tool, ToolCall } from './tools.ts';
 
 /** A longer text would displace what else a model has to remember. */
-export const textLengthMax = 8000;
+const textLengthMax = 8000;
 
 export type ToolRequest = Pick<
   RouteRequest<unknown, unknown, unknown, unknown>,

@@ -12,12 +12,12 @@ import { ForgottenCustomers } from './forgotten-customers.ts';
 import { type RequestFilters, type RequestRow, requestQueries } from './queries.ts';
 import { slowMs } from './writer.ts';
 
-export const keptHours = 24;
+const keptHours = 24;
 const keptMs = keptHours * 60 * 60 * 1000;
 /** The newest requests of one account or customer stay, and those of all callers without a valid credential. */
-export const keptOfOwnerMax = 10_000;
+const keptOfOwnerMax = 10_000;
 /** Requests with one id: clients choose ids, which may repeat. */
-export const sameIdMax = 20;
+const sameIdMax = 20;
 /** Requests that a page with filters examines. */
 const examinedMax = 5000;
 const eventsMax = 100;

@@ -23,9 +23,9 @@ import type { ForgottenCustomers } from './forgotten-customers.ts';
 import { type NewRequestRow, requestQueries } from './queries.ts';
 
 /** Requests that this server keeps within a second. */
-export const keptOfServerMax = 200;
+const keptOfServerMax = 200;
 /** Requests of one account, customer, or client IP without a credential among them. */
-export const keptOfCallerMax = 20;
+const keptOfCallerMax = 20;
 export const slowMs = 500;
 const writeMs = 1000;
 /** While the database is slow. */

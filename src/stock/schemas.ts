@@ -11,7 +11,7 @@ export const onHandSchema = {
   maximum: kilogramsMax,
   description: 'Kilograms in the storeroom',
 } as const;
-export const lowAtSchema = {
+const lowAtSchema = {
   type: ['integer', 'null'],
   minimum: 0,
   maximum: kilogramsMax,

@@ -29,7 +29,7 @@ interface Props {
   readonly series: readonly Series[];
 }
 
-export const panelHeight = 104;
+const panelHeight = 104;
 const axisHeight = 28;
 /** Width of a label on an axis with dates. */
 const dateWidth = 72;

@@ -12,7 +12,6 @@ const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
 const UNKNOWN_STATEMENT = '26000';
-export const TOO_MANY_CONNECTIONS = '53300';
 /** Codes of our own, for errors to which the driver gives none. */
 export const CONNECTION_LOST = 'CONNECTION_LOST';
 export const NOT_CONNECTED = 'NOT_CONNECTED';

@@ -116,8 +116,3 @@ export function toEvent(row: LogEventRow, id: string): string {
   });
   return `${head.slice(0, -1)},"data":${row.data}}`;
 }
-
-/** PostgreSQL alone: a text that differs after a failover, a restored backup, a copy or a reset of the database. */
-export async function readDatabaseStamp(tx: Sql): Promise<string> {
-  return (await eventLogQueries(tx).findStamp())?.stamp ?? '';
-}

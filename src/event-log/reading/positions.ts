@@ -53,7 +53,7 @@ export function parsePosition(text: string, name: string): LogPosition {
 }
 
 /** The epoch in which a number was given; for 0 the first one. */
-export function epochOf(sequence: number, epochs: readonly EpochRow[]): string {
+function epochOf(sequence: number, epochs: readonly EpochRow[]): string {
   const epoch = epochs.findLast(({ first_sequence }) => first_sequence <= sequence) ?? epochs[0];
   return epoch?.name ?? '';
 }

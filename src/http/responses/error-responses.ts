@@ -39,7 +39,7 @@ export const ErrorSchema = {
   },
 } as const satisfies Schema;
 
-export const ValidationErrorSchema = {
+const ValidationErrorSchema = {
   title: 'ValidationError',
   type: 'object',
   required: ['code', 'type', 'message', 'errors'],

@@ -104,7 +104,7 @@ function customerVariables({ username, firstName, lastName }: CustomerContact) {
   return { name: name === '' ? username : name, firstName, lastName, username };
 }
 
-export function orderVariables(order: Order, reason: string | null, orderUrl: string | null) {
+function orderVariables(order: Order, reason: string | null, orderUrl: string | null) {
   const { street, city, state, country, ...rest } = order.shippingAddress;
   const zipCode = rest.zipCode ?? '';
   return {

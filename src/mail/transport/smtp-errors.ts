@@ -37,7 +37,7 @@ export function resultOfError(error: SmtpError): MailResult {
  * Servers repeat the address, which must be neither in the log nor in the list of mails. Control characters would change
  * a terminal, and PostgreSQL stores no NUL.
  */
-export function withoutAddresses(text: string): string {
+function withoutAddresses(text: string): string {
   return text
     .split(/[\s\p{Cc}]/u)
     .filter((word) => word !== '')

@@ -6,7 +6,7 @@ import type { Environment } from '../../settings/config.ts';
 import type { OrderRow } from '../queries.ts';
 import type { Transitions } from './transitions.ts';
 
-export const testNotes = ['test:never-approve', 'test:ship', 'test:deliver', 'test:cancel'] as const;
+const testNotes = ['test:never-approve', 'test:ship', 'test:deliver', 'test:cancel'] as const;
 export type TestNote = (typeof testNotes)[number];
 
 interface Dependencies {

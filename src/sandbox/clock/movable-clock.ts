@@ -17,7 +17,7 @@ export interface MovableClock extends Clock {
 }
 
 /** A clock that is not ahead, until `refresh` has read the row. */
-export function createMovableClock(database: Database, base: Clock): MovableClock {
+function createMovableClock(database: Database, base: Clock): MovableClock {
   let known: ClockRow = { clock_resets: 0, clock_advanced_ms: 0, clock_advancing_until: 0 };
 
   /** Rows of concurrent reads arrive in any order, and the clock never goes back but by a reset. */

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 
 export const simulatedStatuses = [401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
 export const connectionFailures = ['drop-before', 'drop-after', 'truncate', 'reset'] as const;
-export const delayMsMax = 30_000;
+const delayMsMax = 30_000;
 
 export type SimulatedStatus = (typeof simulatedStatuses)[number];
 export type ConnectionFailure = (typeof connectionFailures)[number];

@@ -14,7 +14,7 @@ import {
 } from './simulation-header.ts';
 
 /** Requests that wait at once. Each keeps its connection. */
-export const delayedMax = 100;
+const delayedMax = 100;
 const retrySeconds = 1;
 const did = 'The request asked for this with Sandbox-Simulate. Nothing was done.';
 

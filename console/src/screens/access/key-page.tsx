@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { ApiKey } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { shopNow, Time } from '../../parts/text/time.tsx';
 import type { Account } from './accounts.tsx';
@@ -13,7 +14,6 @@ import { KindBadge, keyName, PageWarning, ShownKey } from './key-parts.tsx';
 import { describeRights } from './key-rights.ts';
 import { useKeyActions } from './use-key-actions.tsx';
 
-const ordersShown = 20;
 const daysShown = 14;
 
 interface Props {
@@ -187,53 +187,15 @@ function Spending({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 function Orders({ actor }: { readonly actor: string }) {
-  const { data, error, refetch } = useApi(['orders', 'placed by', actor], (curd) =>
-    curd.orders.list({ placedBy: actor, limit: ordersShown }),
-  );
   return (
-    <section className="card" aria-label="Orders">
-      <Group justify="space-between" mb="xs">
-        <Text fw={600}>Orders{data === undefined ? '' : ` (${showNumber(data.total)})`}</Text>
+    <NewestOrders
+      of={{ placedBy: actor }}
+      whenEmpty="Orders that are placed with this key alone appear here."
+      showLinks={() => (
         <Anchor component={Link} href={`/orders?view=list&placedBy=${actor}`} size="sm">
           All orders of this key
         </Anchor>
-      </Group>
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="orders" />
-      ) : data.items.length === 0 ? (
-        <Empty title="No orders yet">Orders that are placed with this key alone appear here.</Empty>
-      ) : (
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Order</Table.Th>
-              <Table.Th>Placed</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th ta="right">Total</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.items.map(({ id, createdAt, status, total }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <Anchor component={Link} href={`/orders/${id}`} size="sm">
-                    {id}
-                  </Anchor>
-                </Table.Td>
-                <Table.Td>
-                  <Time at={createdAt} isRelative />
-                </Table.Td>
-                <Table.Td>{status}</Table.Td>
-                <Table.Td ta="right" className="figure">
-                  {showMoney(total)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
       )}
-    </section>
+    />
   );
 }

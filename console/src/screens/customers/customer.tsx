@@ -8,14 +8,13 @@ import { invalidate, readEffects, useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { nextTier, tierColors, useThresholds } from './tiers.ts';
 
 type Details = Result<'getCustomerById'>;
-
-const ordersShown = 20;
 
 export function CustomerDetail({ id }: { readonly id: number }) {
   const { data, error, refetch } = useApi([`customer ${id}`], (curd) => curd.customers.getById(id));
@@ -133,59 +132,23 @@ function Tier({ details: { customer, deliveredTotal } }: { readonly details: Det
 }
 
 function Orders({ customerId }: { readonly customerId: number }) {
-  const { data, error, refetch } = useApi(['orders', 'of customer', customerId], (curd) =>
-    curd.orders.list({ customerId, limit: ordersShown }),
-  );
   return (
-    <section className="card" aria-label="Orders">
-      <Group justify="space-between" mb="xs">
-        <Text fw={600}>Orders{data === undefined ? '' : ` (${data.total})`}</Text>
-        <Anchor component={Link} href={`/orders/new?customer=${customerId}`} size="sm">
-          New order
-        </Anchor>
-        {data !== undefined && data.total > ordersShown ? (
-          <Anchor component={Link} href={`/orders?view=list&customer=${customerId}`} size="sm">
-            All orders
+    <NewestOrders
+      of={{ customerId }}
+      whenEmpty="Orders that this customer places appear here."
+      showLinks={(hasMore) => (
+        <>
+          <Anchor component={Link} href={`/orders/new?customer=${customerId}`} size="sm">
+            New order
           </Anchor>
-        ) : null}
-      </Group>
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="orders" />
-      ) : data.items.length === 0 ? (
-        <Empty title="No orders yet">Orders that this customer places appear here.</Empty>
-      ) : (
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Order</Table.Th>
-              <Table.Th>Placed</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th ta="right">Total</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.items.map(({ id, createdAt, status, total }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <Anchor component={Link} href={`/orders/${id}`} size="sm">
-                    {id}
-                  </Anchor>
-                </Table.Td>
-                <Table.Td>
-                  <Time at={createdAt} isRelative />
-                </Table.Td>
-                <Table.Td>{status}</Table.Td>
-                <Table.Td ta="right" className="figure">
-                  {showMoney(total)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+          {hasMore ? (
+            <Anchor component={Link} href={`/orders?view=list&customer=${customerId}`} size="sm">
+              All orders
+            </Anchor>
+          ) : null}
+        </>
       )}
-    </section>
+    />
   );
 }
 

@@ -21,7 +21,7 @@ const textOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 export const addDays = (day: string, days: number): string => textOf(Date.parse(day) + days * dayMs);
 
 /** The first day of a month, so many months later. */
-export function addMonths(day: string, months: number): string {
+function addMonths(day: string, months: number): string {
   return textOf(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1 + months));
 }
 
