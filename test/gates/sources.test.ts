@@ -95,6 +95,15 @@ suite('The sources', () => {
     );
   });
 
+  test('read members of JSON in SQL by key, never by position', () => {
+    const places = placesOf(/->>?\s*\d|'\$\[\d/, []);
+    assert.deepEqual(
+      places,
+      [],
+      'name what is read: rowsFromJson takes objects, valuesFromJson single values',
+    );
+  });
+
   test('write imports with file extensions, and built-in modules with node:', () => {
     const places = placesOf(
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,
