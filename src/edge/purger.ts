@@ -1,7 +1,8 @@
 /**
- * Follows the changes of the catalogue, and purges what they make stale from a cache. Each tag is purged twice. A
- * response that was read before a change can reach the cache after the first purge; the second one removes it. The stored
- * position moves after the second purge, so a purger that was killed purges again what it may not have purged twice.
+ * Cache purge: follows the changes of the catalogue, and purges what they make stale from a cache. Each tag is purged
+ * twice. A response that was read before a change can reach the cache after the first purge; the second one removes it.
+ * The stored position moves after the second purge, so a purger that was killed purges again what it may not have purged
+ * twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheeseService } from '../cheeses/service.ts';

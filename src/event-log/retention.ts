@@ -1,4 +1,4 @@
-/** Removes old events from the beginning of the log. */
+/** Event retention: removes old events from the beginning of the log. */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';

@@ -1,4 +1,4 @@
-/** The tools of the MCP endpoint. Each runs routes of the API, whose schemas are those of its input and output. */
+/** The tool list of the MCP endpoint. Each tool runs routes of the API, with their schemas for its input and output. */
 
 import { cheeseListQuery } from '../cheeses/listing/routes.ts';
 import { Cheese, CheeseList } from '../cheeses/schemas.ts';

@@ -1,4 +1,4 @@
-/** The server processes of a shop. Each writes a row once a minute. */
+/** The server processes (instances) of a shop. Each writes a row once a minute; a dead instance has an old one. */
 import { hostname } from 'node:os';
 import { type Clock, machineTime, timestamp } from '../clock.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
@@ -8,7 +8,7 @@ import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { administrationQueries, type InstanceRow } from './queries.ts';
 
-/** An instance without a sign for this time is not listed. */
+/** An instance that has not written its row for this time counts as dead: it is not listed, and its row is deleted. */
 const seenWithinMs = 180_000;
 const remedy = 'Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share';
 /** More instances than a shop has, in case rows of killed processes were not deleted. */

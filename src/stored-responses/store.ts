@@ -1,6 +1,6 @@
 /**
- * Idempotency keys: a POST that is sent again with the same key returns the response to the first one, and runs once.
- * The response is stored in the transaction of the change, so a crash cannot separate the two.
+ * Idempotency keys: a POST that is sent again with the same idempotency key returns the response to the first one, and
+ * runs once. The response is stored in the transaction of the change, so a crash cannot separate the two.
  *
  * A stored response is encrypted (AES-256-GCM, key derived from CURD_SECRET) unless its route says that it contains
  * neither a secret, such as an API key, which is shown only once, nor data of a customer, who may be deleted before it

@@ -1,4 +1,4 @@
-/** What follows from an error of the SMTP client. */
+/** SMTP errors: whether a mail is sent again later, is refused, or the mail server refuses this sender altogether. */
 import type { MailResult } from './transport.ts';
 
 /** Errors of nodemailer, with what the server said. */
