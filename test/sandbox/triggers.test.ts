@@ -50,7 +50,11 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     const sent = new Map<string, { readonly id: string }>();
     for (const type of triggered) {
       const response = await trigger(shop, { type });
-      assert.equal(response.status, 201, `${type}: ${response.text}`);
+      assert.equal(
+        response.status,
+        201,
+        `${type}: ${response.text} A new type needs a trigger in src/sandbox/triggers/.`,
+      );
       assert.equal(response.json.event.type, type);
       sent.set(response.json.event.id, response.json.event);
     }
