@@ -56,7 +56,7 @@ suite('deploy/', () => {
     const [, flags = ''] = /"start": "node (--.*) bin\/curd\.js serve"/.exec(read('package.json')) ?? [];
     assert.match(flags, /--max-semi-space-size=\d/);
     assert.ok(read('deploy/curd.service').includes(`/node ${flags} bin/curd.js serve\n`));
-    const words = ['node', ...flags.split(' '), 'bin/curd.js'];
+    const words = ['node', ...flags.split(' '), '/curd/bin/curd.js'];
     assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
   });
 

@@ -1,7 +1,7 @@
-/** All commands of the introductory documents, in the order of the README, in one terminal and on one shop. */
+/** All commands of the documents for clients and operators, in their order, in one terminal and on one shop. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -12,22 +12,33 @@ import { read } from '../gates/sources.ts';
 import { cheesesIn, type Environment, inShop, resultOf, serve } from './run.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const paths = (names: string) => names.split(' ').map((name) => `docs/${name}.md`);
 const pages = [
   'README.md',
-  ...['getting-started', 'credentials', 'photos', 'orders-and-customers', 'get-a-token', 'webhooks'].map(
-    (name) => `docs/${name}.md`,
+  ...paths(
+    'getting-started credentials navigation prices photos orders-and-customers safe-retries dry-runs limits',
   ),
+  ...paths('requests publishable-keys storefront get-a-token restricted-keys agents events webhooks'),
+  ...paths('catalogue-mirror testing console stock bulk-changes mail statistics'),
 ];
+/** They remove what the pages above have made. */
+const lastPages = paths('operators snapshots clock');
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0);
 
-/** Commands that are skipped: an installation, another server, a login in a browser and what depends on it. */
+/**
+ * Commands that are skipped: an installation, another server, a login in a browser and what depends on it, commands that
+ * do not end, a mail server, and the one response that is an error.
+ */
 const skipped =
-  /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals)|get-a-token\.js|oauth\/revoke/;
+  /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals|npx curd serve|npx curd mail test|npx curd requests tail|npx http-server|claude |docker |curl -N)|get-a-token\.js|oauth\/revoke|mirror-catalogue\.js|npx curd serve$|Sandbox-Simulate|order:31|--order 11/;
+/** A block that is the file of a script. */
+const file = /^# [\w-]+\.sh\n/;
 
 /** The commands of a page as a script, block after block. */
 function scriptOf(page: string, receiverPort: number): string {
   const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
   const lines = blocks
+    .filter((block) => !file.test(block))
     .join('')
     .split('\n')
     .filter((line) => !skipped.test(line))
@@ -111,36 +122,40 @@ suite('The documents', { skip: !hasShell }, () => {
 
     const server = await serve(t, shop);
     const receiverPort = await freePort();
-    const script = [prelude, ...pages.map((page) => scriptOf(page, receiverPort))].join('\n');
     const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
-    const run = await resultOf(
-      spawn('bash', ['-c', script], {
-        cwd: folder,
-        env: {
-          ...inherited,
-          ...shop,
-          CURD_PORT: new URL(server.url).port,
-          FIRST_KEY: server.firstKey ?? '',
-          NODE: process.execPath,
-          ROOT: root,
-          RECEIVER_PORT: String(receiverPort),
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-    );
-    assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
-    for (const page of pages) {
-      assert.ok(run.stdout.includes(`### ${page}`));
-    }
+    const follow = async (followed: readonly string[], variables: Environment, ...end: string[]) => {
+      const script = [prelude, ...followed.map((page) => scriptOf(page, receiverPort)), ...end].join('\n');
+      const run = await resultOf(
+        spawn('bash', ['-c', script], {
+          cwd: folder,
+          env: {
+            ...inherited,
+            ...shop,
+            ...variables,
+            CURD_PORT: new URL(server.url).port,
+            NODE: process.execPath,
+            ROOT: root,
+            RECEIVER_PORT: String(receiverPort),
+          },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      );
+      assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
+      for (const page of followed) {
+        assert.ok(run.stdout.includes(`### ${page}`));
+      }
+    };
+    await follow(pages, { FIRST_KEY: server.firstKey ?? '' }, 'printf %s "$WRITER" > writer');
 
     await inShop(shop, async ({ auth: { keys } }) => {
       for (const { id, name } of await keys.listAccounts()) {
-        const active = await keys.list(id);
-        assert.ok(active.length < 3, `${name} has ${active.length} active keys`);
+        const active = (await keys.list(id)).filter(({ kind }) => kind === 'secret');
+        assert.ok(active.length < 3, `${name} has ${active.length} active secret keys`);
       }
     });
     const captions = await captionsIn(shop);
     assert.deepEqual(captions.get('Alpkäse'), ['A drawing'], 'the drawing is one of a hard cheese');
     assert.deepEqual(captions.get('Gruyère'), ['Drawing of a hard cheese', 'From the cellar']);
+    await follow(lastPages, { WRITER: readFileSync(join(folder, 'writer'), 'utf8') });
   });
 });

@@ -9,7 +9,7 @@ import { environments } from '../../src/settings/parsers.ts';
 import { defaultIn, defaultText, type Setting } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { temporaryFolder } from '../context.ts';
-import { read } from './sources.ts';
+import { filesIn, read } from './sources.ts';
 
 /** The cells of all rows of all tables of a page, without header rows. */
 function tableRows(page: string): string[][] {
@@ -33,6 +33,14 @@ const allSettings: readonly Setting[] = Object.values(settings);
 
 /** Texts in backticks. */
 const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+test('docs/README.md lists every page once', () => {
+  const listed = [...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(
+    ([, name]) => `docs/${name}`,
+  );
+  const pages = filesIn('docs/*.md').filter((path) => path !== 'docs/README.md');
+  assert.deepEqual(listed.toSorted(), pages);
+});
 
 suite('docs/errors.md', () => {
   const rows = () => tableRows('docs/errors.md');

@@ -23,18 +23,18 @@ export function printGreeting(greeting: Greeting, json: boolean): void {
 }
 
 function greetingText({ url, publicUrl, environment, key, console, isEmpty }: Greeting): string {
-  const first = key === null ? '' : firstKeyText(url, key);
+  const first = key === null ? '' : firstKeyText(publicUrl, key);
   const consoleText = console === null ? '' : `Console: ${console}\n`;
   return `Curd is listening on ${url} (${environment})\n${isEmpty ? noAccountText : first}\n${consoleText}Reference: ${publicUrl}/docs   Commands: ${commandName} --help   Stop: Ctrl+C\n`;
 }
 
-function firstKeyText(url: string, key: string): string {
+function firstKeyText(publicUrl: string, key: string): string {
   return `
 Your first API key, shown this once:
 
   ${key}
 
-  curl -H "X-API-Key: ${key}" "${url}/v2/cheeses?limit=3"
+  curl -H "X-API-Key: ${key}" "${publicUrl}/v2/cheeses?limit=3"
 
 It can read. Create a key that can also write:
 
