@@ -1,5 +1,7 @@
 /** "curd seed": invented customers and orders, the same for the same seed. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { secret } from '../context.ts';
@@ -24,12 +26,23 @@ async function demoShop(t: TestContext, engine: Engine) {
   return environment;
 }
 
-/** What was added, without passwords. */
-function contentsOf(environment: Awaited<ReturnType<typeof demoShop>>) {
+/**
+ * What was added, and the exported catalogue. Left out: passwords, because each has another salt, and what the demo
+ * catalogue has of the moment and machine of the start: times of cheeses and URLs of images.
+ */
+async function contentsOf(environment: Awaited<ReturnType<typeof demoShop>>) {
+  const file = join(environment.CURD_DATA_DIR ?? '', 'cheeses.ndjson');
+  await curdJson(environment, 'export', 'cheeses', file);
+  const cheeses = (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => ({ ...JSON.parse(line), photoUrls: null, createdAt: null, updatedAt: null }));
+  assert.ok(cheeses.length > 50);
   return inShop(environment, async ({ database }) => {
     const rows = async (query: ReturnType<typeof sql>) =>
       (await database.all<object>(query)).map((row) => ({ ...row }));
     return {
+      cheeses,
       customers: await rows(sql`
         select id, username, email, first_name, last_name, tier, delivered_cents, created_at from customer order by id`),
       orders: await rows(sql`
