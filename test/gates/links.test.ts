@@ -54,3 +54,27 @@ test('Code names only documents that exist', () => {
     [],
   );
 });
+
+test('Decisions have the number of their file, are listed, and are named by that number', () => {
+  const records = filesIn('docs/decisions/0*.md');
+  const numberOf = (path: string) => Number(/(\d{4})-[\w-]+\.md$/.exec(path)?.[1]);
+  const numbers = records.map(numberOf);
+  assert.equal(new Set(numbers).size, records.length);
+  const listed = [...read('docs/decisions/README.md').matchAll(/^- \[\d+\. .*\]\(([\w-]+\.md)\)$/gm)];
+  assert.deepEqual(listed.map(([, name]) => `docs/decisions/${name}`).toSorted(), records);
+  for (const path of records) {
+    assert.ok(read(path).startsWith(`# ${numberOf(path)}. `), path);
+  }
+  const code = filesIn('{src,test,client,console,bench,migrations}/**/*.{ts,tsx,sql}');
+  for (const path of [...documents, ...code]) {
+    const text = read(path);
+    for (const [link, number, target = ''] of text.matchAll(
+      /\[(?:[a-z]+ )?(\d+)[^\]]*\]\(([\w./-]*\d{4}-[\w-]+\.md)\)/gi,
+    )) {
+      assert.equal(Number(number), numberOf(target), `${path}: ${link}`);
+    }
+    for (const [name, number] of text.matchAll(/\bdecision(?: record)? (\d+)\b/gi)) {
+      assert.ok(numbers.includes(Number(number)), `${path} names ${name}`);
+    }
+  }
+});
