@@ -3,7 +3,7 @@
  * /client.tgz; and dist/browser.js, the client of web pages without a build step, at /client/browser.js. npm runs it after an installation and before it packs the client, on Node 20 or later. Where the packages of
  * client/.tools are not installed, as in the Docker image, nothing is built.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hasTools } from './generate.js';
 
@@ -17,12 +17,12 @@ const entries = [
 ];
 
 /** Types, and scripts for ES modules. Errors in types are found by the checks of the repository, not here. */
-function compile(ts, outDir, options) {
+function compile(ts) {
   const { config } = ts.readConfigFile(`${folder}tsconfig.build.json`, ts.sys.readFile);
   const parsed = ts.parseJsonConfigFileContent(config, ts.sys, folder);
   const program = ts.createProgram(
     entries.map((entry) => folder + entry),
-    { ...parsed.options, ...options, outDir: folder + outDir, noCheck: true },
+    { ...parsed.options, outDir: `${folder}dist/esm`, sourceMap: true, inlineSources: true, noCheck: true },
   );
   const { diagnostics } = program.emit();
   if (diagnostics.length > 0) {
@@ -34,6 +34,14 @@ function compile(ts, outDir, options) {
       }),
     );
   }
+}
+
+/** The types are the same for both formats. Compiling them twice would double the time of the build. */
+function copyTypes() {
+  cpSync(`${folder}dist/esm`, `${folder}dist/cjs`, {
+    recursive: true,
+    filter: (path) => path.endsWith('.d.ts') || statSync(path).isDirectory(),
+  });
 }
 
 /** The types of the API, half of the package, are there once. An ES module may import types of CommonJS, not the reverse. */
@@ -100,8 +108,8 @@ if (hasTools) {
   for (const format of ['esm', 'cjs']) {
     rmSync(`${folder}dist/${format}`, { recursive: true, force: true });
   }
-  compile(ts, 'dist/esm', { sourceMap: true, inlineSources: true });
-  compile(ts, 'dist/cjs', { emitDeclarationOnly: true });
+  compile(ts);
+  copyTypes();
   shareSchema();
   await bundleForCommonJs();
   await bundleForPages();
