@@ -11,7 +11,13 @@ import { type Browser, type BrowserContextOptions, type Page, chromium as playwr
 import { type Scope as CleanUpScope, cleanUp } from '../context.ts';
 
 /** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
-const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  // Saves half a second of CPU time for each further tab of a site.
+  '--process-per-site',
+];
 /** Everything is on this machine, which may be a busy one. */
 const patienceMs = 60_000;
 

@@ -133,6 +133,12 @@ const axe = readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
  * without scripts cannot be examined.
  */
 export async function findAccessibilityProblems(page: Page): Promise<string[]> {
+  // Colors that still change would be measured on the way.
+  await page.evaluate(`for (const animation of document.getAnimations()) {
+    if (animation.effect?.getComputedTiming().endTime !== Infinity) {
+      animation.finish();
+    }
+  }`);
   if (!(await page.evaluate('typeof axe === "object"'))) {
     await page.evaluate(`${await axe}; void 0`);
   }
