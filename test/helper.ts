@@ -16,6 +16,7 @@ import { type App, buildApp } from '../src/app/build-app.ts';
 import { eventTypes } from '../src/app/event-types.ts';
 import { createChildPools } from '../src/app/foundation.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
+import { createPasswords } from '../src/auth/passwords.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { checkEvents } from '../src/event-log/record.ts';
@@ -141,8 +142,14 @@ checkEvents(async (tx, events) => {
   assert.notEqual(row?.changed, 0, `${events[0]?.type} is recorded before its change`);
 });
 
+/** A hash takes 0.1 ms of CPU time instead of 15. `test/unit/passwords.test.ts` tests the cost of servers. */
+export const lowPasswordCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
 /** Worker processes for passwords and images, started once for all shops of a test file. */
-const workers = createChildPools(systemClock);
+const workers = {
+  ...createChildPools(systemClock),
+  passwords: createPasswords(systemClock, undefined, lowPasswordCost),
+};
 
 async function shopOn(t: Scope, config: Config, clock: Clock, streamTimes?: StreamTimes): Promise<Shop> {
   const app = await buildApp(config, { clock, workers, streamTimes });

@@ -13,8 +13,14 @@ import { type ChildSlot, createChildPool, QueueFull } from '../children/pool.ts'
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
 
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
+/** Parameters of argon2id. */
+export interface PasswordCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
+
+const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** A core is left to the server. On two cores, a second process gave no more logins, and other requests waited longer. */
 export const passwordProcessesMax = Math.max(1, Math.min(2, availableParallelism() - 1));
 
@@ -40,8 +46,16 @@ export interface Passwords {
   close(): void;
 }
 
-/** Creates the password pool. Its processes start with the first password. */
-export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax): Passwords {
+/**
+ * Creates the password pool. Its processes start with the first password.
+ * @param cost tests whose passwords protect nothing have a lower one. No setting changes it
+ */
+export function createPasswords(
+  clock: Clock,
+  childrenMax = passwordProcessesMax,
+  cost = recommendedCost,
+): Passwords {
+  const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
   const pool = createChildPool<PasswordTask, string | boolean, Queue>({
     file: new URL('../children/password-child.ts', import.meta.url),
     childrenMax,
@@ -69,7 +83,7 @@ export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax
     return Promise.all(
       slots.map(async (waiting, index) => {
         using slot = await waiting;
-        return await hashIn(slot, passwords[index] as string);
+        return await hashIn(slot, passwords[index] as string, cost);
       }),
     );
   };
@@ -81,8 +95,8 @@ export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax
       const [waiting] = acquireAll('verify', 1);
       using slot = await (waiting as Promise<Slot>);
       // Computed for the first password of any customer, so that its time does not show whether the customer exists.
-      dummyHash ??= await hashIn(slot, clock.uuid());
-      const isRight = (await run(slot, password, stored ?? dummyHash)) === true;
+      dummyHash ??= await hashIn(slot, clock.uuid(), cost);
+      const isRight = (await run(slot, password, stored ?? dummyHash, cost)) === true;
       return isRight && stored !== null;
     },
     isOutdated: (stored) => !stored.startsWith(costText),
@@ -91,11 +105,16 @@ export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax
   };
 }
 
-async function hashIn(slot: Slot, password: string): Promise<string> {
-  return String(await run(slot, password, null));
+async function hashIn(slot: Slot, password: string, cost: PasswordCost): Promise<string> {
+  return String(await run(slot, password, null, cost));
 }
 
-async function run(slot: Slot, password: string, stored: string | null): Promise<string | boolean> {
+async function run(
+  slot: Slot,
+  password: string,
+  stored: string | null,
+  cost: PasswordCost,
+): Promise<string | boolean> {
   try {
     return await slot.run({ password: password.normalize('NFC'), stored, cost });
   } catch (error) {
