@@ -22,12 +22,16 @@ useChromium();
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A project with the package. Its dependencies are those of this repository, so no registry is needed. */
+/**
+ * A project with the package, which "npm test" has built. Its dependencies are those of this repository, so no registry is
+ * needed.
+ */
 const project = shared(async (t) => {
   const folder = await temporaryFolder(t);
   const installed = join(folder, 'node_modules', '@curd', 'client');
   mkdirSync(installed, { recursive: true });
-  await run('npm', ['pack', '--workspace', 'client', '--pack-destination', folder], { cwd: root });
+  const pack = ['pack', '--ignore-scripts', '--workspace', 'client', '--pack-destination', folder];
+  await run('npm', pack, { cwd: root });
   const { name, version, dependencies } = JSON.parse(read('client/package.json'));
   const tarball = join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
   await extract({ file: tarball, cwd: installed, strip: 1 });
