@@ -7,8 +7,8 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'node:test';
 
-/** The folders of which each file runs in a process of its own: processes that are killed, memory, faults. */
-export const foldersOfProcesses = ['faults', 'files', 'fuzz', 'instances', 'memory', 'upgrade'];
+/** The folders of which each file runs in a separate process, because it measures the memory of its process. */
+export const foldersOfProcesses = ['memory'];
 
 /**
  * Registers the test files of folders, each as a suite.

@@ -30,5 +30,5 @@ test('Each folder of tests is in one group, or its files run in processes of the
     folders.toSorted(),
     'add the folder to a file of test/groups/, or to foldersOfProcesses and the script "test"',
   );
-  assert.ok(packageJson.scripts.test.endsWith(`'test/groups/*.ts' 'test/{${foldersOfProcesses}}/*.test.ts'`));
+  assert.ok(packageJson.scripts.test.endsWith(`'test/groups/*.ts' 'test/${foldersOfProcesses}/*.test.ts'`));
 });

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['cli'], 1, 2);
+runFolders(['cli'], 1, 3);

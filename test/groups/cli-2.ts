@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['cli'], 2, 2);
+runFolders(['cli'], 2, 3);

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['events', 'webhooks', 'mail']);
+runFolders(['instances'], 2, 3);

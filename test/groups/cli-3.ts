@@ -1,0 +1,3 @@
+import { runFolders } from '../groups.ts';
+
+runFolders(['cli'], 3, 3);

@@ -1,0 +1,3 @@
+import { runFolders } from '../groups.ts';
+
+runFolders(['events', 'webhooks', 'mail'], 1, 2);

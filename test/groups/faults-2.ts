@@ -1,0 +1,3 @@
+import { runFolders } from '../groups.ts';
+
+runFolders(['faults', 'files'], 2, 2);

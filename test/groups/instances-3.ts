@@ -1,0 +1,3 @@
+import { runFolders } from '../groups.ts';
+
+runFolders(['instances'], 3, 3);
