@@ -3,7 +3,7 @@ import type { Principal } from '../access/principal.ts';
 
 /**
  * The customer themselves, an API key, or an admin. A request that acts for a customer reaches that customer alone, even
- * if its API key has the scope admin: see docs/decisions/0011-a-key-acts-for-a-customer.md.
+ * if its API key has the scope admin: see docs/decisions/0009-a-key-acts-for-a-customer.md.
  */
 export function mayRead(principal: Principal, customerId: number): boolean {
   const isPermitted = principal.kind === 'apiKey' || isSelfOrAdmin(principal, customerId);

@@ -1,6 +1,6 @@
 /**
  * The order of locks. On PostgreSQL a transaction that has locked rows of one table locks no other rows of a table before
- * it, and several rows of one table by their keys: so no two transactions wait for each other. Decision record 32 has
+ * it, and several rows of one table by their keys: so no two transactions wait for each other. Decision record 30 has
  * the reasons, and a test compares the statements of all kinds of requests with this list.
  */
 

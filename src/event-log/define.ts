@@ -27,7 +27,7 @@ type DeepReadonly<T> = { readonly [K in keyof T]: DeepReadonly<T[K]> };
 
 /**
  * Defines a type of events. No schema may have a field for a name, address or free text of a person: a deleted customer
- * must not remain in the log (decision record 15).
+ * must not remain in the log (decision record 13).
  */
 export function defineEvent<const T extends string, const S extends Schema>(
   type: T,

@@ -4,7 +4,7 @@
  * Only failures count. While a password is verified, its attempt is recorded as running. Other attempts wait if all
  * running ones could exceed a limit when they fail: parallel attempts get no more tries than sequential ones, and
  * correct logins do not refuse each other. After too many failures for a username, its attempts are delayed, not
- * refused; known networks have a separate counter. See docs/decisions/0012-failed-logins.md.
+ * refused; known networks have a separate counter. See docs/decisions/0010-failed-logins.md.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,7 @@
 /**
  * The leeway of refresh tokens: for 30 seconds after a refresh token was used, it can be used once more, and returns the
  * same successor. Two workers that refresh at once, or a lost response, would otherwise look like a stolen token. See
- * docs/decisions/0057-leeway-of-refresh-tokens.md.
+ * docs/decisions/0050-leeway-of-refresh-tokens.md.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
