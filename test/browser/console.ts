@@ -131,19 +131,27 @@ const axe = readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
 /**
  * What axe finds on the page, one line for each element. It comes through the debugging protocol, past the policy. A frame
  * without scripts cannot be examined.
+ * @param rules all by default
  */
-export async function findAccessibilityProblems(page: Page): Promise<string[]> {
-  // Colors that still change would be measured on the way.
-  await page.evaluate(`for (const animation of document.getAnimations()) {
-    if (animation.effect?.getComputedTiming().endTime !== Infinity) {
-      animation.finish();
+export async function findAccessibilityProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
+  // Colors that still change would be measured on the way. A change of the color scheme starts transitions a frame later.
+  await page.evaluate(`(async () => {
+    for (let quietFrames = 0; quietFrames < 2; ) {
+      await new Promise(requestAnimationFrame);
+      const running = document
+        .getAnimations()
+        .filter(({ effect }) => effect !== null && effect.getComputedTiming().endTime !== Infinity);
+      for (const animation of running) {
+        animation.finish();
+      }
+      quietFrames = running.length === 0 ? quietFrames + 1 : 0;
     }
-  }`);
+  })()`);
   if (!(await page.evaluate('typeof axe === "object"'))) {
     await page.evaluate(`${await axe}; void 0`);
   }
   return page.evaluate<string[]>(
-    `axe.run({ resultTypes: ['violations'], iframes: false }).then(({ violations }) =>
+    `axe.run(${JSON.stringify({ resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) })}).then(({ violations }) =>
        violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) =>
          id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
   );
