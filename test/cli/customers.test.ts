@@ -50,6 +50,13 @@ test('On a running server, curd', async (suite) => {
     assert.deepEqual(ofAda.items, [placed]);
     assert.deepEqual((await curdJson(shop, 'orders', 'list', '--status', 'shipped')).items, []);
     assert.deepEqual((await curdJson(shop, 'orders', 'list', '--late')).items, []);
+    const totalOf = async (...args: string[]) => (await curdJson(shop, 'orders', 'list', ...args)).total;
+    assert.deepEqual([await totalOf('--country', 'ch'), await totalOf('--country', 'FR')], [2, 0]);
+    const cheese = ['--cheese', String(cheeses[0])];
+    assert.deepEqual([await totalOf(...cheese), await totalOf('--cheese', '999999')], [2, 0]);
+    assert.deepEqual(await totalOf(...cheese, '--customer', 'ada', '--country', 'CH'), 1);
+    assertRefused(await curd(shop, 'orders', 'list', '--country', 'XX'), /country is "XX": it must be a country/);
+    assertRefused(await curd(shop, 'orders', 'list', '--cheese', 'Brie'), /"Brie" is not the id of a cheese/);
     assert.deepEqual((await curdJson(shop, 'orders', 'list', '--needs-approval')).items, []);
     const { order: shown, timeline } = await curdJson(shop, 'orders', 'show', String(placed.id));
     assert.deepEqual(shown, placed);

@@ -2,6 +2,7 @@
 import { scopes } from '../../access/access.ts';
 import { grantTypes } from '../../auth/oauth/clients.ts';
 import { orderStatuses } from '../../orders/transitions/order-status.ts';
+import { countryRule } from '../../schema/countries.ts';
 import {
   ConfigError,
   type Parser,
@@ -27,6 +28,13 @@ export function parseId(what: string, hint: string): Parser<number> {
     return Number(text);
   };
 }
+
+const parseCountry: Parser<string> = (text, name) => {
+  if (!countryRule.test(text)) {
+    throw new ConfigError(`${name} is "${text}": it ${countryRule.message}.`);
+  }
+  return text.toUpperCase();
+};
 
 export const serveOptions = {
   allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
@@ -91,6 +99,12 @@ export const listCustomersOptions = {
 export const listOrdersOptions = {
   status: option('status', `one of ${orderStatuses.join(', ')}`, parseEnum(orderStatuses)),
   customer: option('username', 'only orders of this customer', parseText),
+  country: option('code', 'only orders to this country, such as CH', parseCountry),
+  cheese: option(
+    'id',
+    'only open orders (placed, approved or shipped) with this cheese',
+    parseId('cheese', '"curd export cheeses" writes the ids to a file.'),
+  ),
   late: booleanOption('only approved orders whose estimated shipDate has passed'),
   needsApproval: booleanOption('only placed orders that wait for an operator, because a cheese has no price'),
 };

@@ -27,6 +27,8 @@ export function listOrders(options: OptionsOf<typeof listOrdersOptions>): Promis
       const page = await orderReader.list(null, {
         statuses,
         customerId,
+        country: options.country,
+        cheeseId: options.cheese,
         late: options.late || undefined,
         needsApproval: options.needsApproval || undefined,
         limit: listedMax,
