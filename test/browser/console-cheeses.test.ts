@@ -251,6 +251,25 @@ inConsole('sells a cheese by a key, and deletes it after the cancelled orders we
   await button.press('Enter');
   await page.waitForURL(/\/cheeses$/);
   assert.equal((await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).status, 404);
+
+  // Others change and delete it at once: its page does not ask for it again.
+  const { id: other } = await create(opened, { name: 'Munster fermier' });
+  await goTo(`/cheeses/${other}`);
+  await page.getByRole('heading', { level: 1, name: 'Munster fermier' }).waitFor();
+  const late: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 404) {
+      late.push(response.url());
+    }
+  });
+  await patch(opened, other, { ageMonths: 2 });
+  await shop.request('DELETE', `/v2/cheeses/${other}`, {
+    as: shop.admin,
+    headers: { 'x-confirm-delete': 'true' },
+  });
+  await page.getByText('There is no such cheese').waitFor();
+  await page.waitForTimeout(700);
+  assert.deepEqual(late, []);
 });
 
 inConsole('filters by counts that equal the totals they lead to', async (opened) => {

@@ -134,9 +134,11 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
       queries.setQueryData(['name', event.subject], null);
     }
     for (const key of [...staleKeys(event), ...others]) {
-      if (!isDeleted || key !== own) {
-        stale.add(key);
-      }
+      stale.add(key);
+    }
+    if (isDeleted) {
+      // Also where an event shortly before has made it stale: reading it again would be a 404.
+      stale.delete(own);
     }
     timer ??= window.setTimeout(refresh, Math.max(gatherMs, refreshedAt + refreshMs - Date.now()));
     for (const listener of eventListeners) {
