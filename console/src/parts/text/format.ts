@@ -5,6 +5,8 @@ function usableLocale(): string {
   try {
     return Intl.getCanonicalLocales(navigator.language)[0] ?? 'en-US';
   } catch {
+    // The library of the charts formats with the language of the browser as soon as it is loaded.
+    Object.defineProperty(navigator, 'language', { value: 'en-US', configurable: true });
     return 'en-US';
   }
 }
