@@ -34,6 +34,16 @@ suite('the day of an owner', () => {
     await page.getByLabel(`Tracking number of order ${ids[0]}`).focus();
     await page.keyboard.type('99.1');
     await page.keyboard.press('Enter');
+    // A parcel that is scanned twice is pointed out. The next number takes the place of the second one.
+    await page.keyboard.type('99.1');
+    await page.keyboard.press('Enter');
+    const repeated = page.getByRole('alert').getByText(`The number of order ${ids[0]}, too`);
+    await repeated.waitFor();
+    await page.keyboard.type('99.1');
+    await repeated.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await repeated.waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
     await page.keyboard.type('99.2');
     assert.deepEqual(await findAccessibilityProblems(page), []);
     await page.keyboard.press('Enter');
@@ -76,16 +86,20 @@ suite('the day of an owner', () => {
     const ada = await newCustomer(shop, 'ada', 'customer');
     const cheese = await newCheese(opened, 'Telephone cheese');
     await goTo(`/orders/new?customer=${ada}`);
-    await page.getByRole('combobox', { name: 'Add a cheese' }).fill('Telephone');
-    await page.getByRole('option', { name: /Telephone cheese/ }).click();
-    await page.getByLabel('Kilograms of Telephone cheese').fill('3');
-    for (const [label, value] of [
-      ['Street', bern.street],
-      ['City', bern.city],
-      ['Country (two letters)', bern.country],
-    ] as const) {
-      await page.getByLabel(label).fill(value);
-    }
+    const search = page.getByRole('combobox', { name: 'Add a cheese' });
+    await search.and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Telephone');
+    await page.getByRole('option', { name: /Telephone cheese/ }).waitFor();
+    // Enter chooses the first one, and moves to its kilograms; there it returns to the search.
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Kilograms of Telephone cheese').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('3');
+    await page.keyboard.press('Enter');
+    await search.and(page.locator(':focus')).waitFor();
+    await page.getByLabel('Street').fill(bern.street);
+    await page.getByLabel('City').fill(bern.city);
+    await page.getByRole('combobox', { name: 'Country' }).fill('switz');
+    await page.keyboard.press('Enter');
     await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
     await page.getByText('available').first().waitFor();
     assert.deepEqual(await findAccessibilityProblems(page), []);

@@ -139,6 +139,23 @@ inConsole('counts several cheeses, and none that moved meanwhile', async (opened
   assert.deepEqual([onHand, lowAt], [7, 2]);
   assert.equal((await stockOf(opened, bitto)).onHand, 5);
 
+  // A delivery is added. Enter moves to the next cheese.
+  for (const name of ['Asiago', 'Bitto']) {
+    await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  }
+  await page.getByRole('button', { name: 'Receive 2 cheeses' }).press('Enter');
+  await page.getByLabel('Received kilograms of').first().and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('20');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('30');
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.keyboard.press('Enter');
+  await page.getByText('2 of 2 done.').waitFor();
+  await page.getByRole('button', { name: 'Close' }).last().and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  const received = [(await stockOf(opened, asiago)).onHand, (await stockOf(opened, bitto)).onHand];
+  assert.deepEqual(received.toSorted(), [27, 35]);
+
   const low = await createCheese(opened, '=2+3');
   await shop.request('PUT', `/v2/cheeses/${low}/stock`, { as: shop.admin, body: { onHand: 1, lowAt: 2 } });
   await goTo('/stock?low=true');
@@ -162,7 +179,7 @@ inConsole('begins and ends tracking on the page of a cheese', async (opened) => 
   await page.keyboard.press('Enter');
   await page.getByText('4 kg on hand, 0 kg reserved').waitFor();
   await goTo('/stock');
-  await page.getByRole('button', { name: 'End: Castelmagno' }).press('Enter');
+  await page.getByRole('button', { name: 'End tracking: Castelmagno' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'End tracking of Castelmagno' });
   await dialog.getByRole('button', { name: 'End tracking' }).click();
   await page.getByRole('row', { name: 'Castelmagno' }).waitFor({ state: 'detached' });

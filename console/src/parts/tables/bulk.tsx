@@ -1,6 +1,6 @@
 /** One action on many objects: eight requests at once, with progress, and a summary of what failed. */
-import { Alert, Button, List, Progress, Stack, Text } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { messageOf, onRefused } from '../../session/session.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
 
@@ -12,15 +12,20 @@ interface Props<Item> {
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
   readonly run: (item: Item) => Promise<unknown>;
+  /** What usually follows, as links beside the button that closes. */
+  readonly next?: ReactNode;
   readonly onClose: () => void;
 }
+
+/** Enter closes as soon as all is done. A function of the module is called once, when the button appears. */
+const focusOnce = (button: HTMLButtonElement | null) => button?.focus();
 
 interface Failure {
   readonly name: string;
   readonly reason: string;
 }
 
-export function Bulk<Item>({ title, items, nameOf, run, onClose }: Props<Item>) {
+export function Bulk<Item>({ title, items, nameOf, run, next, onClose }: Props<Item>) {
   const [done, setDone] = useState(0);
   const [failures, setFailures] = useState<readonly Failure[]>([]);
   const isStarted = useRef(false);
@@ -69,7 +74,14 @@ export function Bulk<Item>({ title, items, nameOf, run, onClose }: Props<Item>) 
             </List>
           </Alert>
         )}
-        {isOver ? <Button onClick={onClose}>Close</Button> : null}
+        {isOver ? (
+          <Group justify="flex-end" gap="xs">
+            {next}
+            <Button ref={focusOnce} onClick={onClose}>
+              Close
+            </Button>
+          </Group>
+        ) : null}
       </Stack>
     </Dialog>
   );

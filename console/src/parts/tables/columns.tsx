@@ -53,17 +53,18 @@ export function useColumns<Row>(list: string, columns: readonly Column<Row>[]) {
 }
 
 interface Props<Row> {
+  /** Its label: "Orders". */
+  readonly list: string;
   readonly columns: readonly Column<Row>[];
-  readonly shown: readonly Column<Row>[];
-  readonly onToggle: (title: string) => void;
 }
 
-/** The first column names the rows, and is always shown. */
-export function ColumnsButton<Row>({ columns, shown, onToggle }: Props<Row>) {
+/** Chooses the columns of a list. The first column names the rows, and is always shown. */
+export function ColumnsButton<Row>({ list, columns }: Props<Row>) {
+  const { shown, toggle } = useColumns(list, columns);
   return (
     <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Button size="compact-xs" variant="subtle" color="gray" visibleFrom="sm">
+        <Button size="xs" variant="default" visibleFrom="sm">
           Columns
         </Button>
       </Popover.Target>
@@ -75,7 +76,7 @@ export function ColumnsButton<Row>({ columns, shown, onToggle }: Props<Row>) {
               size="xs"
               label={column.title}
               checked={shown.includes(column)}
-              onChange={() => onToggle(column.title)}
+              onChange={() => toggle(column.title)}
             />
           ))}
         </Stack>

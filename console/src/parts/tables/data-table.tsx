@@ -20,6 +20,8 @@ interface Props<Row> {
   /** Keys of the selected rows. Without it there are no check boxes. */
   readonly selected?: ReadonlySet<number | string> | undefined;
   readonly onSelect?: ((selected: ReadonlySet<number | string>) => void) | undefined;
+  /** Selects all by a key, where the list has more rows than were read. */
+  readonly onSelectAll?: (() => void) | undefined;
   /** Actions on the current row, by key. */
   readonly keys?: Readonly<Record<string, (row: Row) => void>> | undefined;
   /** Called when other rows come into view. */
@@ -80,7 +82,8 @@ function useCards(box: RefObject<HTMLElement | null>, titles: string): boolean {
 }
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, keys, onVisible } = props;
+  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, onSelectAll, keys, onVisible } =
+    props;
   const rowKeys = rows.map(keyOf);
   const [known, setKnown] = useState<Position<number | string>>(() => {
     const row = rowKeys.indexOf(selectedRow() ?? '');
@@ -119,10 +122,23 @@ export function DataTable<Row>(props: Props<Row>) {
     onSelect?.(next);
   }
 
+  const isAllSelected = rows.length > 0 && rowKeys.every((key) => selected?.has(key));
+
+  function selectAllOrNone(): void {
+    if (isAllSelected) {
+      onSelect?.(new Set());
+    } else if (onSelectAll === undefined) {
+      onSelect?.(new Set(rowKeys));
+    } else {
+      onSelectAll();
+    }
+  }
+
   const row = position.key === null ? undefined : rows[position.row];
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
+    ...(selected === undefined ? {} : { A: selectAllOrNone }),
     ...(row === undefined
       ? {}
       : {
@@ -159,7 +175,6 @@ export function DataTable<Row>(props: Props<Row>) {
   const latest = { select: selectRow, open: (one: Row) => onOpen?.(one), toggle };
   const actions = useRef(latest);
   actions.current = latest;
-  const isAllSelected = rows.length > 0 && rowKeys.every((key) => selected?.has(key));
   return (
     <Box className="data-table" ref={box} data-cards={isCards || undefined}>
       <Table highlightOnHover verticalSpacing={6} horizontalSpacing={8} aria-label={label}>

@@ -1,8 +1,8 @@
-/** The table of a list that is read in pages. */
-import { Anchor, Group, Text } from '@mantine/core';
+/** The table of a list that is read in pages. `ColumnsButton` chooses its columns. */
+import { Anchor, Text } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { Loading } from '../page.tsx';
-import { ColumnsButton, useColumns } from './columns.tsx';
+import { useColumns } from './columns.tsx';
 import { DataTable } from './data-table.tsx';
 
 /** What `usePages` returns, of which the table needs this. */
@@ -23,12 +23,9 @@ type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'onVisibl
 
 export function PagedTable<Row>({ list, rows = list.rows, ...table }: Props<Row>) {
   const { label, columns } = table;
-  const { shown, toggle } = useColumns(label, columns);
+  const { shown } = useColumns(label, columns);
   return (
     <>
-      <Group justify="flex-end" className="no-print">
-        <ColumnsButton columns={columns} shown={shown} onToggle={toggle} />
-      </Group>
       {list.toBegin === null ? null : (
         <Text size="sm" mb="xs">
           <Anchor component="button" size="sm" onClick={list.toBegin}>

@@ -7,6 +7,7 @@ import type { Query, Result } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
+import { ColumnsButton } from '../../parts/tables/columns.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
@@ -152,6 +153,7 @@ function CustomerList() {
           onChange={(value) => change('role', value)}
           w={130}
         />
+        <ColumnsButton list="Customers" columns={columns} />
       </Group>
       {error !== null ? (
         <Problem error={error} retry={refetch} />

@@ -135,6 +135,12 @@ export function Board() {
   useShortcuts({
     j: () => moveRow(1),
     k: () => moveRow(-1),
+    v: () => navigate(`/orders?view=list&status=${current?.status ?? first}`),
+    A: () => {
+      const column = columns.find(({ status }) => status === (current?.status ?? first))?.items ?? [];
+      const isAll = column.length > 0 && column.every(({ id }) => selected.has(id));
+      setSelected(new Set(isAll ? [] : column.map(({ id }) => id)));
+    },
     ArrowRight: () => moveColumn(1),
     ArrowLeft: () => moveColumn(-1),
     ...Object.fromEntries(
@@ -151,7 +157,8 @@ export function Board() {
       <Group justify="space-between" mb="sm" gap="xs">
         <Attention />
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          {offered.map(({ key, verb }) => `${key} ${verb.toLowerCase()}, `).join('')}j, k and arrows move
+          {offered.map(({ key, verb }) => `${key} ${verb.toLowerCase()}, `).join('')}j, k and arrows move, A
+          selects the column
         </Text>
       </Group>
       <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />

@@ -5,6 +5,8 @@ import { useState } from 'react';
 import { type SetSearchParams, useLocation } from 'wouter';
 import type { Cheese, Curd, Customer } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
+import { chooseFirst } from '../../parts/fields/choose-first.ts';
+import { CountrySelect } from '../../parts/fields/country-select.tsx';
 import { statuses } from './transitions.ts';
 
 interface Props {
@@ -14,23 +16,26 @@ interface Props {
   readonly isStatusOpen: boolean;
 }
 
+function setParameter(setSearch: SetSearchParams, name: string, value: string): void {
+  setSearch(
+    (old) => {
+      const params = new URLSearchParams(old);
+      if (value === '') {
+        params.delete(name);
+      } else {
+        params.set(name, value);
+      }
+      return params;
+    },
+    { replace: true },
+  );
+}
+
 export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const [isOpen, setOpen] = useState(false);
-  const set = (name: string, value: string) =>
-    setSearch(
-      (old) => {
-        const params = new URLSearchParams(old);
-        if (value === '') {
-          params.delete(name);
-        } else {
-          params.set(name, value);
-        }
-        return params;
-      },
-      { replace: true },
-    );
+  const set = (name: string, value: string) => setParameter(setSearch, name, value);
   if (isPhone && !isOpen) {
     return (
       <Button size="xs" variant="default" mb="sm" onClick={() => setOpen(true)}>
@@ -42,7 +47,7 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
     <Group gap="xs" mb="sm" align="end">
       <TextInput
         size="xs"
-        w={90}
+        w={84}
         label="Order id"
         inputMode="numeric"
         data-screen-search
@@ -55,7 +60,7 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
       {isStatusOpen ? (
         <MultiSelect
           size="xs"
-          w={150}
+          w={172}
           label="Status"
           placeholder={search.get('status') === null ? 'Any' : ''}
           clearable
@@ -67,6 +72,7 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
       <TextInput
         size="xs"
         type="date"
+        w={128}
         label="From"
         value={search.get('from') ?? ''}
         onChange={({ currentTarget }) => set('from', currentTarget.value)}
@@ -74,6 +80,7 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
       <TextInput
         size="xs"
         type="date"
+        w={128}
         label="To"
         value={search.get('to') ?? ''}
         onChange={({ currentTarget }) => set('to', currentTarget.value)}
@@ -82,36 +89,39 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
         value={search.get('customer')}
         onChange={(customerId) => set('customer', customerId ?? '')}
       />
-      <TextFilter
+      <CountrySelect
         label="Country"
-        placeholder="CH"
-        width={80}
-        maxLength={2}
-        value={search.get('country') ?? ''}
-        onChange={(country) => set('country', country.toUpperCase())}
+        w={140}
+        value={search.get('country')}
+        onChange={(country) => set('country', country ?? '')}
       />
       <CheeseFilter value={search.get('cheese')} onChange={(cheeseId) => set('cheese', cheeseId ?? '')} />
       <TextFilter
         label="Placed by"
         placeholder="key:12"
-        width={100}
+        width={84}
         maxLength={120}
         value={search.get('placedBy') ?? ''}
         onChange={(placedBy) => set('placedBy', placedBy)}
       />
-      <Select
-        size="xs"
-        w={130}
-        label="Sort"
-        allowDeselect={false}
-        data={[
-          { value: '-createdAt', label: 'Newest first' },
-          { value: 'createdAt', label: 'Oldest first' },
-        ]}
-        value={search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt'}
-        onChange={(value) => set('sort', value === 'createdAt' ? value : '')}
-      />
     </Group>
+  );
+}
+
+export function OrderSort({ search, setSearch }: Omit<Props, 'isStatusOpen'>) {
+  return (
+    <Select
+      size="xs"
+      w={130}
+      aria-label="Sort"
+      allowDeselect={false}
+      data={[
+        { value: '-createdAt', label: 'Newest first' },
+        { value: 'createdAt', label: 'Oldest first' },
+      ]}
+      value={search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt'}
+      onChange={(value) => setParameter(setSearch, 'sort', value === 'createdAt' ? value : '')}
+    />
   );
 }
 
@@ -161,7 +171,7 @@ interface FoundProps {
 }
 
 /** Customers are found by the beginning of a name, an e-mail address or a username. */
-export function CustomerFilter(props: FoundProps) {
+export function CustomerFilter({ width = 150, ...props }: FoundProps & { readonly width?: number | string }) {
   const nameOf = ({ id, firstName, lastName, username }: Customer): Option => ({
     value: String(id),
     label: `${firstName} ${lastName} (${username})`.trim(),
@@ -172,6 +182,7 @@ export function CustomerFilter(props: FoundProps) {
       kind="customer"
       label="Customer"
       placeholder="Name or e-mail"
+      width={width}
       nobody="Nobody was found"
       find={async (curd, q) =>
         (await curd.customers.list({ q, limit: 10 })).items.map(({ customer }) => nameOf(customer))
@@ -206,13 +217,15 @@ interface SearchProps extends FoundProps {
   readonly kind: 'customer' | 'cheese';
   readonly label: string;
   readonly placeholder: string;
+  readonly width?: number | string;
   readonly nobody: string;
   readonly find: (curd: Curd, query: string) => Promise<Option[]>;
   readonly read: (curd: Curd, id: number) => Promise<Option>;
 }
 
 /** Finds by the beginning of a name, and shows the name of what was chosen. */
-function SearchFilter({ kind, label, placeholder, nobody, value, onChange, find, read }: SearchProps) {
+function SearchFilter(props: SearchProps) {
+  const { kind, label, placeholder, width = 150, nobody, value, onChange, find, read } = props;
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 200);
   const found = useApi([`${kind}s`, 'filter', query], async (curd) =>
@@ -227,17 +240,24 @@ function SearchFilter({ kind, label, placeholder, nobody, value, onChange, find,
   return (
     <Select
       size="xs"
-      w={170}
+      w={width}
       label={label}
       placeholder={placeholder}
       searchable
+      onKeyDown={chooseFirst}
       clearable
       filter={({ options: all }) => all}
       nothingFoundMessage={query === '' ? 'Write the beginning of a name' : nobody}
       data={[...options.values()]}
       value={value}
       onChange={onChange}
-      onSearchChange={setText}
+      onSearchChange={(next) => {
+        setText(next);
+        // The button that clears is for the mouse alone.
+        if (next === '' && text !== '' && value !== null) {
+          onChange(null);
+        }
+      }}
     />
   );
 }

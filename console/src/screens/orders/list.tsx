@@ -4,8 +4,10 @@ import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
+import { notifications } from '../../parts/notifications.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
+import { ColumnsButton } from '../../parts/tables/columns.tsx';
 import type { CsvColumns } from '../../parts/tables/csv.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
@@ -14,10 +16,12 @@ import { SavedViews } from '../../parts/tables/saved-views.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { OrderFilters } from './filters.tsx';
+import { messageOf } from '../../session/session.ts';
+import { OrderFilters, OrderSort } from './filters.tsx';
 import { useMoves } from './moved-orders.ts';
 import { CustomerName, linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
+import { ordersMax } from './shipping/read-orders.ts';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
 
@@ -74,7 +78,7 @@ const columns: readonly Column<Order>[] = [
     show: (order) => (
       <Group gap={6} wrap="nowrap">
         <StatusBadge status={order.status} />
-        <Warnings order={order} />
+        <Warnings order={order} isShort />
       </Group>
     ),
   },
@@ -109,6 +113,31 @@ const csvColumns: CsvColumns<Order> = {
   notes: ({ notes }) => notes,
 };
 
+/** All orders that match the filters, which are read when all of them are selected. */
+function useAll(filters: Filters) {
+  const curd = useCurd();
+  const [all, setAll] = useState<readonly Order[]>([]);
+  const [isReading, setReading] = useState(false);
+
+  async function readAll(): Promise<readonly Order[]> {
+    setReading(true);
+    try {
+      const read: Order[] = [];
+      for await (const order of curd.orders.list({ ...filters, limit: 100 }).take(ordersMax)) {
+        read.push(order);
+      }
+      setAll(read);
+      return read;
+    } catch (error) {
+      notifications.show({ color: 'red', title: 'The orders were not selected', message: messageOf(error) });
+      return [];
+    } finally {
+      setReading(false);
+    }
+  }
+  return { all, isReading, readAll };
+}
+
 export function OrderList() {
   const curd = useCurd();
   const [search, setSearch] = useSearchParams();
@@ -123,11 +152,19 @@ export function OrderList() {
     idOf: ({ id }) => id,
   });
   const orders = list.rows.map(latest);
-  const chosen = orders.filter(({ id }) => selected.has(id));
-  const { total } = list;
+  const { total = 0 } = list;
+  const { all, isReading, readAll } = useAll(filters);
+  const known = [...new Map([...all, ...list.rows].map((order) => [order.id, order])).values()];
+  const chosen = known.map(latest).filter(({ id }) => selected.has(id));
+  const isMoreThanRead = list.hasNextPage || list.toBegin !== null;
+  const selectAll = async () => {
+    const read = isMoreThanRead ? await readAll() : orders;
+    setSelected(new Set(read.map(({ id }) => id)));
+  };
 
-  useShortcuts(
-    Object.fromEntries(
+  useShortcuts({
+    v: () => navigate('/orders'),
+    ...Object.fromEntries(
       transitions.map((transition) => [
         transition.key,
         () => {
@@ -140,7 +177,7 @@ export function OrderList() {
         },
       ]),
     ),
-  );
+  });
 
   const tab = search.get('tab') ?? 'all';
   return (
@@ -169,10 +206,12 @@ export function OrderList() {
           <OrderFilters search={search} setSearch={setSearch} isStatusOpen={tab === 'all'} />
           <Group justify="space-between" mb="xs" gap="xs">
             <Text size="sm" c="dimmed" role="status">
-              {total === undefined ? '' : `${showNumber(total)} orders`}
+              {list.total === undefined ? '' : `${showNumber(total)} orders`}
             </Text>
             <Group gap="xs">
+              <OrderSort search={search} setSearch={setSearch} />
               <SavedViews list={label} />
+              <ColumnsButton list={label} columns={columns} />
               <CsvButton
                 name="orders"
                 columns={csvColumns}
@@ -181,7 +220,16 @@ export function OrderList() {
               />
             </Group>
           </Group>
-          <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
+          <SelectionBar
+            orders={chosen}
+            onRequest={setRequested}
+            onClear={() => setSelected(new Set())}
+            rest={
+              isMoreThanRead && chosen.length < Math.min(total, ordersMax)
+                ? { total: Math.min(total, ordersMax), isReading, onSelect: () => void selectAll() }
+                : null
+            }
+          />
           {list.isError && list.data === undefined ? (
             <Problem error={list.error} retry={list.refetch} />
           ) : list.data === undefined ? (
@@ -205,6 +253,7 @@ export function OrderList() {
               onOpen={({ id }) => navigate(`/orders/${id}`)}
               selected={selected}
               onSelect={setSelected}
+              onSelectAll={() => void selectAll()}
             />
           )}
         </Tabs.Panel>

@@ -38,18 +38,19 @@ export function hasNoPrice({ items }: Order): boolean {
   return items.some(({ pricePerKg }) => pricePerKg === 0);
 }
 
-/** "Waits since 2 days ago" in words, beside the color. */
-export function Warnings({ order }: { readonly order: Order }) {
+/** "approved 2 days ago" in words, beside the color. @param isShort in rows: of a late order only that it is late */
+export function Warnings({ order, isShort = false }: { readonly order: Order; readonly isShort?: boolean }) {
+  const isLateOrder = isLate(order);
   return (
     <>
-      {isLate(order) ? (
+      {isLateOrder ? (
         <Badge color="red" variant="outline" size="sm" tt="none" className="status">
           late
         </Badge>
       ) : null}
-      {isWaiting(order) ? (
+      {isWaiting(order) && !(isShort && isLateOrder) ? (
         <span className="waiting">
-          {order.status} <Age at={order.updatedAt} />
+          {isShort ? '' : order.status} <Age at={order.updatedAt} />
         </span>
       ) : null}
       {order.status === 'placed' && hasNoPrice(order) ? <span className="waiting">no price</span> : null}

@@ -58,6 +58,9 @@ export function OrderDetail({ id }: { readonly id: number }) {
   const weight = weightOf(order);
   return (
     <>
+      <Anchor component={Link} href="/orders" size="sm">
+        All orders
+      </Anchor>
       <PageTitle title={`Order ${id}`}>
         <StatusBadge status={order.status} />
         <Warnings order={order} />
@@ -90,56 +93,58 @@ export function OrderDetail({ id }: { readonly id: number }) {
         </Group>
       </PageTitle>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-        <section className="card" aria-label="Cheeses">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Cheese</Table.Th>
-                <Table.Th ta="right">Weight</Table.Th>
-                <Table.Th ta="right" visibleFrom="sm">
-                  Price per kg
-                </Table.Th>
-                <Table.Th ta="right">Price</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {order.items.map(({ cheeseId, cheeseName, quantity, pricePerKg }) => (
-                <Table.Tr key={cheeseId}>
-                  <Table.Td>
-                    <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" className="row-name">
-                      {cheeseName}
-                    </Anchor>
-                  </Table.Td>
-                  <Table.Td ta="right" className="figure">
-                    {showKilograms(quantity)}
-                  </Table.Td>
-                  <Table.Td ta="right" className="figure" visibleFrom="sm">
-                    {pricePerKg === 0 ? 'no price' : showMoney(pricePerKg)}
-                  </Table.Td>
-                  <Table.Td ta="right" className="figure">
-                    {showMoney(pricePerKg * quantity)}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-            <Table.Tfoot>
-              <Table.Tr>
-                <Table.Th>Total</Table.Th>
-                <Table.Th ta="right" className="figure">
-                  {showKilograms(weight)}
-                </Table.Th>
-                <Table.Td visibleFrom="sm" />
-                <Table.Th ta="right" className="figure">
-                  {showMoney(order.total)}
-                </Table.Th>
-              </Table.Tr>
-            </Table.Tfoot>
-          </Table>
-        </section>
         <Stack gap="md">
-          <OrderFacts order={order} />
+          <section className="card" aria-label="Cheeses">
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Cheese</Table.Th>
+                  <Table.Th ta="right">Weight</Table.Th>
+                  <Table.Th ta="right" visibleFrom="sm">
+                    Price per kg
+                  </Table.Th>
+                  <Table.Th ta="right">Price</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {order.items.map(({ cheeseId, cheeseName, quantity, pricePerKg }) => (
+                  <Table.Tr key={cheeseId}>
+                    <Table.Td>
+                      <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" className="row-name">
+                        {cheeseName}
+                      </Anchor>
+                    </Table.Td>
+                    <Table.Td ta="right" className="figure">
+                      {showKilograms(quantity)}
+                    </Table.Td>
+                    <Table.Td ta="right" className="figure" visibleFrom="sm">
+                      {pricePerKg === 0 ? 'no price' : showMoney(pricePerKg)}
+                    </Table.Td>
+                    <Table.Td ta="right" className="figure">
+                      {showMoney(pricePerKg * quantity)}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+              <Table.Tfoot>
+                <Table.Tr>
+                  <Table.Th>Total</Table.Th>
+                  <Table.Th ta="right" className="figure">
+                    {showKilograms(weight)}
+                  </Table.Th>
+                  <Table.Td visibleFrom="sm" />
+                  <Table.Th ta="right" className="figure">
+                    {showMoney(order.total)}
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Tfoot>
+            </Table>
+          </section>
           <Shipment order={order} />
           <Notes of={notesOf(id)} />
+        </Stack>
+        <Stack gap="md">
+          <OrderFacts order={order} />
           <OrderTimeline id={id} />
         </Stack>
       </SimpleGrid>
@@ -176,15 +181,16 @@ function OrderFacts({ order }: { readonly order: Order }) {
             <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
               {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
             </Anchor>
-          )}{' '}
+          )}
           {customer.data ? (
             <Anchor
               component={Link}
               size="sm"
+              display="block"
               href={`/mail?order=${order.id}`}
               aria-label="Mails of the order"
             >
-              mails
+              Mails
             </Anchor>
           ) : null}
         </Fact>

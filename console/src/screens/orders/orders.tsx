@@ -3,11 +3,12 @@ import { Anchor, Button, SegmentedControl } from '@mantine/core';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Empty, PageTitle } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
+import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
 import { NewOrder } from './new/new-order.tsx';
 import { OrderDetail } from './order.tsx';
-import { PackingSlips } from './packing-slips.tsx';
+import { PackingSlips } from './shipping/packing-slips.tsx';
 import { Shipping } from './shipping/shipping.tsx';
 
 export default function Orders({ id }: ScreenProps) {
@@ -41,6 +42,7 @@ function AllOrders() {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const isList = search.get('view') === 'list';
+  useShortcuts({ n: () => navigate('/orders/new') });
   return (
     <>
       <PageTitle title="Orders">

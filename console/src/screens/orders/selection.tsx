@@ -1,8 +1,10 @@
-/** What can be done with the selected orders. */
+/** What can be done with the selected orders, by buttons and keys. */
 import { Button, Group, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
-import { slipsMax } from './packing-slips.tsx';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { showNumber } from '../../parts/text/format.ts';
+import { hrefOf, keepOrders } from './shipping/read-orders.ts';
 import type { Requested } from './transition-dialogs.tsx';
 import { applicable, transitions } from './transitions.ts';
 
@@ -10,18 +12,41 @@ interface Props {
   readonly orders: readonly Order[];
   readonly onRequest: (requested: Requested) => void;
   readonly onClear: () => void;
+  /** Selects those of the list that were not read yet, too. */
+  readonly rest?: {
+    readonly total: number;
+    readonly isReading: boolean;
+    readonly onSelect: () => void;
+  } | null;
 }
 
-export function SelectionBar({ orders, onRequest, onClear }: Props) {
-  if (orders.length === 0) {
-    return null;
-  }
-  const ids = orders.slice(0, slipsMax).map(({ id }) => id);
+export function SelectionBar(props: Props) {
+  return props.orders.length === 0 ? null : <Bar {...props} />;
+}
+
+function Bar({ orders, onRequest, onClear, rest = null }: Props) {
+  const [, navigate] = useLocation();
+  const approved = orders.filter(({ status }) => status === 'approved');
+  const slips = hrefOf('slips', orders);
+  const ship = hrefOf('ship', approved);
+  const open = (href: string) => {
+    keepOrders(orders);
+    navigate(href);
+  };
+  useShortcuts({
+    p: () => open(slips),
+    ...(approved.length === 0 ? {} : { t: () => open(ship) }),
+  });
   return (
     <Group className="card" gap="xs" py={6} mb="sm" role="toolbar" aria-label="Selected orders">
       <Text size="sm" fw={600} role="status">
-        {orders.length} selected
+        {showNumber(orders.length)} selected
       </Text>
+      {rest === null ? null : (
+        <Button size="compact-sm" variant="subtle" loading={rest.isReading} onClick={rest.onSelect}>
+          Select all {showNumber(rest.total)}
+        </Button>
+      )}
       {transitions.map((transition) => {
         const fitting = applicable(transition, orders);
         return fitting.length === 0 ? null : (
@@ -32,7 +57,7 @@ export function SelectionBar({ orders, onRequest, onClear }: Props) {
             onClick={() => onRequest({ transition, orders: fitting })}
           >
             {transition.verb}
-            {fitting.length === orders.length ? '' : ` ${fitting.length}`}
+            {fitting.length === orders.length ? '' : ` ${showNumber(fitting.length)}`}
           </Button>
         );
       })}
@@ -40,20 +65,22 @@ export function SelectionBar({ orders, onRequest, onClear }: Props) {
         size="compact-sm"
         variant="default"
         component={Link}
-        href={`/orders/slips?ids=${ids.join(',')}`}
+        href={slips}
+        onClick={() => keepOrders(orders)}
       >
         Packing slips
       </Button>
-      {orders.some(({ status }) => status === 'approved') ? (
+      {approved.length === 0 ? null : (
         <Button
           size="compact-sm"
           variant="default"
           component={Link}
-          href={`/orders/ship?ids=${ids.join(',')}`}
+          href={ship}
+          onClick={() => keepOrders(approved)}
         >
           Ship with tracking
         </Button>
-      ) : null}
+      )}
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
         Clear
       </Button>

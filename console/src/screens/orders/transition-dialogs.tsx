@@ -1,10 +1,13 @@
 /** Asks before orders are cancelled, or many are shipped; runs a transition of many orders. */
+import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { Bulk } from '../../parts/tables/bulk.tsx';
+import { hrefOf, keepOrders } from './shipping/read-orders.ts';
 import { cancel, type Transition, useTransition } from './transitions.ts';
 
 export interface Requested {
@@ -75,6 +78,18 @@ export function TransitionDialog({
       items={orders}
       nameOf={nameOf}
       run={run}
+      next={
+        transition.to === 'approved' ? (
+          <Button
+            variant="default"
+            component={Link}
+            href={hrefOf('slips', orders)}
+            onClick={() => keepOrders(orders)}
+          >
+            Packing slips
+          </Button>
+        ) : null
+      }
       onClose={() => {
         void queries.invalidateQueries({ queryKey: ['orders'] });
         onClose(true);

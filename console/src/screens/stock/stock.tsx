@@ -7,13 +7,14 @@ import { useCurd } from '../../data/queries.ts';
 import { SearchField } from '../../parts/fields/search-field.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
+import { ColumnsButton } from '../../parts/tables/columns.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../parts/text/format.ts';
 import { BeginTracking } from './begin-tracking.tsx';
-import { CountMany } from './count-many.tsx';
+import { EnterMany } from './enter-many.tsx';
 import { LevelBadge } from './level-badge.tsx';
 import { readAllStock, readStockPage, type StockRow, type StockView } from './read-stock.ts';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
@@ -45,7 +46,7 @@ export default function StockScreen({ id }: ScreenProps) {
   const back = hrefOf('/stock', view);
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [open, setOpen] = useState<{ readonly action: StockAction; readonly row: StockRow } | null>(null);
-  const [dialog, setDialog] = useState<'begin' | 'count' | null>(null);
+  const [dialog, setDialog] = useState<'begin' | 'count' | 'receive' | null>(null);
   const list = usePages({
     key: ['stock', 'list', isLowOnly, q],
     read: (request) => readStockPage(curd, view, request),
@@ -98,10 +99,18 @@ export default function StockScreen({ id }: ScreenProps) {
           }}
         />
         {chosen.length === 0 ? null : (
-          <Button size="xs" variant="default" onClick={() => setDialog('count')}>
-            Count {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
-          </Button>
+          <>
+            <Button size="xs" onClick={() => setDialog('receive')}>
+              Receive {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+            </Button>
+            <Button size="xs" variant="default" onClick={() => setDialog('count')}>
+              Count {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+            </Button>
+          </>
         )}
+        <Group ml="auto">
+          <ColumnsButton list="Stock" columns={columns} />
+        </Group>
       </Group>
       {list.isPending ? <Loading what="the stock" /> : null}
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
@@ -130,8 +139,9 @@ export default function StockScreen({ id }: ScreenProps) {
         />
       )}
       {dialog === 'begin' ? <BeginTracking onClose={() => setDialog(null)} /> : null}
-      {dialog === 'count' ? (
-        <CountMany
+      {dialog === 'count' || dialog === 'receive' ? (
+        <EnterMany
+          kind={dialog}
           rows={chosen}
           onClose={() => {
             setDialog(null);
@@ -241,7 +251,7 @@ function columnsOf(onAction: (action: StockAction, row: StockRow) => void): read
   ];
 }
 
-const actionNames = { adjust: 'Adjust', count: 'Count', end: 'End' } as const;
+const actionNames = { adjust: 'Adjust', count: 'Count', end: 'End tracking' } as const;
 
 /** The pages in view. Sales are read for a whole page at once. */
 const PagesContext = createContext<readonly Page[]>([]);

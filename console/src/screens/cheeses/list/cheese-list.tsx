@@ -7,6 +7,7 @@ import type { Cheese } from '../../../../../client/src/index.ts';
 import { useSignedIn } from '../../../data/queries.ts';
 import { shopCommand } from '../../../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { ColumnsButton } from '../../../parts/tables/columns.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../../parts/tables/paged-table.tsx';
 import type { Column } from '../../../parts/tables/table-row.tsx';
@@ -87,7 +88,9 @@ export function CheeseList() {
           </Button>
         ) : null}
       </PageTitle>
-      <FilterBar filters={filters} facets={facets} onChange={setFilters} />
+      <FilterBar filters={filters} facets={facets} onChange={setFilters}>
+        <ColumnsButton list="Cheeses" columns={columns} />
+      </FilterBar>
       {chosen.length === 0 ? null : (
         <SelectionBar cheeses={chosen} onAction={setBulk} onClear={() => setSelected(new Set())} />
       )}

@@ -2,7 +2,7 @@
 import { Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { Cross2Icon } from '@radix-ui/react-icons';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Result } from '../../../../../client/src/index.ts';
 import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
@@ -21,9 +21,11 @@ interface Props {
   readonly filters: CheeseFilters;
   readonly facets: Facets | undefined;
   readonly onChange: SetParams;
+  /** What is shown beside the sort. */
+  readonly children: ReactNode;
 }
 
-export function FilterBar({ filters, facets, onChange }: Props) {
+export function FilterBar({ filters, facets, onChange, children }: Props) {
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const [isOpen, setOpen] = useState(false);
   const missing = useMissingCounts(filters);
@@ -112,16 +114,18 @@ export function FilterBar({ filters, facets, onChange }: Props) {
           Clear
         </Button>
       )}
-      <Select
-        size="xs"
-        w={180}
-        ml="auto"
-        aria-label="Sort"
-        data={sorts.map((sort) => ({ ...sort }))}
-        value={filters.sort ?? 'name'}
-        allowDeselect={false}
-        onChange={(sort) => onChange({ sort: sort === 'name' ? null : sort })}
-      />
+      <Group gap="xs" ml="auto">
+        <Select
+          size="xs"
+          w={180}
+          aria-label="Sort"
+          data={sorts.map((sort) => ({ ...sort }))}
+          value={filters.sort ?? 'name'}
+          allowDeselect={false}
+          onChange={(sort) => onChange({ sort: sort === 'name' ? null : sort })}
+        />
+        {children}
+      </Group>
     </Group>
   );
 }

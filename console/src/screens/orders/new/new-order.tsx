@@ -12,11 +12,13 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { type Body, isCurdError, type Order } from '../../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
+import { chooseFirst } from '../../../parts/fields/choose-first.ts';
+import { CountrySelect } from '../../../parts/fields/country-select.tsx';
 import { Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { showKilograms, showMoney } from '../../../parts/text/format.ts';
 import { messageOf } from '../../../session/session.ts';
@@ -120,6 +122,16 @@ function OrderForm({
   );
   const [address, setAddress] = useState(order === null ? noAddress : addressOf(order));
   const [notes, setNotes] = useState('');
+  /** The cheese that was just chosen: its kilograms get the focus, and Enter there returns to the search. */
+  const added = useRef<number | null>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each choice.
+  useEffect(() => {
+    if (added.current !== null) {
+      body.current?.querySelector<HTMLInputElement>(`[data-cheese="${added.current}"]`)?.select();
+      added.current = null;
+    }
+  }, [lines]);
   const input = inputOf(lines, address, notes);
   const query = customer === null ? {} : { customerId: Number(customer) };
   /** Idempotency key of this body: an order that was placed and not confirmed is not placed twice. */
@@ -195,16 +207,18 @@ function OrderForm({
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <section className="card" aria-label="Cheeses">
           <CheeseSearch
-            onChoose={(cheeseId, name) =>
+            isFirst={order === null}
+            onChoose={(cheeseId, name) => {
+              added.current = cheeseId;
               setLines(
                 lines.some((line) => line.cheeseId === cheeseId)
-                  ? lines
+                  ? [...lines]
                   : [...lines, { cheeseId, name, quantity: '1' }],
-              )
-            }
+              );
+            }}
           />
           <Table mt="sm" verticalSpacing={4}>
-            <Table.Tbody>
+            <Table.Tbody ref={body}>
               {lines.map(({ cheeseId, name, quantity }, index) => {
                 const left = stock.data?.find((one) => one.cheeseId === cheeseId);
                 const line = quote.data?.items.find((item) => item.cheeseId === cheeseId);
@@ -229,6 +243,13 @@ function OrderForm({
                         size="xs"
                         inputMode="numeric"
                         aria-label={`Kilograms of ${name}`}
+                        data-cheese={cheeseId}
+                        onKeyDown={(event) => {
+                          if (event.key === 'Enter') {
+                            event.preventDefault();
+                            document.querySelector<HTMLElement>('[data-cheese-search]')?.focus();
+                          }
+                        }}
                         rightSection={<Text size="xs">kg</Text>}
                         maxLength={3}
                         value={quantity}
@@ -263,8 +284,8 @@ function OrderForm({
         </section>
         <Stack gap="md">
           <section className="card" aria-label="Delivery">
-            <Group align="end" gap="xs" mb="xs">
-              <CustomerFilter value={customer} onChange={setCustomer} />
+            <CustomerFilter width="100%" value={customer} onChange={setCustomer} />
+            <Group gap="xs" my="xs">
               {customer === null ? (
                 <Text size="xs" c="dimmed">
                   Without a customer, the order belongs to you.
@@ -278,7 +299,12 @@ function OrderForm({
               {field('city', 'City', 100)}
               {field('zipCode', 'Zip code', 32)}
               {field('state', 'State', 100)}
-              {field('country', 'Country (two letters)', 2)}
+              <CountrySelect
+                label="Country"
+                value={address.country === '' ? null : address.country.toUpperCase()}
+                error={problems['shippingAddress.country']}
+                onChange={(country) => setAddress({ ...address, country: country ?? '' })}
+              />
             </SimpleGrid>
             <TextInput
               mt="xs"
@@ -297,7 +323,14 @@ function OrderForm({
 }
 
 /** Available cheeses by the beginnings of words. */
-function CheeseSearch({ onChoose }: { readonly onChoose: (id: number, name: string) => void }) {
+function CheeseSearch({
+  isFirst,
+  onChoose,
+}: {
+  /** There are no lines yet: it has the focus. */
+  readonly isFirst: boolean;
+  readonly onChoose: (id: number, name: string) => void;
+}) {
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 150);
   const { data = [] } = useApi(['cheeses', 'for new order', query], async (curd) =>
@@ -307,10 +340,13 @@ function CheeseSearch({ onChoose }: { readonly onChoose: (id: number, name: stri
     <Select
       size="xs"
       label="Add a cheese"
-      placeholder="Name"
+      placeholder="The beginning of a name"
+      data-cheese-search
+      autoFocus={isFirst}
       searchable
+      onKeyDown={chooseFirst}
       filter={({ options }) => options}
-      nothingFoundMessage={query === '' ? 'Write the beginning of a name' : 'No available cheese was found'}
+      nothingFoundMessage={query === '' ? undefined : 'No available cheese was found'}
       data={data.map(({ id, name, pricePerKg }) => ({
         value: String(id),
         label: `${name}${pricePerKg === undefined ? '' : `, ${showMoney(pricePerKg)} per kg`}`,

@@ -1,46 +1,69 @@
 /** Packing slips of one or many orders, a page each. They are read by who packs: kilograms, and no prices. */
 import { Anchor, Button, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useSearchParams } from 'wouter';
-import type { Customer, Order } from '../../../../client/src/index.ts';
-import { useCurd } from '../../data/queries.ts';
-import { shopName } from '../../environment.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { showDay, showKilograms } from '../../parts/text/format.ts';
-import { ShippingAddress, weightOf } from './order-fields.tsx';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Curd, Order } from '../../../../../client/src/index.ts';
+import { useCurd } from '../../../data/queries.ts';
+import { shopName } from '../../../environment.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { useShortcuts } from '../../../parts/shortcuts.ts';
+import { showDay, showKilograms, showNumber } from '../../../parts/text/format.ts';
+import { ShippingAddress, weightOf } from '../order-fields.tsx';
+import { idsIn, readOrders } from './read-orders.ts';
 
-/** More do not fit into a URL. */
-export const slipsMax = 200;
+/** Names that the API returns at once. */
+const namesMax = 100;
+
+/** Who each order is for, by the id of the order; nobody where an API key placed it. */
+async function readRecipients(curd: Curd, ids: readonly number[], signal: AbortSignal) {
+  const names = new Map<number, string>();
+  for (let begin = 0; begin < ids.length; begin += namesMax) {
+    const of = ids.slice(begin, begin + namesMax).map((id) => `order-customer:${id}`);
+    for (const item of (await curd.events.listNames({ of }, { signal })).items) {
+      names.set(Number(item.of.split(':')[1]), item.name);
+    }
+  }
+  return names;
+}
 
 export function PackingSlips() {
   const curd = useCurd();
   const [search] = useSearchParams();
-  const ids = (search.get('ids') ?? '')
-    .split(',')
-    .filter((id) => /^[1-9]\d{0,14}$/.test(id))
-    .slice(0, slipsMax)
-    .map(Number);
+  const [, navigate] = useLocation();
+  const ids = idsIn(search);
   const { data, error, refetch } = useQuery({
-    // The lines of an order never change: events need not make up to 200 of them stale.
+    // The lines of an order never change: events need not make up to a thousand of them stale.
     queryKey: ['slips', ids],
-    queryFn: ({ signal }) =>
-      Promise.all(
-        ids.map(async (id): Promise<SlipOf> => {
-          const [order, customer] = await Promise.all([
-            curd.orders.get(id, { signal }),
-            curd.orders.getCustomer(id, { signal }),
-          ]);
-          return { order, customer: customer ?? null };
-        }),
-      ),
+    queryFn: async ({ signal }): Promise<readonly SlipOf[]> => {
+      const [orders, names] = await Promise.all([
+        readOrders(curd, ids, signal),
+        readRecipients(curd, ids, signal),
+      ]);
+      return orders.map((order) => ({ order, recipient: names.get(order.id) ?? null }));
+    },
+  });
+  const ship = `/orders/ship?ids=${ids.join(',')}`;
+  useShortcuts({
+    ...(data === undefined ? {} : { p: () => window.print() }),
+    ...(ids.length === 0 ? {} : { t: () => navigate(ship) }),
   });
   return (
     <>
       <div className="no-print">
+        <Anchor component={Link} href="/orders" size="sm">
+          All orders
+        </Anchor>
         <PageTitle title="Packing slips">
-          <Button size="xs" disabled={data === undefined} onClick={() => window.print()}>
-            Print {ids.length}
-          </Button>
+          {ids.length === 0 ? null : (
+            <>
+              <Button size="xs" variant="default" component={Link} href={ship}>
+                Ship with tracking
+              </Button>
+              <Button size="xs" disabled={data === undefined} onClick={() => window.print()}>
+                Print {showNumber(ids.length)}
+              </Button>
+            </>
+          )}
         </PageTitle>
       </div>
       {ids.length === 0 ? (
@@ -65,10 +88,10 @@ export function PackingSlips() {
 interface SlipOf {
   readonly order: Order;
   /** null: an API key placed it. */
-  readonly customer: Customer | null;
+  readonly recipient: string | null;
 }
 
-function Slip({ order, customer }: SlipOf) {
+function Slip({ order, recipient }: SlipOf) {
   const total = weightOf(order);
   return (
     <article className="slip" aria-label={`Packing slip of order ${order.id}`}>
@@ -80,11 +103,9 @@ function Slip({ order, customer }: SlipOf) {
         <Text size="sm">{showDay(order.createdAt)}</Text>
       </header>
       <address>
-        {customer === null ? null : (
+        {recipient === null ? null : (
           <>
-            <strong>
-              {customer.firstName} {customer.lastName}
-            </strong>
+            <strong>{recipient}</strong>
             <br />
           </>
         )}
