@@ -65,7 +65,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   assert.match(lines[0] ?? '', /^\d+,emile42,emile@example\.com,Émile,Brûlé,silver,600,customer,2/);
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'emile42' }).click();
-  await page.getByRole('heading', { level: 1, name: 'emile42' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Émile Brûlé' }).waitFor();
   await page.getByRole('link', { name: String(placed), exact: true }).waitFor();
   await page.getByText('$1,400.00 of delivered orders to gold').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);

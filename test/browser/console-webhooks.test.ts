@@ -142,7 +142,7 @@ inConsole(
       .getByText(`1 delivery to ${new URL(opened().url).host} failed and was given up`)
       .waitFor();
     assert.equal(await attention.getByText('is failing').count(), 0);
-    await attention.getByRole('link', { name: 'deliveries' }).click();
+    await attention.getByRole('link', { name: /^1 delivery/ }).click();
     await openDelivery(page, second, 'order.placed');
     await dialog.getByRole('button', { name: 'Resend' }).click();
     await dialog.getByText(/It is sent again/).waitFor();

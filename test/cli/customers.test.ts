@@ -55,7 +55,10 @@ test('On a running server, curd', async (suite) => {
     const cheese = ['--cheese', String(cheeses[0])];
     assert.deepEqual([await totalOf(...cheese), await totalOf('--cheese', '999999')], [2, 0]);
     assert.deepEqual(await totalOf(...cheese, '--customer', 'ada', '--country', 'CH'), 1);
-    assertRefused(await curd(shop, 'orders', 'list', '--country', 'XX'), /country is "XX": it must be a country/);
+    assertRefused(
+      await curd(shop, 'orders', 'list', '--country', 'XX'),
+      /country is "XX": it must be a country/,
+    );
     assertRefused(await curd(shop, 'orders', 'list', '--cheese', 'Brie'), /"Brie" is not the id of a cheese/);
     assert.deepEqual((await curdJson(shop, 'orders', 'list', '--needs-approval')).items, []);
     const { order: shown, timeline } = await curdJson(shop, 'orders', 'show', String(placed.id));

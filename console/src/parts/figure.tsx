@@ -20,7 +20,7 @@ export function Figure({ label, value, note, href, isLate = false }: Props) {
       <Text size="xl" fw={700} className="figure" {...(isLate ? { c: 'var(--curd-late)' } : {})}>
         {value ?? '–'}
       </Text>
-      <Text size="xs" c="dimmed" mih="1.2rem" truncate title={note ?? undefined}>
+      <Text size="xs" c="dimmed" mih="1.2rem" className="figure-note">
         {note ?? ''}
       </Text>
     </>

@@ -85,8 +85,8 @@ export function Palette() {
         })),
         ...customers.map(({ customer }) => ({
           id: `customer ${customer.id}`,
-          label: customer.username,
-          description: customer.email,
+          label: `${customer.firstName} ${customer.lastName}`.trim() || customer.username,
+          description: `Customer, ${customer.username}, ${customer.email}`,
           onClick: () => navigate(`/customers/${customer.id}`),
         })),
       ].filter((one, index) => index < byId.length || !known.has(one.id));
@@ -109,6 +109,22 @@ export function Palette() {
       description: 'Action',
       onClick: () => navigate('/cheeses/new'),
     },
+    ...(person.isAdmin
+      ? [
+          {
+            id: 'new order',
+            label: 'New order',
+            description: 'Action',
+            onClick: () => navigate('/orders/new'),
+          },
+          {
+            id: 'ship with tracking',
+            label: 'Ship with tracking',
+            description: 'Action',
+            onClick: () => navigate('/orders/ship'),
+          },
+        ]
+      : []),
     {
       id: 'light or dark',
       label: 'Light or dark',

@@ -36,7 +36,7 @@ export function Accounts() {
         <Text size="sm" c="dimmed">
           An account has a plan, API keys, and OAuth clients.
         </Text>
-        <Button size="sm" onClick={() => setCreating(true)}>
+        <Button size="xs" onClick={() => setCreating(true)}>
           New account
         </Button>
       </Group>

@@ -25,7 +25,7 @@ export function KeyList({ account }: { readonly account: Account }) {
       <Group justify="space-between" mb="xs">
         <Text fw={600}>API keys</Text>
         {isConsole ? null : (
-          <Button size="sm" onClick={create}>
+          <Button size="xs" onClick={create}>
             New key
           </Button>
         )}

@@ -86,6 +86,7 @@ export function NewCheese() {
           <CheeseForm
             values={values}
             errors={fields}
+            isNew
             isReadOnly={!person.mayWriteCheeses}
             onChange={(changes) => setValues({ ...values, ...changes })}
           />

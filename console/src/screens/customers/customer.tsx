@@ -37,13 +37,14 @@ export function CustomerDetail({ id }: { readonly id: number }) {
       </>
     );
   }
-  const { username } = data.customer;
+  const { username, firstName, lastName } = data.customer;
+  const name = `${firstName} ${lastName}`.trim();
   return (
     <>
       <Anchor component={Link} href="/customers" size="sm">
         All customers
       </Anchor>
-      <PageTitle title={username}>
+      <PageTitle title={name === '' ? username : name}>
         <Badge variant="dot" color={data.role === 'staff' ? 'rind' : 'gray'}>
           {data.role}
         </Badge>
@@ -52,12 +53,10 @@ export function CustomerDetail({ id }: { readonly id: number }) {
         <Stack>
           <Profile details={data} />
           <Tier details={data} />
+          <Notes of={notesOf(id)} />
           <Actions details={data} />
         </Stack>
-        <Stack>
-          <Orders customerId={id} />
-          <Notes of={notesOf(id)} />
-        </Stack>
+        <Orders customerId={id} />
       </SimpleGrid>
     </>
   );
@@ -70,9 +69,9 @@ const notesOf = (id: number): NotesOf => ({
 });
 
 function Profile({ details: { customer } }: { readonly details: Details }) {
-  const { id, firstName, lastName, email, phone, favouriteCheese, createdAt } = customer;
+  const { id, username, email, phone, favouriteCheese, createdAt } = customer;
   const rows = [
-    ['Name', `${firstName} ${lastName}`.trim() || '-'],
+    ['Username', username],
     [
       'E-mail',
       <Group key="email" gap="xs">
@@ -137,16 +136,16 @@ function Orders({ customerId }: { readonly customerId: number }) {
       of={{ customerId }}
       whenEmpty="Orders that this customer places appear here."
       showLinks={(hasMore) => (
-        <>
-          <Anchor component={Link} href={`/orders/new?customer=${customerId}`} size="sm">
-            New order
-          </Anchor>
+        <Group gap="md">
           {hasMore ? (
             <Anchor component={Link} href={`/orders?view=list&customer=${customerId}`} size="sm">
               All orders
             </Anchor>
           ) : null}
-        </>
+          <Button size="xs" component={Link} href={`/orders/new?customer=${customerId}`}>
+            New order
+          </Button>
+        </Group>
       )}
     />
   );

@@ -13,7 +13,6 @@ interface Item {
   readonly key: string;
   readonly text: ReactNode;
   readonly href: string;
-  readonly link: string;
 }
 
 /** Low stocks and webhooks that are named. */
@@ -43,14 +42,12 @@ function useOrders(): Item[] {
       total: unpriced,
       text: `${plural(unpriced, 'order without a price waits', 'orders without a price wait')} for approval`,
       href: '/orders?view=list&tab=needsApproval',
-      link: 'orders',
     },
     {
       key: 'late',
       total: late,
       text: `${plural(late, 'order is', 'orders are')} late`,
       href: '/orders?view=list&tab=late',
-      link: 'orders',
     },
   ];
   return items.filter(({ total }) => total > 0);
@@ -74,7 +71,6 @@ async function readStock(curd: Curd): Promise<Item[]> {
       ? `${cheeseName} is sold out${available < 0 ? `: ${showKilograms(-available)} are missing` : ''}`
       : `${cheeseName} is low: ${showKilograms(available)}${describeSupply(available, cheeseId, sales)}`,
     href: `/stock/${cheeseId}`,
-    link: 'stock',
   }));
   return total > items.length
     ? [
@@ -83,7 +79,6 @@ async function readStock(curd: Curd): Promise<Item[]> {
           key: 'stock',
           text: `${total - items.length} more are sold out or low`,
           href: '/stock?low=true',
-          link: 'stock',
         },
       ]
     : named;
@@ -98,7 +93,6 @@ async function readApprovals(curd: Curd): Promise<Item[]> {
           key: 'approvals',
           text: `${plural(items.length, 'request waits', 'requests wait')} for approval`,
           href: '/approvals',
-          link: 'approvals',
         },
       ];
 }
@@ -124,7 +118,6 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
         </>
       ),
       href: `/webhooks/${id}`,
-      link: 'webhooks',
     }));
 }
 
@@ -151,7 +144,6 @@ async function readGivenUp(curd: Curd, signal: AbortSignal): Promise<Item[]> {
         key: `given up ${id}`,
         text: `${failed.hasMore ? 'At least ' : ''}${plural(count, 'delivery', 'deliveries')} to ${new URL(url).host} failed and ${count === 1 ? 'was' : 'were'} given up`,
         href: `/webhooks/${id}?status=failed`,
-        link: 'deliveries',
       });
     }
     if (found.length === namedMax) {
@@ -184,7 +176,7 @@ async function readMails(curd: Curd, signal: AbortSignal): Promise<Item[]> {
       href: '/mail?state=failed',
     },
   ];
-  return items.filter(({ isShown }) => isShown).map((item) => ({ ...item, link: 'mails' }));
+  return items.filter(({ isShown }) => isShown);
 }
 
 export function Attention() {
@@ -204,11 +196,10 @@ export function Attention() {
       </Text>
       {items.length > 0 ? (
         <ul className="attention">
-          {items.map(({ key, text, href, link }) => (
+          {items.map(({ key, text, href }) => (
             <li key={key}>
-              {text}{' '}
               <Anchor component={Link} href={href} size="sm" underline="always">
-                {link}
+                {text}
               </Anchor>
             </li>
           ))}

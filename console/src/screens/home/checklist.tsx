@@ -130,9 +130,12 @@ function Steps({ done, status, has, mark }: StepsProps) {
       title: shopEnvironment === 'production' ? 'Try an order as a dry run' : 'Place a test order',
       isDone: order || has('order'),
       how: (
-        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {orderCommand}
-        </Code>
+        <Stack gap={4}>
+          {shopEnvironment === 'production' ? null : link('/orders/new', 'New order, here in the console')}
+          <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {orderCommand}
+          </Code>
+        </Stack>
       ),
       // A dry run leaves no trace.
       ...(shopEnvironment === 'production' ? { onTick: () => mark('order') } : {}),
@@ -162,7 +165,7 @@ function Steps({ done, status, has, mark }: StepsProps) {
       <Stack gap="xs">
         {steps.map(({ title, isDone, how, onTick, isKept }) => (
           <div key={title}>
-            <Group gap="xs">
+            <Group gap="xs" wrap="nowrap" className="step">
               {isDone ? (
                 <CheckCircledIcon role="img" aria-label="Done:" />
               ) : (

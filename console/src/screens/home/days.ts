@@ -36,12 +36,14 @@ export function sumBetween(points: Points, from: number, to: number): number {
   }, 0);
 }
 
-/** "+12 % to last Sun"; null where there is nothing to compare with. */
+/** "+12 % vs last Sun", "same as last Sun"; null where there is nothing to compare with. */
 export function changeText(today: number, before: number, locale: string): string | null {
   if (before === 0) {
     return null;
   }
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short' }).format(new Date());
   const percent = Math.round(((today - before) / before) * 100);
-  return `${percent > 0 ? '+' : ''}${percent} % to last ${weekday}`;
+  return percent === 0
+    ? `same as last ${weekday}`
+    : `${percent > 0 ? '+' : ''}${percent} % vs last ${weekday}`;
 }

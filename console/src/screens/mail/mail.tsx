@@ -1,5 +1,5 @@
 /** The mails to customers, the newest first. */
-import { Alert, Anchor, Text } from '@mantine/core';
+import { Alert, Anchor, Code, Text } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useApi, useCurd } from '../../data/queries.ts';
 import { shopCommand } from '../../environment.ts';
@@ -75,6 +75,12 @@ function Transport() {
         <Alert color="red" variant="light" mb="sm" title="No mail can be sent">
           {fault}
         </Alert>
+      )}
+      {transport === 'off' ? null : (
+        <Text size="xs" c="dimmed" mb="sm">
+          To change what a mail says: <Code>npx curd mail templates export templates</Code>, then start the
+          server with CURD_MAIL_TEMPLATES=templates.
+        </Text>
       )}
     </>
   );

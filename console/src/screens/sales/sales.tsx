@@ -8,8 +8,8 @@ import { Figure } from '../../parts/figure.tsx';
 import { useFreshFigures } from '../../parts/fresh-figures.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
+import { countryName } from '../../parts/text/countries.ts';
 import {
-  locale,
   showDay,
   showKilograms,
   showMoney,
@@ -24,7 +24,6 @@ import { readSales, type SalesOfRange } from './read-sales.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));
 const chartHeight = 300;
-const countryNames = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' });
 const customerNames: Readonly<Record<string, string>> = {
   new: 'New customers',
   returning: 'Returning customers',
@@ -149,7 +148,11 @@ function Tables({ sales }: { readonly sales: SalesOfRange }) {
         column="Country"
         countColumn="Orders"
         rows={sales.countries}
-        showName={({ key }) => countryNames.of(key) ?? key}
+        showName={({ key }) => (
+          <Anchor component={Link} size="sm" href={`/orders?view=list&country=${key}`}>
+            {countryName(key)}
+          </Anchor>
+        )}
         showCount={showNumber}
         csv={{ name: 'sales-by-country', columns: { country: ({ key }) => key } }}
       />

@@ -73,7 +73,9 @@ export function EndpointList() {
   return (
     <>
       <PageTitle title="Webhooks">
-        <Button onClick={() => setCreating(true)}>New webhook</Button>
+        <Button size="xs" onClick={() => setCreating(true)}>
+          New webhook
+        </Button>
       </PageTitle>
       {created === null ? null : (
         <SecretOnce

@@ -136,11 +136,12 @@ export function EndpointPage({ id }: { readonly id: number }) {
         All webhooks
       </Anchor>
       <PageTitle title={`Webhook ${new URL(current.url).host}`}>
-        <Button variant="default" loading={isTesting} onClick={() => void test()}>
+        <Button size="xs" variant="default" loading={isTesting} onClick={() => void test()}>
           Test
         </Button>
         {isEnabled && current.waiting > 0 ? (
           <Button
+            size="xs"
             disabled={isRunning}
             onClick={() =>
               void run(
@@ -154,26 +155,29 @@ export function EndpointPage({ id }: { readonly id: number }) {
           </Button>
         ) : null}
         {isEnabled ? (
-          <Button variant="default" onClick={() => setDialog('disable')}>
+          <Button size="xs" variant="default" onClick={() => setDialog('disable')}>
             Disable
           </Button>
         ) : (
-          <Button onClick={() => setDialog('enable')}>Enable</Button>
+          <Button size="xs" onClick={() => setDialog('enable')}>
+            Enable
+          </Button>
         )}
-        <Button variant="default" onClick={() => setDialog('replay')}>
+        <Button size="xs" variant="default" onClick={() => setDialog('replay')}>
           Replay
         </Button>
-        <Button variant="default" onClick={() => setDialog('rotate')}>
+        <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
           Rotate secret
         </Button>
         <Button
+          size="xs"
           variant="default"
           disabled={isRunning}
           onClick={() => void run(null, async () => setEdited(await curd.webhookEndpoints.get(id)))}
         >
           Edit
         </Button>
-        <Button variant="outline" color="red" onClick={() => setDialog('delete')}>
+        <Button size="xs" variant="outline" color="red" onClick={() => setDialog('delete')}>
           Delete
         </Button>
       </PageTitle>

@@ -23,12 +23,14 @@ interface Props {
   readonly errors: Readonly<Record<string, string>>;
   readonly onChange: (changes: Partial<FormValues>) => void;
   readonly isReadOnly: boolean;
+  /** The name has the focus. */
+  readonly isNew?: boolean;
 }
 
 const typingMs = 150;
 const offered = 20;
 
-export function CheeseForm({ values, errors, onChange, isReadOnly }: Props) {
+export function CheeseForm({ values, errors, onChange, isReadOnly, isNew = false }: Props) {
   const statusLabel = useId();
   const [tagText, setTagText] = useState('');
   const categories = useNames('categories', values.category);
@@ -42,6 +44,7 @@ export function CheeseForm({ values, errors, onChange, isReadOnly }: Props) {
       <Stack gap="sm">
         <TextInput
           label="Name"
+          autoFocus={isNew}
           required
           maxLength={255}
           value={values.name}
