@@ -1,6 +1,7 @@
 /** The options of the commands that have their own, with their parsers. */
 import { scopes } from '../../access/access.ts';
 import { grantTypes } from '../../auth/oauth/clients.ts';
+import { commandName } from '../../command-name.ts';
 import { orderStatuses } from '../../orders/transitions/order-status.ts';
 import { countryRule } from '../../schema/countries.ts';
 import {
@@ -103,7 +104,7 @@ export const listOrdersOptions = {
   cheese: option(
     'id',
     'only open orders (placed, approved or shipped) with this cheese',
-    parseId('cheese', '"curd export cheeses" writes the ids to a file.'),
+    parseId('cheese', `"${commandName} export cheeses" writes the ids to a file.`),
   ),
   late: booleanOption('only approved orders whose estimated shipDate has passed'),
   needsApproval: booleanOption('only placed orders that wait for an operator, because a cheese has no price'),

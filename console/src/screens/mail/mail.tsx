@@ -78,8 +78,8 @@ function Transport() {
       )}
       {transport === 'off' ? null : (
         <Text size="xs" c="dimmed" mb="sm">
-          To change what a mail says: <Code>npx curd mail templates export templates</Code>, then start the
-          server with CURD_MAIL_TEMPLATES=templates.
+          To change what a mail says: <Code>{shopCommand} mail templates export templates</Code>, then start
+          the server with CURD_MAIL_TEMPLATES=templates.
         </Text>
       )}
     </>
