@@ -255,54 +255,57 @@ suite('orders', () => {
     await page.getByRole('link', { name: 'Order again' }).and(page.locator(':focus')).waitFor();
   });
 
-  inConsole('ships more selected orders than a page, and names the three that cannot be shipped', async (opened) => {
-    const { page, shop, goTo } = opened;
-    const { key, actor } = await newActor(opened);
-    const ids = await placeOrders(opened, 51, { approve: true, notes: '=1+1', as: key });
-    await goTo(`/orders?view=list&status=approved&placedBy=${actor}`);
-    await page.getByText('51 orders').waitFor();
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
-    ]);
-    const lines = (await readFile(await file.path(), 'utf8')).split('\r\n');
-    assert.equal(lines.length, 52);
-    assert.ok(lines.slice(1).every((line) => line.endsWith(",'=1+1")));
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByText('50 selected').waitFor();
-    // The check box selects what was read. The button and the key select what matches.
-    await page.getByRole('button', { name: 'Select all 51' }).press('Enter');
-    await page.getByText('51 selected').waitFor();
-    assert.deepEqual(await findAccessibilityProblems(page), []);
-    await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
-    await page.getByText('51 selected').waitFor({ state: 'detached' });
-    await page.keyboard.press('A');
-    await page.getByText('51 selected').waitFor();
-    const refused = ids.slice(0, 3);
-    await page.route(/\/order\/\d+\/ship$/, async (route) => {
-      const id = Number(/order\/(\d+)/.exec(route.request().url())?.[1]);
-      if (refused.includes(id)) {
-        await shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin });
+  inConsole(
+    'ships more selected orders than a page, and names the three that cannot be shipped',
+    async (opened) => {
+      const { page, shop, goTo } = opened;
+      const { key, actor } = await newActor(opened);
+      const ids = await placeOrders(opened, 51, { approve: true, notes: '=1+1', as: key });
+      await goTo(`/orders?view=list&status=approved&placedBy=${actor}`);
+      await page.getByText('51 orders').waitFor();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'CSV' }).click(),
+      ]);
+      const lines = (await readFile(await file.path(), 'utf8')).split('\r\n');
+      assert.equal(lines.length, 52);
+      assert.ok(lines.slice(1).every((line) => line.endsWith(",'=1+1")));
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByText('50 selected').waitFor();
+      // The check box selects what was read. The button and the key select what matches.
+      await page.getByRole('button', { name: 'Select all 51' }).press('Enter');
+      await page.getByText('51 selected').waitFor();
+      assert.deepEqual(await findAccessibilityProblems(page), []);
+      await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
+      await page.getByText('51 selected').waitFor({ state: 'detached' });
+      await page.keyboard.press('A');
+      await page.getByText('51 selected').waitFor();
+      const refused = ids.slice(0, 3);
+      await page.route(/\/order\/\d+\/ship$/, async (route) => {
+        const id = Number(/order\/(\d+)/.exec(route.request().url())?.[1]);
+        if (refused.includes(id)) {
+          await shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin });
+        }
+        await route.continue();
+      });
+      const bar = page.getByRole('toolbar', { name: 'Selected orders' });
+      assert.deepEqual(await bar.getByRole('button').allTextContents(), ['Ship', 'Cancel', 'Clear']);
+      await page.keyboard.press('s');
+      const dialog = page.getByRole('dialog', { name: 'Ship 51 orders' });
+      await dialog.getByRole('button', { name: 'Back' }).click();
+      await page.getByText('51 selected').waitFor();
+      assert.equal(await statusOf(opened, ids[9] ?? 0), 'approved');
+      await bar.getByRole('button', { name: 'Ship', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Ship the orders' }).and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Enter');
+      await dialog.getByText('48 of 51 done.').waitFor();
+      for (const id of refused) {
+        await dialog.getByText(`Order ${id}: The order is cancelled`).waitFor();
       }
-      await route.continue();
-    });
-    const bar = page.getByRole('toolbar', { name: 'Selected orders' });
-    assert.deepEqual(await bar.getByRole('button').allTextContents(), ['Ship', 'Cancel', 'Clear']);
-    await page.keyboard.press('s');
-    const dialog = page.getByRole('dialog', { name: 'Ship 51 orders' });
-    await dialog.getByRole('button', { name: 'Back' }).click();
-    await page.getByText('51 selected').waitFor();
-    assert.equal(await statusOf(opened, ids[9] ?? 0), 'approved');
-    await bar.getByRole('button', { name: 'Ship', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Ship the orders' }).and(page.locator(':focus')).waitFor();
-    await page.keyboard.press('Enter');
-    await dialog.getByText('48 of 51 done.').waitFor();
-    for (const id of refused) {
-      await dialog.getByText(`Order ${id}: The order is cancelled`).waitFor();
-    }
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await page.unroute(/\/order\/\d+\/ship$/);
-  });
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+      await page.unroute(/\/order\/\d+\/ship$/);
+    },
+  );
 
   inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
     const { page, goTo } = opened;
