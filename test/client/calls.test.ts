@@ -1,7 +1,14 @@
 /** What an operation accepts and reports besides its body: dry runs, hooks, metadata, and views for customers. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Attempt, Curd, isCurdError, metadataOf, type Retry } from '../../client/src/index.ts';
+import {
+  type Attempt,
+  Curd,
+  isCurdError,
+  metadataOf,
+  type Query,
+  type Retry,
+} from '../../client/src/index.ts';
 import { version } from '../../client/src/version.ts';
 import { bern, shared } from '../context.ts';
 import { read } from '../gates/sources.ts';
@@ -75,6 +82,9 @@ suite('A result of the client', () => {
     const curd = open();
     const { facets } = await curd.cheeses.list({ limit: 1, facets: ['status'] });
     assert.ok((facets.status?.values.length ?? 0) > 0);
+    const filters: Query<'listCheeses'> = { limit: 1, facets: ['status'] };
+    const page = await curd.cheeses.list(filters);
+    assert.deepEqual(page.facets?.status?.values, facets.status?.values);
     for await (const change of curd.cheeses.listChanges()) {
       assert.equal(
         typeof (change.deleted ? change.id : change.cheese.name),

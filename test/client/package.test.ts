@@ -251,7 +251,16 @@ suite('The package', () => {
 
   test('has types that accept the samples of docs/client.md and of the reference, and refuse what is wrong, in strict projects', async () => {
     const { folder } = project();
-    const [, sample = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/client.md')) ?? [];
+    const [sample = '', typed = ''] = [...read('docs/client.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+      ([, text = '']) => text,
+    );
+    assert.match(typed, /Query<'listCheeses'>/);
+    writeFileSync(
+      join(folder, 'typed-sample.ts'),
+      `${typed}
+      declare const curd: import('@curd/client').Curd;
+      declare const shippingAddress: import('@curd/client').Address;`,
+    );
     assert.match(sample, /for await/);
     const declarations = `
       declare const process: { readonly env: Record<string, string | undefined> };
@@ -286,7 +295,7 @@ suite('The package', () => {
     };
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['sample.ts', 'refused.ts', ...samples] }),
+      JSON.stringify({ compilerOptions, files: ['sample.ts', 'typed-sample.ts', 'refused.ts', ...samples] }),
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);

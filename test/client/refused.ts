@@ -1,5 +1,5 @@
 /** Uses of the client that the types must refuse: a line after `@ts-expect-error` that compiles is an error. */
-import { Curd, etagOf, isCurdError } from '@curd/client';
+import { Curd, etagOf, isCurdError, type Query } from '@curd/client';
 import { clientCredentials, signIn } from '@curd/client/oauth';
 import { verify } from '@curd/client/webhooks';
 
@@ -36,6 +36,8 @@ curd.cheeses.update(7, { status: 'eaten' });
 (await curd.cheeses.get(7)).category.name;
 // @ts-expect-error facets were not requested
 (await curd.cheeses.list()).facets;
+// @ts-expect-error filters of a variable may have no facets
+(await curd.cheeses.list({} as Query<'listCheeses'>)).facets.status;
 // @ts-expect-error a deleted cheese has no name
 for await (const change of curd.cheeses.listChanges()) if (change.deleted) change.cheese.name;
 // @ts-expect-error the effects are no order

@@ -4,10 +4,15 @@ import type { Body, Cheese, CheeseChange, Query, Result, Schemas } from '../type
 import { type ImportOptions, importFile, type UploadOptions, uploadImage } from '../upload.ts';
 import { Area } from './area.ts';
 
-/** A page of the list of cheeses: with facets if the request asks for them. */
+/**
+ * A page of the list of cheeses: with facets if the request asks for them. Filters of a variable of the type
+ * `Query<'listCheeses'>` can have facets, so the page can have them.
+ */
 export type CheesePage<Filters> = Filters extends { readonly facets: readonly unknown[] }
   ? Schemas['CheeseListWithFacets']
-  : Schemas['CheeseList'];
+  : 'facets' extends keyof Filters
+    ? Schemas['CheeseList'] & Partial<Pick<Schemas['CheeseListWithFacets'], 'facets'>>
+    : Schemas['CheeseList'];
 
 /** A page of changes of the catalogue. */
 export type CheeseChangePage = Omit<Result<'listCheeseChanges'>, 'items'> & { items: CheeseChange[] };
@@ -15,7 +20,7 @@ export type CheeseChangePage = Omit<Result<'listCheeseChanges'>, 'items'> & { it
 /** The catalogue. */
 export class Cheeses extends Area {
   /** Lists cheeses. A cheese must match all filters. */
-  list<Filters extends Query<'listCheeses'>>(
+  list<Filters extends Query<'listCheeses'> = Record<never, never>>(
     filters?: Filters,
     options?: CallOptions,
   ): List<Cheese, CheesePage<Filters>> {
