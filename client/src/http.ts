@@ -216,6 +216,12 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error && cause.message !== '' ? `${message}, ${cause.message}` : message;
 }
 
+function unknownOutcome(idempotencyKey: string | undefined): string {
+  return idempotencyKey === undefined
+    ? ''
+    : ' The request may have been carried out. Send the same request again with the idempotencyKey of this error: it cannot be carried out twice.';
+}
+
 function connectionFailed(
   { method, url }: OutgoingRequest,
   attempts: number,
@@ -225,7 +231,7 @@ function connectionFailed(
   const { origin, pathname: path } = new URL(url);
   const reason = reasonOf(cause).replace(/\.$/, '');
   return new ConnectionFailed(
-    `No response from ${origin} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${reason}.`,
+    `No response from ${origin} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${reason}.${unknownOutcome(idempotencyKey)}`,
     {
       status: 0,
       type: 'connection_failed',

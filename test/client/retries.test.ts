@@ -193,6 +193,12 @@ suite('The client', { concurrency: true }, () => {
     assert.deepEqual([error.status, error.type, error.attempts], [0, 'connection_failed', 2]);
     assert.match(error.message, /^No response from http:\/\/127\.0\.0\.1:9 after 2 attempts: /);
     assert.ok(error.cause instanceof Error);
+    assert.doesNotMatch(error.message, /idempotencyKey/);
+    const unsent = await errorOf(curd.customers.logoutSafely({ idempotencyKey: 'mine' }));
+    assert.match(
+      unsent.message,
+      /may have been carried out\. Send the same request again with the idempotencyKey/,
+    );
   });
 
   test('ends an attempt after timeoutMs, and repeats it', async (t) => {
