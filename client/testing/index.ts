@@ -13,12 +13,17 @@ export interface EphemeralServer {
 }
 
 export interface EphemeralOptions {
-  /** The program that runs Curd, with its first arguments: `['npx', 'curd']` by default. */
+  /** The program that runs Curd, with its first arguments: `['npx', '--no', 'curd']` by default, the installed one. */
   readonly command?: readonly string[];
 }
 
+/** Without `--no`, npx installs and runs an unrelated package of the registry where Curd is not installed. */
+const installedCurd = ['npx', '--no', 'curd'];
+
 /** Starts of npx can take long on a busy machine. */
 const startMs = 60_000;
+const installRemedy =
+  'Curd is not installed in this project: run "npm pack" in a clone of Curd, and "npm install --save-dev <the file>" here, or set "command".';
 const stopMs = 10_000;
 const errorLengthMax = 4000;
 
@@ -27,7 +32,7 @@ const errorLengthMax = 4000;
  * ten test orders. It ends with this process at the latest. Settings are read from the environment.
  */
 export async function startEphemeral({
-  command = ['npx', 'curd'],
+  command = installedCurd,
 }: EphemeralOptions = {}): Promise<EphemeralServer> {
   const [program = '', ...first] = command;
   const child = spawn(program, [...first, 'serve', '--ephemeral', '--stop-with-stdin', '--json'], {
@@ -55,7 +60,12 @@ export async function startEphemeral({
     const timer = setTimeout(() => fail('it did not listen within 60 s'), startMs);
     const fail = (reason: string) => {
       clearTimeout(timer);
-      reject(new Error(`The server did not start: ${reason}. ${command.join(' ')} wrote: ${errors.trim()}`));
+      const remedy = /missing packages/.test(errors) ? ` ${installRemedy}` : '';
+      reject(
+        new Error(
+          `The server did not start: ${reason}. ${command.join(' ')} wrote: ${errors.trim()}${remedy}`,
+        ),
+      );
     };
     child.once('error', ({ message }) => fail(message));
     child.once('close', () => fail('it ended'));

@@ -1,12 +1,15 @@
 /** Ephemeral servers, and the examples of docs/testing.md in a project that has the packages. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { startEphemeral } from '../../client/testing/index.ts';
 import { cleanUp, type Scope, temporaryFolder, until } from '../context.ts';
@@ -123,6 +126,37 @@ suite('curd serve --ephemeral', () => {
     );
     await assert.rejects(startEphemeral({ command: ['/no/such/curd'] }), /did not start: .*ENOENT/);
   });
+
+  test('is never installed from the registry, which has another package of this name', async (t) => {
+    const folder = await temporaryFolder(t);
+    const requested: string[] = [];
+    const registry = createServer(({ url = '' }, response) => {
+      requested.push(url);
+      const { port } = registry.address() as AddressInfo;
+      const dist = { tarball: `http://127.0.0.1:${port}/curd.tgz`, integrity: 'sha512-AAAA' };
+      const versions = { '9.9.9': { name: 'curd', version: '9.9.9', bin: { curd: 'curd.js' }, dist } };
+      const document = { name: 'curd', 'dist-tags': { latest: '9.9.9' }, versions };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
+    }).listen(0, '127.0.0.1');
+    cleanUp(t, () => registry.close());
+    await once(registry, 'listening');
+    const { port } = registry.address() as AddressInfo;
+    const client = pathToFileURL(join(root, 'client/testing/index.ts')).href;
+    const program = `import { startEphemeral } from '${client}'; await startEphemeral();`;
+    const env = {
+      ...environmentIn(folder),
+      npm_config_registry: `http://127.0.0.1:${port}`,
+      npm_config_cache: join(folder, 'cache'),
+      npm_config_fetch_retries: '0',
+      // The default without a terminal.
+      npm_config_yes: 'true',
+    };
+    await assert.rejects(
+      run(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder, env }),
+      /Curd is not installed in this project: run "npm pack" in a clone of Curd/,
+    );
+    assert.ok(!requested.includes('/curd.tgz'));
+  });
 });
 
 /** The examples by their file names. */
@@ -158,7 +192,7 @@ suite('The examples of docs/testing.md', () => {
       cwd,
       env: environmentIn(cwd),
     });
-    assert.match(stdout, /pass 4\n/);
+    assert.match(stdout, /pass 5\n/);
   });
 
   test('for the shell work, and leave nothing', async (t) => {
