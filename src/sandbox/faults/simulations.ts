@@ -131,7 +131,7 @@ function errorOf(status: SimulatedStatus, access: Access): AppError {
     case 415:
       return new AppError('unsupportedMediaType', message, { details: { accepts: ['application/json'] } });
     case 422:
-      return validationError([{ field: '', message: `is not valid, simulated. ${did}` }]);
+      return validationError([{ field: '', message: `the body is refused, simulated. ${did}` }]);
     case 429:
       return new AppError('rateLimited', message, retry);
     case 500:
