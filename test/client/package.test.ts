@@ -251,10 +251,20 @@ suite('The package', () => {
 
   test('has types that accept the samples of docs/client.md and of the reference, and refuse what is wrong, in strict projects', async () => {
     const { folder } = project();
-    const [sample = '', typed = ''] = [...read('docs/client.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(
-      ([, text = '']) => text,
-    );
+    const [sample = '', typed = '', handled = ''] = [
+      ...read('docs/client.md').matchAll(/```ts\n([\s\S]*?)```/g),
+    ].map(([, text = '']) => text);
     assert.match(typed, /Query<'listCheeses'>/);
+    assert.match(handled, /'rate_limit_exceeded'/);
+    writeFileSync(
+      join(folder, 'handled-sample.ts'),
+      `import { type Body, type Curd, isCurdError } from '@curd/client';
+      ${handled}
+      declare const curd: Curd;
+      declare const order: Body<'placeOrder'>;
+      declare const idempotencyKey: string;
+      declare const showError: (field: string, message: string) => void;`,
+    );
     writeFileSync(
       join(folder, 'typed-sample.ts'),
       `${typed}
@@ -295,7 +305,10 @@ suite('The package', () => {
     };
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['sample.ts', 'typed-sample.ts', 'refused.ts', ...samples] }),
+      JSON.stringify({
+        compilerOptions,
+        files: ['sample.ts', 'typed-sample.ts', 'handled-sample.ts', 'refused.ts', ...samples],
+      }),
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);
