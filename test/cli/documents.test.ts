@@ -30,7 +30,7 @@ const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version'])
  * do not end, a mail server, and the one response that is an error.
  */
 const skipped =
-  /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals|npx curd serve|npx curd mail test|npx curd requests tail|npx http-server|claude |docker |curl -N)|get-a-token\.js|oauth\/revoke|mirror-catalogue\.js|npx curd serve$|Sandbox-Simulate|order:31|--order 11/;
+  /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals|npx --no curd serve|npx curd serve|npx curd mail test|npx curd requests tail|npx http-server|claude |docker |curl -N)|get-a-token\.js|oauth\/revoke|mirror-catalogue\.js|npx curd serve$|Sandbox-Simulate|order:31|--order 11/;
 /** A block that is the file of a script. */
 const file = /^# [\w-]+\.sh\n/;
 
