@@ -83,7 +83,7 @@ suite('npm run build', () => {
     assert.match(after, /rel="stylesheet".*<div id="root">.*<script type="module"/s);
     // The server fills in these.
     const places = new Set([...page.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name));
-    assert.deepEqual([...places].sort(), ['environment', 'nonce', 'shop', 'title', 'version']);
+    assert.deepEqual([...places].sort(), ['command', 'environment', 'nonce', 'shop', 'title', 'version']);
   });
 
   test('names in the page every file that its script imports', () => {
