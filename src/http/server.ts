@@ -1,5 +1,5 @@
 /** The HTTP server: settings of the framework, and responses to requests that match no route. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyHttpOptions,
@@ -17,6 +17,7 @@ import { setPreflightHeaders } from './cors.ts';
 import type { PipelineDependencies, RequestRecorder } from './exchange.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { RecentFailures } from './metrics/recent-failures.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { dryRunEcho } from './pipeline/dry-run.ts';
 import { registerRoute } from './pipeline/pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
@@ -74,9 +75,6 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Bodies are validated by schema/validate.ts and serialized by JSON.stringify, not by the framework.
-  app.setValidatorCompiler(() => () => true);
-  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
   const { recordResponse, reportFailure, logError } = common;
   for (const route of routes) {
@@ -113,6 +111,14 @@ function optionsOf(
     connectionTimeout: longestMs + 5000,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
+    // Bodies are validated by schema/validate.ts and serialized by JSON.stringify. Without these functions, the framework
+    // loads its own compilers: 116 files that take a tenth of the start.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: (() => () => () => true) as never,
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: parameterLengthMax,

@@ -104,6 +104,10 @@ suite('The sources', () => {
     );
   });
 
+  test('take values of node:http from http/node-http.ts: an import statement would load an HTTP client at each start', () => {
+    assert.deepEqual(placesOf(/^import (?!type ).*'node:http';/, []), []);
+  });
+
   test('write imports with file extensions, and built-in modules with node:', () => {
     const places = placesOf(
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,

@@ -2,10 +2,11 @@
  * Sends one webhook request. Targets come from operators of shops and lead anywhere, so the IP address is checked where
  * the connection is made: a name that resolves differently the second time gains nothing. Redirects are not followed.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { Agent as HttpAgent, request as httpRequest } from '../../http/node-http.ts';
 import { parseRetryAfter } from '../delivery/retry-schedule.ts';
 import { findAddresses } from './host-lookup.ts';
 
