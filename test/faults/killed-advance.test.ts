@@ -62,8 +62,12 @@ onBothEngines('A server that is killed while it moves the clock', (engine) => {
       assert.equal(again.replayed, null);
       assert.equal((await move(server, headers)).replayed, 'true');
       assert.equal(await approved(), orders);
-      const rows = await database.all<{ events: number }>(sql`
-        select count(*) as events from event where type = 'order.approved' and sequence <> 0 group by subject`);
+      const numbered = () =>
+        database.all<{ events: number }>(sql`
+          select count(*) as events from event where type = 'order.approved' and sequence <> 0 group by subject`);
+      // On PostgreSQL, events get their numbers after the commit.
+      await until(async () => (await numbered()).length >= orders);
+      const rows = await numbered();
       assert.deepEqual([rows.length, rows.every(({ events }) => events === 1)], [orders, true]);
     } finally {
       await database.close();
