@@ -8,12 +8,12 @@ import type { Database, Sql } from './database.ts';
 /** SQLite runs nothing else meanwhile: 1.5 ms for stored responses. */
 const rowsOfASlice = { sqlite: 200, postgres: 2000 };
 /** Leaves the disk and the processor to other requests, which take as long as without a purge. */
-const pauseMs = 100;
+const pauseMs = 200;
 /** Longest purge: the other tasks of the maintenance, and a server that stops, wait for it. */
 const purgeMs = 5000;
 
 /**
- * Deletes slices until no row is left, or for five seconds: 1,000 rows a second on SQLite, 10,000 on PostgreSQL.
+ * Deletes slices until no row is left, or for five seconds: 500 rows a second on SQLite, 5,000 on PostgreSQL.
  * @param deleteSlice deletes up to `limit` rows in the transaction of the slice, and returns how many
  * @returns whether rows are left: a task of the maintenance that returns it runs again
  */
