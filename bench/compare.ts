@@ -1,10 +1,10 @@
 /**
  * `node bench/compare.ts <commit or folder> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--work 'order,login'] [--json]`
  *
- * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. A commit that
- * needs other packages is checked out in a folder, with `npm ci`. A row is
- * "ok" when the median of this checkout is at most 1.02 times that of the commit. The commit is measured twice: when its
- * two medians differ by more than 2 %, the machine is too busy and the row is "NOISY".
+ * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. For a commit
+ * that needs other packages, give a folder where it is checked out and `npm ci` was run. A row is "ok" when the median of
+ * this checkout is at most 1.02 times that of the commit. The commit is measured twice: when its two medians differ by
+ * more than 2 %, the machine is too busy and the row is "NOISY".
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -235,9 +235,11 @@ const isFolder = existsSync(join(commit, 'package.json'));
 const before = isFolder ? commit : join(scratch, 'before');
 if (!isFolder) {
   execFileSync('git', ['worktree', 'add', '--detach', before, commit], { cwd: root, stdio: 'ignore' });
-  await symlink(join(root, 'node_modules'), join(before, 'node_modules'));
 }
 try {
+  if (!isFolder) {
+    await symlink(join(root, 'node_modules'), join(before, 'node_modules'));
+  }
   const lines = Array.from({ length: cheeses }, (_, index) =>
     JSON.stringify({
       name: `Cheese ${index}`,

@@ -1,10 +1,8 @@
 /** What an idempotency key adds to the CPU time of an order, and the latency of orders of one client. */
-import { composeShop } from '../src/app/compose.ts';
-import { type Engine, rawSql } from '../src/database/sql.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import type { Engine } from '../src/database/sql.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
-import { prepareOrders, type Shop, type Tools } from './store.ts';
+import { addStoredResponses, prepareOrders, type Shop, type Tools } from './store.ts';
 
 const ratioMax = 1.25;
 const latencyRatioMax = 1.5;
@@ -72,7 +70,7 @@ export async function benchKeys(engine: Engine, shop: Shop, tools: Tools): Promi
   if (engine === 'postgres') {
     await recordLatency(engine, shop, tools, ids, keyed, true);
   }
-  await fillResponses(shop);
+  await addStoredResponses(shop, storedResponses, '2099-01-01T00:00:00.000Z');
   await compareAt(8, `${storedResponses} stored responses`);
   await server.stop();
 }
@@ -103,23 +101,4 @@ async function recordLatency(
 async function ordersOfOneClient({ port }: Running, seconds: number, isKeyed: boolean): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/one-client?seconds=${seconds}&key=${isKeyed}`);
   return Number(await response.text());
-}
-
-async function fillResponses(shop: Shop): Promise<void> {
-  const { database, ...services } = await composeShop(loadConfig(shop.environment));
-  const numbers =
-    database.engine === 'postgres'
-      ? `generate_series(1, ${storedResponses}) as numbers (n)`
-      : `(with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${storedResponses}) select n from numbers) as numbers`;
-  const hash = database.engine === 'postgres' ? "md5('r' || n)" : 'lower(hex(randomblob(16)))';
-  const response = `${hash} || '${'x'.repeat(700)}'`;
-  await database.exclusiveTransaction(async (tx) => {
-    await tx.run(
-      rawSql(`insert into stored_response
-        (request, owner, fingerprint, method, path, request_id, response, created_at, expires_at)
-        select ${hash}, ${hash}, ${hash}, 'POST', '/v2/store/order', ${hash}, ${response},
-          '2026-06-01T12:00:00.000Z', '2099-01-01T00:00:00.000Z' from ${numbers}`),
-    );
-  });
-  await services.close();
 }

@@ -1,11 +1,9 @@
 /** The latency of reads and of orders while the maintenance deletes expired rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { composeShop } from '../src/app/compose.ts';
-import { type Engine, rawSql } from '../src/database/sql.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import type { Engine } from '../src/database/sql.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd } from './process.ts';
-import { prepareOrders, type Shop, type Tools } from './store.ts';
+import { addStoredResponses, prepareOrders, type Shop, type Tools } from './store.ts';
 
 const expiredResponses = 300_000;
 /** The maintenance runs for the first time a minute after the start. */
@@ -17,7 +15,7 @@ const msMax = 50;
 /** p99 in milliseconds of 100 reads and 40 orders with an idempotency key a second. */
 export async function benchPurge(engine: Engine, shop: Shop, { record }: Tools): Promise<void> {
   const { key, bodies } = await prepareOrders(shop);
-  await addExpiredResponses(shop);
+  await addStoredResponses(shop, expiredResponses, '2026-06-02T12:00:00.000Z');
   const startedAt = performance.now();
   const server = await startCurd({ ...shop.environment, CURD_APPROVAL_DELAY: '1h' });
   await measure(server, key, bodies, 5);
@@ -52,22 +50,4 @@ async function measure({ port }: Running, key: string, bodies: readonly string[]
     runLoad({ port, requests: { next: nextOrder }, connections: 1, seconds, pauseMs: 22 }),
   ]);
   return { reads: reads.p99, orders: orders.p99 };
-}
-
-async function addExpiredResponses(shop: Shop): Promise<void> {
-  const { database, ...services } = await composeShop(loadConfig(shop.environment));
-  const numbers =
-    database.engine === 'postgres'
-      ? `generate_series(1, ${expiredResponses}) as numbers (n)`
-      : `(with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${expiredResponses}) select n from numbers) as numbers`;
-  const hash = database.engine === 'postgres' ? "md5('p' || n)" : 'lower(hex(randomblob(16)))';
-  await database.exclusiveTransaction(async (tx) => {
-    await tx.run(
-      rawSql(`insert into stored_response
-        (request, owner, fingerprint, method, path, request_id, response, created_at, expires_at)
-        select ${hash}, ${hash}, ${hash}, 'POST', '/v2/store/order', ${hash}, '${'x'.repeat(700)}',
-          '2026-06-01T12:00:00.000Z', '2026-06-02T12:00:00.000Z' from ${numbers}`),
-    );
-  });
-  await services.close();
 }

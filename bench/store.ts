@@ -1,7 +1,7 @@
 /** Orders and logins. Their limits run in a separate process (limits.ts). */
 import { randomUUID } from 'node:crypto';
 import { composeShop } from '../src/app/compose.ts';
-import { type Engine, sql } from '../src/database/sql.ts';
+import { type Engine, rawSql, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
@@ -61,6 +61,25 @@ export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: num
   await services.database.close();
   const ids = available.map(({ id }) => id);
   return { key, ids, bodies: ids.map(orderOf) };
+}
+
+/** Adds responses that are stored for idempotency keys. @param expiresAt of all of them */
+export async function addStoredResponses(shop: Shop, rows: number, expiresAt: string): Promise<void> {
+  const { database, ...services } = await composeShop(loadConfig(shop.environment));
+  const numbers =
+    database.engine === 'postgres'
+      ? `generate_series(1, ${rows}) as numbers (n)`
+      : `(with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows}) select n from numbers) as numbers`;
+  const hash = database.engine === 'postgres' ? `md5('${expiresAt}' || n)` : 'lower(hex(randomblob(16)))';
+  await database.exclusiveTransaction(async (tx) => {
+    await tx.run(
+      rawSql(`insert into stored_response
+        (request, owner, fingerprint, method, path, request_id, response, created_at, expires_at)
+        select ${hash}, ${hash}, ${hash}, 'POST', '/v2/store/order', ${hash}, ${hash} || '${'x'.repeat(700)}',
+          '2026-06-01T12:00:00.000Z', '${expiresAt}' from ${numbers}`),
+    );
+  });
+  await services.close();
 }
 
 /** Requests that place orders. */

@@ -18,6 +18,7 @@ const runningMax = 64;
 const laneDelayMs = 1000;
 /** How often leases are renewed, and those of others are read, within the time after which they end. */
 const renewalsOfLease = 5;
+
 /** What a claim has leased. */
 export interface LeasedWork {
   readonly job: LeasedJob;
