@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ApiKey } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
+import { LabelledValues } from '../../parts/labelled-values.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
@@ -109,18 +110,7 @@ function Details({ apiKey }: { readonly apiKey: ApiKey }) {
       <Text fw={600} mb="xs">
         {describeRights(apiKey)}
       </Text>
-      <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
-        <Table.Tbody>
-          {rows.map(([label, value]) => (
-            <Table.Tr key={label}>
-              <Table.Td w="7rem" c="dimmed">
-                {label}
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <LabelledValues rows={rows} labelWidth="7rem" />
     </section>
   );
 }

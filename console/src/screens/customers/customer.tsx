@@ -1,5 +1,5 @@
 /** One customer: profile, tier, orders, and what an operator can do. */
-import { Anchor, Badge, Button, Group, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
@@ -7,6 +7,7 @@ import { useApi, useCurd, useSignedIn } from '../../data/queries.ts';
 import { invalidate, readEffects, useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
+import { LabelledValues } from '../../parts/labelled-values.tsx';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
@@ -88,18 +89,7 @@ function Profile({ details: { customer } }: { readonly details: Details }) {
   ] as const;
   return (
     <section className="card" aria-label="Profile">
-      <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
-        <Table.Tbody>
-          {rows.map(([label, value]) => (
-            <Table.Tr key={label}>
-              <Table.Td w="9rem" c="dimmed">
-                {label}
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <LabelledValues rows={rows} labelWidth="9rem" />
     </section>
   );
 }
