@@ -35,13 +35,13 @@ export interface CheeseSum {
 }
 
 /** Orders of a country and a kind of customer on a day. */
-export interface SaleRow {
+export type SaleRow = {
   readonly day: string;
   readonly country: string;
   readonly customer: CustomerKind;
   readonly orders: number;
   readonly cents: number;
-}
+};
 
 /** The place after which sales are read. */
 export interface SaleKey extends Pick<SaleRow, 'day' | 'country'> {
@@ -90,7 +90,7 @@ export const statisticsQueries = queriesOn((tx) => ({
       insert into statistic_sale (day, country, customer, orders, cents)
       select value->>'day', value->>'country', value->>'customer', cast(value->>'orders' as bigint),
         cast(value->>'cents' as bigint)
-      from ${rowsFromJson(rows.map((row) => ({ ...row })))} where true
+      from ${rowsFromJson(rows)} where true
       on conflict (day, country, customer) do update set
         orders = statistic_sale.orders + excluded.orders, cents = statistic_sale.cents + excluded.cents`),
 
