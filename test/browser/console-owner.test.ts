@@ -113,7 +113,9 @@ suite('the day of an owner', () => {
     await page.getByRole('link', { name: 'Order again' }).click();
     await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
     await page.getByRole('button', { name: 'Place order' }).click();
-    await until(async () => (await list()).json.total === 2);
+    // The page of the new order. It would replace what the next test opens.
+    await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
+    assert.equal((await list()).json.total, 2);
   });
 
   inConsole('removes the demo', async (opened) => {

@@ -116,6 +116,8 @@ export function consoleTests(options: ShopOptions = {}): ConsoleTest {
       try {
         await body(current, t);
       } catch (error) {
+        const text = await current.page.locator('body').innerText();
+        t.diagnostic(`At ${current.page.url()}:\n${text}\n${current.complaints.join('\n')}`);
         // The next test begins with a page of its own: no open dialog, no route, no complaint of this one.
         await current.page.unrouteAll({ behavior: 'ignoreErrors' });
         await current.page.goto(await consoleLink(current.shop));
