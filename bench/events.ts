@@ -28,7 +28,12 @@ export async function benchEvents(
   shop: { readonly environment: Record<string, string> },
   { record }: Tools,
 ): Promise<void> {
-  const environment = { ...shop.environment, CURD_STREAMS_PER_ACCOUNT: String(streams) };
+  const environment = {
+    ...shop.environment,
+    CURD_STREAMS_PER_ACCOUNT: String(streams),
+    // The filled events are older than 90 days: their purge would run beside the second measurement.
+    CURD_EVENT_RETENTION: 'forever',
+  };
   const services = await composeShop(loadConfig(environment));
   const {
     auth: { keys },
