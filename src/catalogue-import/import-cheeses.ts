@@ -235,11 +235,10 @@ async function importBatch(
 
 /** A context whose transaction is rolled back: each can be used once. */
 function rollingBackContext({ transaction, origin }: Context, clock: Clock): Context {
-  const { actor, requestId, traceId } = origin;
   const effects = new Effects();
   return {
     transaction: rollingBack(transaction, effects, clock),
-    origin: { actor, requestId, traceId, effects },
+    origin: { ...origin, effects },
   };
 }
 

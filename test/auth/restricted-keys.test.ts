@@ -286,6 +286,41 @@ onBothEngines('A restricted key', (engine) => {
     assert.equal((await patch(inside, { status: 'sold' }, byId)).status, 200);
     assertError(await patch(outside, { status: 'sold' }, byId), 403, 'forbidden');
     assertError(await create('Soft', byId), 403, 'forbidden');
+    const bulk = (ids: readonly number[], values: object, as: string) =>
+      shop.request('POST', '/v2/cheeses/bulk', { as, body: { changes: [{ cheeseIds: ids, ...values }] } });
+    const cheap = { price: { set: 0.01 } };
+    assert.equal((await bulk([inside], { price: { set: 11 } }, key)).status, 200);
+    assertError(await bulk([inside, outside], cheap, key), 403, 'forbidden');
+    assertError(await bulk([inside], { category: { name: 'Hard' } }, key), 403, 'forbidden');
+    assertError(await bulk([outside], { category: { name: 'Soft' } }, key), 403, 'forbidden');
+    assert.equal((await bulk([inside], { price: { set: 12 } }, byId)).status, 200);
+    assertError(await bulk([outside], cheap, byId), 403, 'forbidden');
+    const { json } = await shop.request('GET', `/v2/cheeses/${inside}`, { as: shop.reader });
+    assert.deepEqual([json.pricePerKg, json.category.name], [12, 'Soft']);
+  });
+
+  test('previews an import of cheeses outside of its categories as the import itself: 403', async () => {
+    const shop = opened();
+    const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['Soft'] });
+    const send = async (preview: boolean, category: string) => {
+      const data = new FormData();
+      data.append(
+        'file',
+        new Blob([`name,category\nImported ${preview} ${category},${category}\n`]),
+        'cheeses.csv',
+      );
+      data.append('preview', String(preview));
+      const encoded = new Response(data);
+      return shop.request('POST', '/v2/imports', {
+        as: key,
+        raw: new Uint8Array(await encoded.arrayBuffer()),
+        headers: { 'content-type': encoded.headers.get('Content-Type') ?? '' },
+      });
+    };
+    for (const preview of [true, false]) {
+      assert.equal((await send(preview, 'Soft')).json?.created, 1);
+      assertError(await send(preview, 'Hard'), 403, 'forbidden');
+    }
   });
 
   test('beside a session acts for that customer, within its own limits', async () => {

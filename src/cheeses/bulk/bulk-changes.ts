@@ -1,4 +1,5 @@
 /** Changes many cheeses in one transaction, with one version of the catalogue. */
+import { requireWithin } from '../../access/confinement.ts';
 import { forEachBlock } from '../../blocks.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
@@ -27,7 +28,8 @@ const priceMax = 1_000_000;
 export interface BulkChanges {
   /**
    * Changes all cheeses or none.
-   * @throws AppError validation, notFound, conflict when a name exists in the new category
+   * @throws AppError validation, notFound, conflict when a name exists in the new category, forbidden for a restricted key
+   * that is confined to other cheeses
    */
   apply(context: Context, input: BulkInput): Promise<BulkResult>;
 }
@@ -82,6 +84,7 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
   /** Writes the cheeses of a block that differ. Its locks are in the order of ids. */
   async function writeBlock(
     tx: Sql,
+    { origin: { limits } }: Context,
     ids: readonly number[],
     planned: ReadonlyMap<number, Planned>,
     catalogue: () => Promise<CatalogueRow>,
@@ -95,6 +98,7 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
     const errors: FieldError[] = [];
     const drafts = rows.map((row) => {
       const before = parseCheese(row.body);
+      requireWithin(limits, before);
       return { row, before, draft: applyChange(before, planned.get(row.id) as Planned, errors) };
     });
     if (errors.length > 0) {
@@ -115,6 +119,7 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
       differing.map(async ({ row, before, draft }) => {
         const { id, createdAt } = before;
         const cheese = toCheese(draft, termIds.of, { id, createdAt, updatedAt });
+        requireWithin(limits, cheese);
         const version = row.version + 1;
         await queries.update(toRow(cheese, version, changedIn));
         return { event: cheeseUpdated(before, cheese), cheese, version };
@@ -158,7 +163,7 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
           };
           const written: Written[] = [];
           await forEachBlock(ids, blockSize, async (block) => {
-            written.push(...(await writeBlock(tx, block, planned, catalogue)));
+            written.push(...(await writeBlock(tx, context, block, planned, catalogue)));
           });
           await forEachBlock(written, blockSize, (block) => recordBlock(tx, context, block));
           const byId = new Map(written.map(({ event }) => [event.id, event]));
