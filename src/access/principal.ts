@@ -7,7 +7,7 @@ export type Audience = 'api' | 'mcp';
 /** The authenticated caller of a request, for every kind of credential. */
 export interface Principal {
   /**
-   * `apiKey`: a secret key. A publishable one meets no access by itself (auth/publishable-access.ts), and a restricted
+   * `apiKey`: a secret key. A publishable one meets no access by itself (auth/guard.ts), and a restricted
    * one only by its scopes.
    */
   readonly kind: 'apiKey' | 'publishable' | 'restricted' | 'oauth' | 'session';

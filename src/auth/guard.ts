@@ -3,16 +3,24 @@
  * of them must meet the access of the route. An ordered list of resolvers handles the kinds of credentials.
  */
 
-import type { Requirement } from '../access/access.ts';
-import { permits } from '../access/access.ts';
+import { type PublishableAccess, permits, type Requirement } from '../access/access.ts';
 import type { Audience, Principal } from '../access/principal.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { isChange } from '../http/route.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { forbidden, forbiddenForCustomers, forbiddenForRestrictedKey } from './forbidden.ts';
-import { authorizePublishable, isPublishable } from './publishable-access.ts';
+import {
+  forbidden,
+  forbiddenForCustomers,
+  forbiddenForPublishableKey,
+  forbiddenForRestrictedKey,
+  forbiddenWithoutOrders,
+  forbiddenWithTwoKeys,
+} from './forbidden.ts';
+
+const orderScopes: ReadonlySet<string> = new Set(['read:orders', 'write:orders']);
+const noScopes: ReadonlySet<string> = new Set();
 
 /** The value of X-API-Key, the bearer token of Authorization, or the publishable key in the URL. */
 export interface Credential {
@@ -87,7 +95,7 @@ function authorize(
   route: Parameters<Guard['authorize']>[1],
 ): Principal | null {
   const { access, alternative, permitsConfined, publishable } = route;
-  const key = principals.find(isPublishable);
+  const key = principals.find(({ kind }) => kind === 'publishable');
   if (key !== undefined) {
     return authorizePublishable(key, principals, access, publishable);
   }
@@ -115,6 +123,36 @@ function authorize(
     throw forbidden(access, principals, alternative);
   }
   return actForCustomer(permitted, principals, access);
+}
+
+/**
+ * Access with a publishable key. Everybody can copy such a key, so a route must say that it takes one. Beside a customer's
+ * session the request is that of the customer: the session may do what it may do alone, and what the key lends it.
+ * @returns the key, or the customer whose credential accompanies it @throws AppError forbidden
+ */
+function authorizePublishable(
+  key: Principal,
+  principals: readonly Principal[],
+  access: readonly Requirement[] | 'any credential' | 'open',
+  publishable: PublishableAccess | undefined,
+): Principal {
+  const others = principals.filter((other) => other !== key);
+  if (others.some(({ customerId }) => customerId === null)) {
+    throw forbiddenWithTwoKeys();
+  }
+  const [customer] = others;
+  if (publishable === undefined || (customer === undefined && publishable === 'withCustomer')) {
+    throw forbiddenForPublishableKey(access, publishable);
+  }
+  if (customer === undefined) {
+    return key;
+  }
+  const lent = key.scopes.has('write:orders') ? orderScopes : noScopes;
+  const acting = customer.kind === 'session' ? { ...customer, scopes: lent } : customer;
+  if (publishable === 'withCustomer' && typeof access !== 'string' && !permits(access, acting)) {
+    throw forbiddenWithoutOrders(access);
+  }
+  return acting;
 }
 
 /**

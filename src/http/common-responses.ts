@@ -13,10 +13,10 @@ import type { RecentFailures } from './metrics/recent-failures.ts';
 import { createErrorLog, createRequestLog } from './metrics/request-log.ts';
 import { dryRunEcho } from './pipeline/dry-run.ts';
 import { repeatedHeader } from './repeated-headers.ts';
-import { setClockHeader } from './responses/clock-header.ts';
 import { toAppError } from './responses/error-body.ts';
 import { statusOf } from './responses/error-mapping.ts';
 import { createErrorSender } from './responses/send-error.ts';
+import { setClockHeader } from './responses/send-response.ts';
 import type { RouteTable } from './route-table.ts';
 
 interface Dependencies {

@@ -8,7 +8,7 @@ import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { Guard } from './exchange.ts';
 import { noDryRun, requireDryRunMode } from './pipeline/dry-run.ts';
-import { setClockHeader } from './responses/clock-header.ts';
+import { setClockHeader } from './responses/send-response.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {

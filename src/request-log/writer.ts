@@ -132,7 +132,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
     describe,
     record(request, status, milliseconds, error) {
       const isKept = status >= 400 || milliseconds > slowMs || isChange(request) || hasOwnId(request);
-      if (isOn && (isKept || exchangeOf(request)?.simulation)) {
+      if (isOn && (isKept || request.exchange?.simulation)) {
         keep(request, status, milliseconds, error);
       }
     },

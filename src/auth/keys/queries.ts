@@ -44,9 +44,6 @@ export interface KeyRow {
 /** Columns that a new key has not. */
 type WrittenLater = Pick<KeyRow, 'id' | 'last_used_at' | 'web_origin' | 'web_origin_at' | 'replaced_by'>;
 
-/** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
-export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
-
 /** The columns that authentication of a request needs. */
 export interface CredentialRow {
   readonly id: number;

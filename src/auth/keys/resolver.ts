@@ -7,8 +7,7 @@ import { chain } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, hasKeyForm, type KeyType, typeOfKey } from './format.ts';
-import { actorOf, type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
-import { acceptsKeys } from './service.ts';
+import { type CredentialRow, credentialByHash, type KeyRow, keyQueries } from './queries.ts';
 import type { WebOrigins } from './web-origins.ts';
 
 /** What is known of a well-formed key without the database. */
@@ -37,6 +36,14 @@ function reasonOf(text: string): string {
 }
 
 const principalKinds = { secret: 'apiKey', publishable: 'publishable', restricted: 'restricted' } as const;
+
+/** Production accepts only live keys, a sandbox only test keys, and local accepts both. */
+export function acceptsKeys(environment: Environment, type: KeyType): boolean {
+  return environment === 'local' || (environment === 'production') === (type === 'live');
+}
+
+/** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
+export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
 
 export interface KeyResolver {
   readonly resolve: Resolver;

@@ -13,7 +13,8 @@ import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { kindsOfKeys, requireKind, tooManyKeys } from './kinds.ts';
-import { actorOf, credentialByHash, type KeyRow, keyQueries } from './queries.ts';
+import { credentialByHash, type KeyRow, keyQueries } from './queries.ts';
+import { acceptsKeys, actorOf } from './resolver.ts';
 
 /** An API key without its secret, with the limits that it has. */
 export interface KeyDetails extends KeyLimits {
@@ -88,11 +89,6 @@ interface Dependencies {
 
 /** The name of the account of the operator's console. It cannot have API keys. */
 export const consoleAccount = 'console';
-
-/** Production accepts only live keys, a sandbox only test keys, and local accepts both. */
-export function acceptsKeys(environment: Environment, type: KeyType): boolean {
-  return environment === 'local' || (environment === 'production') === (type === 'live');
-}
 
 export function createKeyService(dependencies: Dependencies): KeyService {
   const { database, clock, environment } = dependencies;

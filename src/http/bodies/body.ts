@@ -1,21 +1,14 @@
 /** Request bodies: which media types a route accepts, and how a body is parsed and validated. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AppError, addError, badRequestError, type FieldError, validationError } from '../../errors.ts';
+import { AppError, addError, type FieldError, validationError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { validate } from '../../schema/validate.ts';
+import { throwIfInvalid, unchangeableErrors } from '../pipeline/parameters.ts';
 import type { Route } from '../route.ts';
-import { refuseContentEncoding } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 
 const jsonTypes = ['application/json', 'application/*+json'];
 const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-
-/** @throws AppError badRequest or validation when there are errors */
-export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
-  if (errors.length > 0) {
-    throw as === 'validation' ? validationError(errors) : badRequestError(errors);
-  }
-}
 
 /** Checked before the body is read. @throws AppError unsupportedMediaType */
 export function requireMediaType(route: Route, headers: IncomingHttpHeaders): void {
@@ -34,6 +27,18 @@ export function requireMediaType(route: Route, headers: IncomingHttpHeaders): vo
     });
   }
   refuseContentEncoding(headers);
+}
+
+/**
+ * Compressed bodies are refused, because a small one could become very large.
+ * @throws AppError unsupportedMediaType when the body has an encoding (RFC 9110, section 8.4)
+ */
+export function refuseContentEncoding(headers: IncomingHttpHeaders): void {
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', {
+      details: { acceptsEncodings: ['identity'] },
+    });
+  }
 }
 
 /**
@@ -89,27 +94,8 @@ function validBody(route: Route, params: PathParameters, given: unknown, isStric
   const { value, errors } = validate(route.body ?? {}, given, isStrict);
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
-  const all =
-    route.unchangeable === undefined
-      ? errors
-      : unchangeableErrors(route.unchangeable, params, errors, isGiven);
-  throwIfInvalid(all, 'validation');
+  throwIfInvalid(unchangeableErrors(route, params, errors, isGiven), 'validation');
   return value;
-}
-
-/** The errors of a query or body, with one for each given field that the route cannot change. */
-export function unchangeableErrors(
-  unchangeable: NonNullable<Route['unchangeable']>,
-  params: PathParameters,
-  errors: readonly FieldError[],
-  isGiven: (name: string) => boolean,
-): readonly FieldError[] {
-  const fields = unchangeable.fields.filter(isGiven);
-  const remedy = fields.length === 0 ? '' : unchangeable.remedy(params);
-  return [
-    ...errors.filter(({ field }) => !fields.includes(field)),
-    ...fields.map((field) => ({ field, message: `cannot be changed here: ${remedy}` })),
-  ];
 }
 
 const noBytes = new Uint8Array(0);

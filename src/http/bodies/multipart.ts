@@ -14,8 +14,7 @@ import { Dicer } from '@fastify/busboy';
 import { AppError, type FieldError, unavailable, validationError } from '../../errors.ts';
 import { sha256OfFile } from '../../files/digest.ts';
 import type { ReceivedFile } from '../../files/received-file.ts';
-import { isUtf8 } from './body.ts';
-import { refuseContentEncoding } from './content-encoding.ts';
+import { isUtf8, refuseContentEncoding } from './body.ts';
 
 /** The longest text fields have a few hundred characters. */
 const fieldBytesMax = 8192;

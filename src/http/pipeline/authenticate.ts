@@ -4,7 +4,6 @@ import type { KeyLimits } from '../../access/key-limits.ts';
 import type { Principal } from '../../access/principal.ts';
 import { AppError } from '../../errors.ts';
 import { countedPrincipal } from '../../limits/rate-limits.ts';
-import type { RequestCharge } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { clientNetwork, isInNetworks, statedClientIp } from '../client-ip.ts';
 import { narrowCors } from '../cors.ts';
@@ -28,11 +27,7 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
     // A body in the packet of the headers is parsed in this turn of the event loop, before any immediate.
     setImmediate(noteLateBody, exchange);
   }
-  const principals = resolveCredentials(exchange);
-  if (principals instanceof Promise) {
-    return principals.then((resolved) => setPrincipals(exchange, resolved));
-  }
-  setPrincipals(exchange, principals);
+  return chain(resolveCredentials(exchange), (principals) => setPrincipals(exchange, principals));
 }
 
 function setPrincipals(exchange: Exchange, principals: readonly Principal[]): void {
@@ -85,13 +80,14 @@ export function clientIpOf({ statedClientIp, request }: Exchange): string {
 function chargePlan(exchange: Exchange): MaybePromise<void> {
   const { rateLimits } = exchange.dependencies;
   const counted = countedPrincipal(exchange.principals) as Principal;
-  const charge =
+  const counting =
     counted.kind === 'publishable'
       ? rateLimits.chargePublishable(counted, clientIpOf(exchange))
       : rateLimits.charge(counted);
-  return charge instanceof Promise
-    ? charge.then((counted) => setCharge(exchange, counted))
-    : setCharge(exchange, charge);
+  return chain(counting, (charge) => {
+    exchange.charge = charge;
+    exchange.reply.headers(planHeaders(charge.rateLimitStatus()));
+  });
 }
 
 /**
@@ -182,11 +178,6 @@ function countClientIp(exchange: Exchange): MaybePromise<void> {
   return chain(dependencies.rateLimits.countClientIp(clientIpOf(exchange), group), (count) => {
     exchange.clientIpCount = count;
   });
-}
-
-function setCharge(exchange: Exchange, charge: RequestCharge): void {
-  exchange.charge = charge;
-  exchange.reply.headers(planHeaders(charge.rateLimitStatus()));
 }
 
 function setPrincipal(exchange: Exchange, principals: readonly Principal[]): void {

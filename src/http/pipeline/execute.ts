@@ -8,7 +8,7 @@ import type { ReceivedFile } from '../../files/received-file.ts';
 import type { RateLimitStatus } from '../../limits/request-charge.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { IdempotencyStore, StoredResponse } from '../../stored-responses/store.ts';
-import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from '../bodies/body.ts';
+import { type RequestBody, rawBody, readBody } from '../bodies/body.ts';
 import type { ReceivedForm } from '../bodies/multipart.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
 import {
@@ -22,8 +22,33 @@ import {
 } from '../route.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { takesKeyInUrl } from './key-in-url.ts';
-import { readHeaders, readQuery } from './parameters.ts';
-import { runSteps, type Step, stepsOf } from './steps.ts';
+import { readHeaders, readQuery, throwIfInvalid, unchangeableErrors } from './parameters.ts';
+
+/** A step of the pipeline, or of the execution of a route. */
+export interface Step<T> {
+  readonly name: string;
+  /** Decided once, when a route is registered. A step without it belongs to every route. */
+  readonly appliesTo?: (route: Route) => boolean;
+  /** Throws to refuse the request. */
+  readonly run: (subject: T) => MaybePromise<void>;
+}
+
+type Run<T> = Step<T>['run'];
+
+/** The functions of the steps that a route has. */
+export function stepsOf<T>(steps: readonly Step<T>[], route: Route): readonly Run<T>[] {
+  return steps.filter(({ appliesTo }) => appliesTo?.(route) ?? true).map(({ run }) => run);
+}
+
+/** Runs one step after the other, and waits only for a step that returns a promise. */
+export function runSteps<T>(steps: readonly Run<T>[], subject: T, start = 0): MaybePromise<void> {
+  for (let index = start; index < steps.length; index += 1) {
+    const pending = (steps[index] as Run<T>)(subject);
+    if (pending instanceof Promise) {
+      return index + 1 === steps.length ? pending : pending.then(() => runSteps(steps, subject, index + 1));
+    }
+  }
+}
 
 /** What a route is run on. */
 export interface RouteInput {
@@ -117,25 +142,19 @@ export function execute(route: Route, input: RouteInput): MaybePromise<RouteResp
 
 function readParameters(execution: Execution): void {
   const { route, input, isStrict } = execution;
-  const known = takesKeyInUrl(route) ? 'key' : undefined;
+  const known = isStrict && takesKeyInUrl(route) ? 'key' : undefined;
   const { values, errors } = readQuery(route.query ?? {}, input.query, isStrict, known);
-  const all =
-    route.unchangeable === undefined
-      ? errors
-      : unchangeableErrors(route.unchangeable, input.params, errors, (name) => input.query.has(name));
+  const all = unchangeableErrors(route, input.params, errors, (name) => input.query.has(name));
   throwIfInvalid(all, route.queryFailsAs ?? 'badRequest');
   execution.query = values;
 }
 
 function bodyOf({ route, input, isStrict }: Execution): MaybePromise<unknown> {
-  const { params, body } = input;
-  if (route.bodyFailsAs === undefined) {
-    return readBody(route, params, body, isStrict);
-  }
   try {
-    return readBody(route, params, body, isStrict);
+    return readBody(route, input.params, input.body, isStrict);
   } catch (error) {
-    throw error instanceof AppError && error.code === 'validation' ? badRequestError(error.errors) : error;
+    const isInvalid = error instanceof AppError && error.code === 'validation';
+    throw isInvalid && route.bodyFailsAs === 'badRequest' ? badRequestError(error.errors) : error;
   }
 }
 

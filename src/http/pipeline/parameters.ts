@@ -1,12 +1,38 @@
 /** Query parameters and headers: text that is converted to the type in its schema, and validated. */
-import { addError, type FieldError } from '../../errors.ts';
+import { addError, badRequestError, type FieldError, validationError } from '../../errors.ts';
 import type { Parameter, Parameters } from '../../schema/schema.ts';
 import { scalarError } from '../../schema/validate.ts';
+import type { Route } from '../route.ts';
 
 /** Values by name, and every error in the order of the declaration. */
 interface Reading {
   readonly values: Record<string, unknown>;
   readonly errors: FieldError[];
+}
+
+/** @throws AppError badRequest or validation when there are errors */
+export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
+  if (errors.length > 0) {
+    throw as === 'validation' ? validationError(errors) : badRequestError(errors);
+  }
+}
+
+/** The errors of a query or body, with one for each given field that the route cannot change. */
+export function unchangeableErrors(
+  { unchangeable }: Route,
+  params: Readonly<Record<string, string>>,
+  errors: readonly FieldError[],
+  isGiven: (name: string) => boolean,
+): readonly FieldError[] {
+  if (unchangeable === undefined) {
+    return errors;
+  }
+  const fields = unchangeable.fields.filter(isGiven);
+  const remedy = fields.length === 0 ? '' : unchangeable.remedy(params);
+  return [
+    ...errors.filter(({ field }) => !fields.includes(field)),
+    ...fields.map((field) => ({ field, message: `cannot be changed here: ${remedy}` })),
+  ];
 }
 
 /** Reads query parameters. A list can be separated by commas or repeated; other parameters can be sent once. */

@@ -9,9 +9,9 @@ import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
 import { Exchange, type PipelineDependencies } from '../exchange.ts';
 import { withUnreadBodies } from '../raw-routes.ts';
-import { setClockHeader } from '../responses/clock-header.ts';
+import { readTagPrefix } from '../responses/etag.ts';
 import type { RouteResponse } from '../responses/response.ts';
-import { sendResponse } from '../responses/send-response.ts';
+import { sendResponse, setClockHeader } from '../responses/send-response.ts';
 import { fullPath, isChange, type OpenConnection, type Route } from '../route.ts';
 import { traceIdOf } from '../trace.ts';
 import {
@@ -24,9 +24,7 @@ import {
   recheckCredential,
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
-import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
-import { runSteps, type Step, stepsOf } from './steps.ts';
-import { readTagPrefix } from './tag-prefix.ts';
+import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
 import { respondToUpload } from './upload-request.ts';
 
 const isLimited = ({ access }: Route) => access !== 'operational';

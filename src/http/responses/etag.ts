@@ -1,7 +1,9 @@
-/** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
+/** Entity tags, the preconditions on them (RFC 9110, sections 8.8.3 and 13.1), and their prefix after a restore. */
 
 import { AppError } from '../../errors.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Precondition, Versioned } from '../../versioned.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Asset } from './asset.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 
@@ -73,4 +75,43 @@ function tagsOf(header: string): string[] {
 
 function opaque(tag: string): string {
   return tag.replace(/^W\//, '');
+}
+
+const conditions = ['if-match', 'if-none-match', 'if-range'] as const;
+/** Never equals an ETag of a response. */
+const neverEqual = '"-"';
+
+/**
+ * Reads the prefix of all ETags, which changes when the database goes back to an earlier state: no client then takes an
+ * ETag of before for one of the present. Handlers and services do not see it, because it is removed from the conditions
+ * of the request first.
+ */
+export function readTagPrefix(exchange: Exchange): MaybePromise<void> {
+  const { dependencies, request } = exchange;
+  if (dependencies.tagPrefix === null) {
+    return undefined;
+  }
+  return chain(dependencies.tagPrefix(), (prefix) => {
+    if (prefix === '') {
+      return;
+    }
+    exchange.tagPrefix = prefix;
+    for (const name of conditions) {
+      const value = request.headers[name];
+      if (value !== undefined) {
+        request.headers[name] = withoutPrefix(String(value), prefix);
+      }
+    }
+  });
+}
+
+function withoutPrefix(tags: string, prefix: string): string {
+  return tags.replace(/"([^"]*)"/g, (_, tag: string) =>
+    tag.startsWith(prefix) ? `"${tag.slice(prefix.length)}"` : neverEqual,
+  );
+}
+
+/** The ETag of a response with the prefix. */
+export function withTagPrefix(tag: string, prefix: string): string {
+  return tag.replace('"', `"${prefix}`);
 }

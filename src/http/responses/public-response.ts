@@ -22,11 +22,10 @@ const ownHeaders = [
   'set-cookie',
 ];
 
-/** Whether the response is for everybody. With a credential in Authorization it never is (RFC 9111, section 3.5). */
-export function isPublic({ request, principals, dryRun, dependencies }: Exchange): boolean {
+/** Whether the response is for everybody, where caches may keep any. With a credential in Authorization it never is (RFC 9111, section 3.5). */
+export function isPublic({ request, principals, dryRun }: Exchange): boolean {
   const [principal] = principals;
   return (
-    dependencies.config.edgeCacheMs !== null &&
     principals.length === 1 &&
     principal?.kind === 'publishable' &&
     request.headers.authorization === undefined &&

@@ -3,13 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
 import type { Config } from '../../settings/config.ts';
-import { notFoundPage } from '../pages/not-found-page.ts';
-import { plainPageHeaders } from '../pages/plain-page.ts';
-import { setClockHeader } from './clock-header.ts';
+import { plainPage, plainPageHeaders } from '../pages/plain-page.ts';
 import { errorBody } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
 import { qualityOf } from './quality-values.ts';
-import { closeIfStopping } from './send-response.ts';
+import { closeIfStopping, setClockHeader } from './send-response.ts';
 
 /** Returns a function that sends an error. */
 export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, clock: Clock) {
@@ -32,6 +30,20 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, 
     const { mediaType, text } = errorBody(error, request.headers.accept, path);
     reply.header('Content-Type', mediaType).send(text);
   };
+}
+
+/** What a browser shows for a URL of this server at which there is nothing. */
+function notFoundPage({ shopName, console }: Pick<Config, 'shopName' | 'console'>): string {
+  return plainPage({
+    title: `Not found - ${shopName}`,
+    heading: 'There is nothing at this URL',
+    text: `Check the address, or continue at one of these pages of ${shopName}.`,
+    links: [
+      { path: '/', text: 'Start page' },
+      ...(console === 'on' ? [{ path: '/console', text: 'Console' }] : []),
+      { path: '/docs', text: 'API reference' },
+    ],
+  });
 }
 
 /** The challenge of a protected resource names its metadata (RFC 9728, section 5.1). */

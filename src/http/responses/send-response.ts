@@ -1,13 +1,13 @@
 /** Sends responses: conditional requests, compression and headers. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, timestamp } from '../../clock.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import { deprecationHeaders } from '../pipeline/deprecation.ts';
-import { withTagPrefix } from '../pipeline/tag-prefix.ts';
 import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
-import { matchesIfNoneMatch } from './etag.ts';
+import { matchesIfNoneMatch, withTagPrefix } from './etag.ts';
 import { isPublic, setPublicHeaders } from './public-response.ts';
 import { planHeaders } from './rate-limit-headers.ts';
 import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
@@ -26,11 +26,22 @@ export function closeIfStopping(reply: FastifyReply): void {
   }
 }
 
+/**
+ * The header X-Clock says that the clock was moved. Set at the beginning, for every kind of response, and again before it
+ * is sent, when the time may be known better.
+ */
+export function setClockHeader(reply: FastifyReply, clock: Pick<Clock, 'now' | 'advancedMs'>): void {
+  if (clock.advancedMs() > 0) {
+    reply.header('x-clock', timestamp(clock.now()));
+  }
+}
+
 /** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
 export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
-  const { route, reply } = exchange;
+  const { route, reply, dependencies } = exchange;
   const { status, headers = {}, cacheTags } = response;
-  const publicTags = cacheTags !== undefined && isPublic(exchange) ? cacheTags : null;
+  const { edgeCacheMs } = dependencies.config;
+  const isForCaches = edgeCacheMs !== null && cacheTags !== undefined && isPublic(exchange);
   closeIfStopping(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {
@@ -44,7 +55,10 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   if (isNotModified) {
     refundRequest(exchange);
   }
-  setPublic(exchange, publicTags);
+  if (isForCaches) {
+    setVary(reply);
+    setPublicHeaders(reply, cacheTags, edgeCacheMs);
+  }
   if (isNotModified) {
     reply.code(304).send();
     return;
@@ -81,7 +95,8 @@ function sendBody(exchange: Exchange, { headers = {}, body }: RouteResponse): Ma
     // A stream keeps Fastify from replacing Content-Length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
     return chain(bytes, (stream) => {
-      sendStream(exchange, stream);
+      reportErrors(exchange, stream);
+      reply.send(stream);
     });
   }
   const mediaType = headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8';
@@ -107,24 +122,11 @@ function sendBody(exchange: Exchange, { headers = {}, body }: RouteResponse): Ma
   reply.send(text);
 }
 
-/** @param tags null where the response is for its client alone */
-function setPublic({ reply, dependencies }: Exchange, tags: readonly string[] | null): void {
-  if (tags !== null && dependencies.config.edgeCacheMs !== null) {
-    setVary(reply);
-    setPublicHeaders(reply, tags, dependencies.config.edgeCacheMs);
-  }
-}
-
 /** A strong ETag promises the same bytes in every response. Events are sent one by one. */
 function isCompressible(text: string | Readable, tag: string | undefined, mediaType: string): boolean {
   const isLong =
     typeof text === 'string' ? text.length >= worthwhileBytes : !mediaType.includes('event-stream');
   return isLong && (tag === undefined || tag.startsWith('W/'));
-}
-
-function sendStream(exchange: Exchange, stream: Readable): void {
-  reportErrors(exchange, stream);
-  exchange.reply.send(stream);
 }
 
 /** A stream also fails when the client has closed the connection, which is not reported. */
