@@ -83,7 +83,7 @@ const sorted = (map: Map<number, unknown>) => [...map].toSorted(([a], [b]) => a 
 onBothEngines('GET /v2/cheeses/changes', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('lists each cheese once by its last change, and a tombstone after a deletion', async () => {
+  test('GET /v2/cheeses/changes lists each cheese once by its last change, and a tombstone after a deletion', async () => {
     const shop = opened();
     const { next: start } = await readPage(shop, await follow(shop, new Map(), null));
     const [brie, feta] = [await create(shop, 'Brie'), await create(shop, 'Feta')];
@@ -113,7 +113,7 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
     assert.ok(!copy.items.some(({ id }) => id === feta));
   });
 
-  test('gives a mirror that equals the catalogue, also when it stops in the middle', async () => {
+  test('GET /v2/cheeses/changes gives a mirror that equals the catalogue, also when it stops in the middle', async () => {
     const shop = opened();
     const mirror = new Map<number, unknown>();
     const ids: number[] = [];
@@ -141,7 +141,7 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
     assert.deepEqual(sorted(mirror), sorted(await catalogueOf(shop)));
   });
 
-  test('misses no change while others write', async () => {
+  test('GET /v2/cheeses/changes misses no change while others write', async () => {
     const shop = opened();
     const mirror = new Map<number, unknown>();
     let isWriting = true;
@@ -167,7 +167,7 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
     assert.deepEqual(sorted(mirror), sorted(await catalogueOf(shop)));
   });
 
-  test('returns 304 while the catalogue is unchanged, and waits for a change', async () => {
+  test('GET /v2/cheeses/changes returns 304 while the catalogue is unchanged, and waits for a change', async () => {
     const shop = opened();
     const token = await follow(shop, new Map(), null);
     const url = `/v2/cheeses/changes?since=${token}`;
@@ -189,7 +189,7 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
     }
   });
 
-  test('refuses tokens that it did not give, those of another list, and bad limits', async () => {
+  test('GET /v2/cheeses/changes refuses tokens that it did not give, those of another list, and bad limits', async () => {
     const shop = opened();
     const { json } = await shop.request('GET', '/v2/cheeses?limit=1', { as: shop.reader });
     for (const query of [
@@ -214,7 +214,7 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
 });
 
 onBothEngines('Tombstones', (engine) => {
-  test('are kept for CURD_TOMBSTONE_RETENTION; a token from before the removal returns 410', async (t) => {
+  test('Tombstones of cheeses are kept for CURD_TOMBSTONE_RETENTION; a token from before the removal returns 410', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_TOMBSTONE_RETENTION: '7d' } });
     const [brie, feta] = [await create(shop, 'Brie'), await create(shop, 'Feta')];

@@ -30,7 +30,7 @@ const namesOf = async (shop: Shop, query = '') =>
 const versionOf = (headers: Readonly<Record<string, string>>) => Number(/\d+/.exec(headers.etag ?? '')?.[0]);
 
 onBothEngines('A list', (engine) => {
-  test('has items and a total of one version of the catalogue during a burst of changes', async (t) => {
+  test('A list of cheeses has items and a total of one version of the catalogue during a burst of changes', async (t) => {
     const shop = await openShop(t, { engine });
     const other = engine === 'postgres' ? await shop.another() : shop;
     const {
@@ -83,7 +83,7 @@ onBothEngines('A list', (engine) => {
     assert.ok(lists > 20 && whole > lists / 2, `${whole} of ${lists} lists have one page`);
   });
 
-  test('is right after most cheeses were changed, which lets the index be loaded again', async (t) => {
+  test('A list of cheeses is right after most cheeses were changed, which lets the index be loaded again', async (t) => {
     const shop = await openShop(t, { engine });
     const {
       cheeses: { index: catalogueIndex, service: cheeses },
@@ -111,7 +111,7 @@ onBothEngines('A list', (engine) => {
     assert.equal(catalogueIndex.last?.index.columns.length, 1400);
   });
 
-  test('lacks a deleted cheese on an instance that has not read before its tombstone was removed', async (t) => {
+  test('A list of cheeses lacks a deleted cheese on an instance that has not read before its tombstone was removed', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const {
@@ -130,7 +130,7 @@ onBothEngines('A list', (engine) => {
 });
 
 onBothEngines('A change that is refused', (engine) => {
-  test('leaves no category or tag behind', async (t) => {
+  test('A refused change of a cheese leaves no category or tag behind', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, [{ name: 'Brie', category: { name: 'Soft' } }, { name: 'Gouda' }]);
     const { database } = shop.app;
@@ -161,7 +161,7 @@ onBothEngines('A change that is refused', (engine) => {
 });
 
 onBothEngines('A catalogue with as many cheeses as CURD_CATALOGUE_MAX', (engine) => {
-  test('refuses creations with 409 and rows of imports, until a cheese is deleted', async (t) => {
+  test('A catalogue of CURD_CATALOGUE_MAX cheeses refuses creations with 409 and rows of imports, until a cheese is deleted', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_CATALOGUE_MAX: '3' } });
     const create = (name: string, headers = {}) =>
       shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name }, headers });

@@ -98,7 +98,7 @@ function expected(changes: readonly Change[], now: number) {
 onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
   const open = shared((t) => openPriced(t, engine));
 
-  test('calculates each of two steps from the lowest price of the 30 days before it', async () => {
+  test('GET /cheeses/{cheeseId}/prices calculates each of two steps from the lowest price of the 30 days before it', async () => {
     const { priced, read, clock } = open();
     const id = await priced(30, [5, 25], [5, 20]);
     const page = await read(id);
@@ -114,7 +114,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual(page.reduction, { since: page.items[0].from, priorPrice: 25, percent: 20 });
   });
 
-  test('calculates a reduction after a short increase from the price before the increase', async () => {
+  test('GET /cheeses/{cheeseId}/prices calculates a reduction after a short increase from the price before the increase', async () => {
     const { priced, read } = open();
     const { lowest30Days, reduction } = await read(await priced(30, [100, 40], [7, 28]));
     assert.deepEqual([lowest30Days, reduction.priorPrice, reduction.percent], [28, 30, 6]);
@@ -123,7 +123,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual([again.reduction.priorPrice, again.reduction.percent], [20, null]);
   });
 
-  test('compares a price that was removed and set again with the last price', async () => {
+  test('GET /cheeses/{cheeseId}/prices compares a price that was removed and set again with the last price', async () => {
     const { priced, read } = open();
     assert.equal((await read(await priced(30, [3, null], [3, 30]))).reduction, null);
     const reduced = await read(await priced(30, [3, null], [3, 24]), '?limit=1');
@@ -134,7 +134,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual([pricesOf(none), none.lowest30Days, none.reduction], [[null], null, null]);
   });
 
-  test('counts a price that was still current 30 days ago, to the millisecond', async () => {
+  test('GET /cheeses/{cheeseId}/prices counts a price that was still current 30 days ago, to the millisecond', async () => {
     const { priced, read, clock } = open();
     const id = await priced(20, [1, 30]);
     clock.advance(30 * day - 1);
@@ -146,7 +146,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.equal((await read(removed)).lowest30Days, null);
   });
 
-  test('follows a model after random changes, of which several may have the same time', async () => {
+  test('GET /cheeses/{cheeseId}/prices follows a model after random changes, of which several may have the same time', async () => {
     const { priced, set, read, clock } = open();
     const steps = fc.array(
       fc.tuple(
@@ -173,7 +173,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual(await checkPrices(open().shop.app.database), []);
   });
 
-  test('has no row for updates that do not change the price, for refused ones and for dry runs', async () => {
+  test('GET /cheeses/{cheeseId}/prices has no row for updates that do not change the price, for refused ones and for dry runs', async () => {
     const { priced, set, read, shop } = open();
     const id = await priced(30);
     for (let update = 0; update < 100; update += 1) {
@@ -192,7 +192,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual(pricesOf(await read(id)), [30]);
   });
 
-  test('has the changes of every way to change a price', async () => {
+  test('GET /cheeses/{cheeseId}/prices has the changes of every way to change a price', async () => {
     const { shop, clock, read, priced } = open();
     const id = await priced(30);
     const { name } = (await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.reader })).json;
@@ -211,7 +211,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual(pricesOf(await read(sample[1].cheese.id)), [12]);
   });
 
-  test('is read in pages, whose cursor is of one cheese', async () => {
+  test('GET /cheeses/{cheeseId}/prices is read in pages, whose cursor is of one cheese', async () => {
     const { priced, read, shop } = open();
     const id = await priced(1, [1, 2], [1, 3], [1, null], [1, 5]);
     const all = await read(id);
@@ -237,7 +237,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assertError(other, 400, 'bad_request');
   });
 
-  test('keeps the newest prices of a cheese that had very many', async () => {
+  test('GET /cheeses/{cheeseId}/prices keeps the newest prices of a cheese that had very many', async () => {
     const { priced, set, read, clock, shop } = open();
     const id = await priced(1, [1, 2]);
     const { database } = shop.app;
@@ -258,7 +258,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
     assert.deepEqual(pricesOf(await read(id, '?limit=3')), [4, 3, 2]);
   });
 
-  test('ends with the cheese, and is 404 for a cheese that does not exist', async () => {
+  test('GET /cheeses/{cheeseId}/prices ends with the cheese, and is 404 for a cheese that does not exist', async () => {
     const { priced, shop } = open();
     const id = await priced(30, [1, 20]);
     await deleteCheese(shop, id);
@@ -272,7 +272,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
 });
 
 suite('percentOff', () => {
-  test('is rounded down, and exact where doubles are not', () => {
+  test('percentOff is rounded down, and exact where doubles are not', () => {
     assert.equal(percentOff(30, 28.2), 6);
     assert.equal(percentOff(30, 30), null);
     assert.equal(percentOff(0, 0), null);
@@ -280,7 +280,7 @@ suite('percentOff', () => {
     assert.equal(percentOff(1e-7, 5e-8), 50);
   });
 
-  test('is that of whole cents', () => {
+  test('percentOff is that of whole cents', () => {
     const cents = fc.integer({ min: 0, max: 100_000_000 });
     fc.assert(
       fc.property(cents, cents, (one, other) => {

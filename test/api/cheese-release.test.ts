@@ -53,7 +53,7 @@ const orphans = (shop: Shop) =>
     select order_id from open_order_cheese where cheese_id not in (select id from cheese)`);
 
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
-  test('returns 204 and cancels placed orders, which keep their items', async (t) => {
+  test('DELETE /cheeses/{id} returns 204 and cancels placed orders, which keep their items', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     const brie = await cheese(shop, 'Brie');
@@ -90,7 +90,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
   });
 
   for (const steps of [['approve'], ['approve', 'ship']]) {
-    test(`returns 409 with the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
+    test(`DELETE /cheeses/{id} returns 409 with the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
       const shop = await openShop(t, { engine });
       const comte = await cheese(shop, 'Comté');
       const placed = await ordered(shop, [comte]);
@@ -105,7 +105,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     });
   }
 
-  test('names some orders and counts the others when many contain the cheese', async (t) => {
+  test('DELETE /cheeses/{id} names some orders and counts the others when many contain the cheese', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     for (let index = 0; index < 7; index += 1) {
@@ -115,7 +115,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.match(message, /\b11\b.*\b15\b.*\b2 more/);
   });
 
-  test('ignores delivered and cancelled orders', async (t) => {
+  test('DELETE /cheeses/{id} ignores delivered and cancelled orders', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     const ids = [
@@ -128,7 +128,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.deepEqual(await Promise.all(ids.map((id) => read(shop, id))), before);
   });
 
-  test('leaves no open order of a deleted cheese when one is placed concurrently', async (t) => {
+  test('DELETE /cheeses/{id} leaves no open order of a deleted cheese when one is placed concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (let round = 0; round < 20; round += 1) {
@@ -152,7 +152,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     }
   });
 
-  test('keeps the cheese or cancels the order when one is approved concurrently', async (t) => {
+  test('DELETE /cheeses/{id} keeps the cheese or cancels the order when one is approved concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 6; round += 1) {
       const id = await cheese(shop, `Cheese ${round}`);

@@ -38,7 +38,7 @@ const eventsOf = ({ app }: Shop, id: number) =>
 onBothEngines('POST /cheeses/bulk', (engine) => {
   const opened = shared((t) => openCatalogue(t, engine));
 
-  test('changes all cheeses with one version, shows old and new values, and is undone by `undo`', async () => {
+  test('POST /cheeses/bulk changes all cheeses with one version, shows old and new values, and is undone by `undo`', async () => {
     const { shop, create, bulk, read } = opened();
     const hard = { name: 'Hard' };
     const one = await create({ category: hard, tags: [{ name: 'cow' }, { name: 'old' }] });
@@ -92,7 +92,7 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     }
   });
 
-  test('changes nothing in a dry run, which shows the values, nor where all are the same', async () => {
+  test('POST /cheeses/bulk changes nothing in a dry run, which shows the values, nor where all are the same', async () => {
     const { shop, create, bulk, read } = opened();
     const { id } = await create();
     const version = await versionOf(shop);
@@ -107,7 +107,7 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     assert.equal((await read(id)).pricePerKg, 22);
   });
 
-  test('changes all or nothing', async () => {
+  test('POST /cheeses/bulk changes all or nothing', async () => {
     const { shop, create, bulk, read } = opened();
     const [first, dear] = [await create(), await create({ pricePerKg: 900_000 })];
     const twin = await create({ name: 'Twin', category: { name: 'Left' } });
@@ -123,7 +123,7 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     assert.deepEqual([await versionOf(shop), (await read(first.id)).pricePerKg], [version, 20]);
   });
 
-  test('refuses invalid bodies with their fields', async () => {
+  test('POST /cheeses/bulk refuses invalid bodies with their fields', async () => {
     const { create, bulk } = opened();
     const { id } = await create();
     const cheeseIds = [id];
@@ -160,7 +160,7 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     }
   });
 
-  test('is 403 without write:cheeses, and for a request that acts for a customer', async () => {
+  test('POST /cheeses/bulk is 403 without write:cheeses, and for a request that acts for a customer', async () => {
     const { shop, create, bulk } = opened();
     const { id } = await create();
     const ada = await newCustomer(shop, 'ada', 'customer');
@@ -172,7 +172,7 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     assertError(await shop.request('POST', '/v2/cheeses/bulk', alone), 403, 'forbidden');
   });
 
-  test('changes 1,000 cheeses while others are read', async () => {
+  test('POST /cheeses/bulk changes 1,000 cheeses while others are read', async () => {
     const { shop, create, bulk } = opened();
     const inputs = Array.from({ length: 1000 }, (_, index) => ({ name: `Many ${index}`, pricePerKg: 10 }));
     const context = shop.app.contextOf('test');

@@ -71,7 +71,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 ];
 
 onBothEngines('POST /cheeses', (engine) => {
-  test('returns 201 with the cheese, its Location and its ETag', async (t) => {
+  test('POST /cheeses returns 201 with the cheese, its Location and its ETag', async (t) => {
     const shop = await openShop(t, { engine });
     const response = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
@@ -91,7 +91,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(read.json, response.json);
   });
 
-  test('returns 201 with defaults for absent and null fields, without fields that have no default', async (t) => {
+  test('POST /cheeses returns 201 with defaults for absent and null fields, without fields that have no default', async (t) => {
     const shop = await openShop(t, { engine });
     const { json } = await create(shop, { name: 'Comté' });
     const { id, createdAt, updatedAt, ...rest } = json;
@@ -108,7 +108,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(byName.json.category.name, 'Hard');
   });
 
-  test('returns 201 at the bound of every field, and 422 with the field beyond it', async (t) => {
+  test('POST /cheeses returns 201 at the bound of every field, and 422 with the field beyond it', async (t) => {
     const shop = await openShop(t, { engine });
     for (const [field, values] of edges) {
       for (const value of values) {
@@ -130,7 +130,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(await totalOf(shop), total);
   });
 
-  test('reads numbers by their value: 2.0 is 2, 1e400 is above every limit', async (t) => {
+  test('POST /cheeses reads numbers by their value: 2.0 is 2, 1e400 is above every limit', async (t) => {
     const shop = await openShop(t, { engine });
     const send = (raw: string) => shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
     const response = await send('{"name": "A", "ageMonths": 2.0, "pricePerKg": 1.5e1}');
@@ -141,7 +141,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assertFields(await send('{"name": "B", "ageMonths": 1e400}'), ['ageMonths']);
   });
 
-  test('returns 422 with all errors at once, in the order of the schema', async (t) => {
+  test('POST /cheeses returns 422 with all errors at once, in the order of the schema', async (t) => {
     const shop = await openShop(t, { engine });
     const response = await create(shop, {
       organic: 'no',
@@ -164,14 +164,14 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(await totalOf(shop), 0);
   });
 
-  test('returns 422 with every unknown reference, once the body is well-formed', async (t) => {
+  test('POST /cheeses returns 422 with every unknown reference, once the body is well-formed', async (t) => {
     const shop = await openShop(t, { engine });
     const references = { category: { id: 999_999 }, tags: [{ name: 'cow' }, { id: 999_999 }] };
     assertFields(await create(shop, references), ['category.id', 'tags[1].id']);
     assertFields(await create(shop, { ...references, name: '', ageMonths: 121 }), ['name', 'ageMonths']);
   });
 
-  test('returns 422 when the id of a reference is larger than any id', async (t) => {
+  test('POST /cheeses returns 422 when the id of a reference is larger than any id', async (t) => {
     const shop = await openShop(t, { engine });
     for (const id of ['9007199254740993', '9223372036854775807', '1e300']) {
       const raw = `{"name": "B", "category": {"id": ${id}}, "tags": [{"id": ${id}}]}`;
@@ -180,7 +180,7 @@ onBothEngines('POST /cheeses', (engine) => {
     }
   });
 
-  test('ignores unknown fields, and returns 422 for them with strict handling', async (t) => {
+  test('POST /cheeses ignores unknown fields, and returns 422 for them with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const odd = { colour: 'blue', category: { name: 'Hard', colour: 1 }, tags: [{ name: 'cow', colour: 1 }] };
     const response = await create(shop, odd);
@@ -198,7 +198,7 @@ onBothEngines('POST /cheeses', (engine) => {
     }
   });
 
-  test('ignores fields that the server supplies, also with strict handling', async (t) => {
+  test('POST /cheeses ignores fields that the server supplies, also with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const supplied = { id: 4711, createdAt: '1999-01-01T00:00:00.000Z', updatedAt: 'never' };
     const response = await create(shop, supplied);
@@ -208,7 +208,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal((await create(shop, supplied, strict)).status, 201);
   });
 
-  test('accepts categories and tags by name, or by the id of an existing one', async (t) => {
+  test('POST /cheeses accepts categories and tags by name, or by the id of an existing one', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: first } = await create(shop, { category: { name: 'Hard' }, tags: [{ name: 'cow' }] });
     const { category, tags } = first;
@@ -234,7 +234,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(again.category, other.category);
   });
 
-  test('removes duplicate tags and keeps their order', async (t) => {
+  test('POST /cheeses removes duplicate tags and keeps their order', async (t) => {
     const shop = await openShop(t, { engine });
     const named = (...names: string[]) => ({ tags: names.map((name) => ({ name })) });
     const namesOf = ({ json }: TestResponse) => json.tags.map(({ name }: { name: string }) => name);
@@ -246,7 +246,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(namesOf(await create(shop, named(...hundred))), hundred);
   });
 
-  test('returns 409 when the name exists in the category, and writes nothing', async (t) => {
+  test('POST /cheeses returns 409 when the name exists in the category, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     for (const place of [{ category: { name: 'Hard' } }, {}]) {
       assert.equal((await create(shop, { name: 'Comt\u00e9', ...place })).status, 201);
@@ -266,7 +266,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(json.total, 0);
   });
 
-  test('returns 201 once and 409 otherwise when the same cheese is sent many times concurrently', async (t) => {
+  test('POST /cheeses returns 201 once and 409 otherwise when the same cheese is sent many times concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const cheeses = many(8, (index) => ({

@@ -47,7 +47,7 @@ async function follow(shop: Shop, url: string): Promise<string[]> {
 }
 
 onBothEngines('GET /cheeses/findByStatus', (engine) => {
-  test('returns 200 with every match once, sorted by id, for values with commas and repeated parameters', async (t) => {
+  test('GET /cheeses/findByStatus returns every match once, sorted by id, for values with commas and repeated parameters', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const [query, names] of [
       ['sold', 'eb'],
@@ -73,7 +73,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     assert.equal((await find('findByStatus?status=pending')).text, '[]');
   });
 
-  test('returns 400 when the status is missing, empty or not exactly one of the three', async (t) => {
+  test('GET /cheeses/findByStatus returns 400 when the status is missing, empty or not exactly one of the three', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const status of ['', '?status=', '?status', '?Status=sold', '?tags=cow', '?limit=1']) {
       await assertRefused(find, `findByStatus${status}`);
@@ -102,7 +102,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('returns 401 without a credential and 403 to an API key without the scope', async (t) => {
+  test('GET /cheeses/findByStatus returns 401 without a credential and 403 to an API key without the scope', async (t) => {
     const { shop } = await openWith(t, engine, few);
     for (const url of ['/v2/cheeses/findByStatus', '/v2/cheeses/findByTags']) {
       assertError(await shop.request('GET', url), 401, 'unauthorized');
@@ -110,7 +110,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('returns as many as limit says, and links to the next page until the last', async (t) => {
+  test('GET /cheeses/findByStatus returns as many as limit says, and links to the next page until the last', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const limit of [1, 2, 3, 4, 5, 100]) {
       const url = `/v2/cheeses/findByStatus?status=pending,sold&limit=${limit}`;
@@ -135,7 +135,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('returns only the headers of GET for HEAD, and 304 when If-None-Match is current', async (t) => {
+  test('GET /cheeses/findByStatus returns only the headers of GET for HEAD, and 304 when If-None-Match is current', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const url of ['findByStatus?status=sold', 'findByTags?tags=cow', 'findByTags?tags=nobody']) {
       const get = await find(url);
@@ -155,14 +155,14 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('returns 400 for invalid parameters, also when If-None-Match is current', async (t) => {
+  test('GET /cheeses/findByStatus returns 400 for invalid parameters, also when If-None-Match is current', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const query of ['status=x', 'status=sold&limit=0', 'status=sold&cursor=x']) {
       assertError(await find(`findByStatus?${query}`, { 'if-none-match': '*' }), 400, 'bad_request');
     }
   });
 
-  test('streams more matches than fit on one page, complete, in order and as valid JSON', async (t) => {
+  test('GET /cheeses/findByStatus streams more matches than fit on one page, complete, in order and as valid JSON', async (t) => {
     const cheeses = Array.from({ length: 1203 }, (_, index): CheeseInput => {
       const name = `${(index * 7919) % 1203} "Äpler" \\ ${index}`;
       // 500 fill one page of the stream exactly, 501 need a second one.
@@ -195,7 +195,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
 });
 
 onBothEngines('GET /cheeses/findByTags', (engine) => {
-  test('accepts thousands of tags, up to the length of the request line', async (t) => {
+  test('GET /cheeses/findByTags accepts thousands of tags, up to the length of the request line', async (t) => {
     const cheeses = Array.from(
       { length: 700 },
       (_, index): CheeseInput => ({
@@ -232,7 +232,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('returns 200 with every cheese that has one of the tags, once and sorted by id', async (t) => {
+  test('GET /cheeses/findByTags returns 200 with every cheese that has one of the tags, once and sorted by id', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const [query, names] of [
       ['cow', 'ed'],
@@ -252,7 +252,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('returns 400 when a tag is missing, empty, too long or contains control characters', async (t) => {
+  test('GET /cheeses/findByTags returns 400 when a tag is missing, empty, too long or contains control characters', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const query of ['', '?tags=', '?tags', '?status=sold', '?tag=cow', '?limit=1']) {
       await assertRefused(find, `findByTags${query}`);
@@ -263,7 +263,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('returns Deprecation and a link to its successor, which finds the same cheeses', async (t) => {
+  test('GET /cheeses/findByTags returns Deprecation and a link to its successor, which finds the same cheeses', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     // RFC 9745: the date from which it is deprecated.
     const deprecatedSince = '2026-11-21';
@@ -281,7 +281,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('returns as many as limit says, and links to the next page until the last', async (t) => {
+  test('GET /cheeses/findByTags returns as many as limit says, and links to the next page until the last', async (t) => {
     const { shop } = await openWith(t, engine, few);
     for (const limit of [1, 2, 3, 100]) {
       const url = `/v2/cheeses/findByTags?tags=raw+milk,cow&limit=${limit}`;

@@ -90,7 +90,7 @@ async function assertRefused(shop: Shop, before: string, queries: string, header
 }
 
 onBothEngines('GET /cheeses', (engine) => {
-  test('returns pages that together are one sorted list, in each of the four sorts', async (t) => {
+  test('GET /cheeses returns pages that together are one sorted list, in each of the four sorts', async (t) => {
     const { shop, cheeses } = await openFilled(t, engine);
     assert.ok(cheeses.length > 120 && new Set(cheeses.map(({ name }) => name)).size < cheeses.length - 20);
     const first = await list(shop, '');
@@ -114,7 +114,7 @@ onBothEngines('GET /cheeses', (engine) => {
     });
   });
 
-  test('returns for every combination of filters what a test of each single cheese finds', async (t) => {
+  test('GET /cheeses returns for every combination of filters what a test of each single cheese finds', async (t) => {
     const { shop, cheeses, seenIn } = await openFilled(t, engine);
     type Filter = readonly [query: string, matches: (cheese: Cheese) => boolean];
     const any: Filter = ['', () => true];
@@ -157,7 +157,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('finds names by beginnings of words, for any number and length of words', async (t) => {
+  test('GET /cheeses finds names by beginnings of words, for any number and length of words', async (t) => {
     const shop = await openShop(t, { engine });
     const letters = [...'abcdefghijklmnopqrstuvwxyzéß0123'];
     const others = named('Agra', 'Brie', 'Gouda (gr)', 'G', ...letters.map((letter) => `x${letter}`));
@@ -187,7 +187,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('finds Greek names in either case, with either sigma at the end of a word', async (t) => {
+  test('GET /cheeses finds Greek names in either case, with either sigma at the end of a word', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('Κασέρι', 'Τυρός'));
     for (const q of ['ΚΑΣ', 'κας', 'ΤΥΡΟΣ', 'τυροσ']) {
@@ -195,7 +195,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('neither repeats nor skips a cheese when others are created and deleted between pages', async (t) => {
+  test('GET /cheeses neither repeats nor skips a cheese when others are created and deleted between pages', async (t) => {
     const shop = await openShop(t, { engine });
     const deleting = { as: shop.writer, headers: { 'x-confirm-delete': 'true' } };
     for (const sort of sorts) {
@@ -220,7 +220,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('returns 400 for a parameter that is not valid, and for an unknown one with strict handling', async (t) => {
+  test('GET /cheeses returns 400 for a parameter that is not valid, and for an unknown one with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const long = 'x'.repeat(101);
     const refused = `
@@ -235,7 +235,7 @@ onBothEngines('GET /cheeses', (engine) => {
     await assertRefused(shop, '', 'colour=blue limit=1&Sort=name', { prefer: 'handling=strict' });
   });
 
-  test('returns no cheeses for an id that no category has, up to the largest int64', async (t) => {
+  test('GET /cheeses returns no cheeses for an id that no category has, up to the largest int64', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('Comté', 'Brie'), { category: { name: 'Soft' } });
     for (const id of ['4711', '9007199254740991', '9007199254740993', '9223372036854775807']) {
@@ -246,7 +246,7 @@ onBothEngines('GET /cheeses', (engine) => {
     await assertRefused(shop, '', 'categoryId=9223372036854775808 categoryId=0 categoryId=-1');
   });
 
-  test('accepts only unchanged cursors, with the query that they belong to', async (t) => {
+  test('GET /cheeses accepts only unchanged cursors, with the query that they belong to', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('gra', 'grb', 'grc', 'x'), { tags: named('cow') });
     const query = ['sort=-name', 'status=sold,available', 'tags=goat,cow', 'q=gr'];
@@ -259,14 +259,14 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('accepts every cursor that it returned, for filters of any length', async (t) => {
+  test('GET /cheeses accepts every cursor that it returned, for filters of any length', async (t) => {
     const shop = await openShop(t, { engine });
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(100, 'x'));
     await fill(shop, named('🧀'.repeat(254), '🧀'.repeat(255)), { tags: named(...tags) });
     assert.equal((await pages(shop, `limit=1&tags=${tags}`)).length, 2);
   });
 
-  test('responds within seconds with the maximum number of tags', async (t) => {
+  test('GET /cheeses responds within seconds with the maximum number of tags', async (t) => {
     const shop = await openShop(t, { engine });
     const tags = Array.from({ length: 20 }, (_, index) => `tag ${index}`);
     await fill(shop, [{ name: 'Comté', tags: named(...tags) }]);
@@ -277,7 +277,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('returns 304 while the catalogue does not change, and still 400 for invalid parameters', async (t) => {
+  test('GET /cheeses returns 304 while the catalogue does not change, and still 400 for invalid parameters', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named(...Array.from({ length: 50 }, (_, index) => `Cheese ${index}`)));
     const first = await list(shop, 'limit=50');

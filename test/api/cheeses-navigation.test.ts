@@ -47,7 +47,7 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
     return { shop, cheeses: await pages(shop, { limit: '100', sort: 'createdAt' }) };
   });
 
-  test('returns for random filters in each sort what a plain filter and sort of all cheeses returns', async () => {
+  test('GET /cheeses with filters returns in each sort what a plain filter and sort of all cheeses returns', async () => {
     const { shop, cheeses } = opened();
     assert.equal(cheeses.length, size);
     const random = createRandom(11);
@@ -62,7 +62,7 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
     assert.ok(found > count, `${found} matches are too few to test anything`);
   });
 
-  test('returns each untouched cheese once while others are created and deleted between pages', async () => {
+  test('GET /cheeses with filters returns each untouched cheese once while others are created and deleted between pages', async () => {
     const { shop } = opened();
     const random = createRandom(13);
     for (const sort of sorts.slice(4)) {
@@ -93,7 +93,9 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
     }
   });
 
-  test('has right counters, price bands and postings after random writes', { timeout: 600_000 }, async () => {
+  test('GET /cheeses with filters has right counters, price bands and postings after random writes', {
+    timeout: 600_000,
+  }, async () => {
     const { shop } = opened();
     const random = createRandom(19);
     for (let done = 0; done < writes; done += 20) {
@@ -126,7 +128,7 @@ onBothEngines('GET /cheeses in a small catalogue', (engine) => {
     return json.items.map(({ name }: Cheese) => name).join('');
   };
 
-  test('compares category and origin without case and accents, and tags exactly', async () => {
+  test('GET /cheeses in a small catalogue compares category and origin without case and accents, and tags exactly', async () => {
     assert.equal(await namesOf({ category: 'gruyere' }), 'AB');
     assert.equal(await namesOf({ category: 'GRUYÈRE' }), 'AB');
     assert.equal(await namesOf({ origin: 'COTE D’IVOIRE' }), 'B');
@@ -134,14 +136,14 @@ onBothEngines('GET /cheeses in a small catalogue', (engine) => {
     assert.equal(await namesOf({ tags: 'cow' }), 'A');
   });
 
-  test('sorts cheeses without a price or age last in both directions, by id', async () => {
+  test('GET /cheeses in a small catalogue sorts cheeses without a price or age last in both directions, by id', async () => {
     assert.equal(await namesOf({ sort: 'pricePerKg' }), 'ADCB');
     assert.equal(await namesOf({ sort: '-pricePerKg' }), 'CDAB');
     assert.equal(await namesOf({ sort: 'ageMonths' }), 'CABD');
     assert.equal(await namesOf({ sort: '-ageMonths' }), 'ACBD');
   });
 
-  test('finds a category by more spellings than are read one by one', async () => {
+  test('GET /cheeses in a small catalogue finds a category by more spellings than are read one by one', async () => {
     const shop = opened();
     const spellings = Array.from({ length: 30 }, (_, index) =>
       [...'abcde'].map((letter, bit) => ((index >> bit) % 2 ? letter.toUpperCase() : letter)).join(''),
@@ -159,7 +161,7 @@ onBothEngines('GET /cheeses in a small catalogue', (engine) => {
     assert.equal((await pages(shop, { category: 'abcde', maxPrice: '9.5', organic: 'false' })).length, 10);
   });
 
-  test('carries filters and sort in the cursor', async () => {
+  test('GET /cheeses in a small catalogue carries filters and sort in the cursor', async () => {
     const shop = opened();
     const first = { minPrice: '5', maxPrice: '7', sort: '-pricePerKg', limit: '1' };
     const { json } = await list(shop, first);
@@ -175,7 +177,7 @@ onBothEngines('GET /cheeses in a small catalogue', (engine) => {
     }
   });
 
-  test('returns 400 for a value that is not valid', async () => {
+  test('GET /cheeses in a small catalogue returns 400 for a value that is not valid', async () => {
     const refused = `organic= organic=yes origin= category= minPrice= minPrice=abc minPrice=-1 minPrice=1000001
       maxPrice=1e3 maxPrice=.5 maxPrice=1. minPrice=5&maxPrice=4 minAge=1.5 maxAge=121 minAge=-1 minAge=3&maxAge=2
       missing= missing=price, missing=name sort=price sort=-origin minPrice=1&minPrice=2`;

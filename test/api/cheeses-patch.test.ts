@@ -35,7 +35,7 @@ function content({ updatedAt: _, ...rest }: Record<string, unknown>): object {
 onBothEngines('PATCH /cheeses/{cheeseId}', (engine) => {
   const open = shared((t) => openShop(t, { engine }));
 
-  test('changes the named fields only, and each optional field is removed by null', async () => {
+  test('PATCH /cheeses/{cheeseId} changes the named fields only, and each optional field is removed by null', async () => {
     const { cheese, patch, read } = await add(open(), 'Named');
     const changes: [object, object][] = [
       [{ name: 'Renamed' }, { name: 'Renamed' }],
@@ -65,7 +65,7 @@ onBothEngines('PATCH /cheeses/{cheeseId}', (engine) => {
     }
   });
 
-  test('selects a category by its id, although the cheese has another by name', async () => {
+  test('PATCH /cheeses/{cheeseId} selects a category by its id, although the cheese has another by name', async () => {
     const soft = await add(open(), 'Softest', { category: { name: 'Soft' } });
     const { patch } = await add(open(), 'Moving');
     const { json } = await patch({ category: { id: soft.cheese.category.id } });
@@ -75,7 +75,7 @@ onBothEngines('PATCH /cheeses/{cheeseId}', (engine) => {
     assertFields(await patch({ category: {} }), ['category']);
   });
 
-  test('without an effect changes nothing', async () => {
+  test('PATCH /cheeses/{cheeseId} without an effect changes nothing', async () => {
     const { cheese, etag, patch, read } = await add(open(), 'Unchanged');
     for (const body of [{}, { name: 'Unchanged' }, { id: 7, createdAt: 'x', updatedAt: null, colour: 1 }]) {
       const response = await patch(body);
@@ -85,7 +85,7 @@ onBothEngines('PATCH /cheeses/{cheeseId}', (engine) => {
     assertFields(await patch({ colour: 1 }, { prefer: 'handling=strict' }), ['colour']);
   });
 
-  test('returns 409 for a taken name, 412 for a stale ETag and 404 without the cheese', async () => {
+  test('PATCH /cheeses/{cheeseId} returns 409 for a taken name, 412 for a stale ETag and 404 without the cheese', async () => {
     const shop = open();
     await add(shop, 'Taken');
     const { etag, url, patch, read } = await add(shop, 'Free');
@@ -101,7 +101,7 @@ onBothEngines('PATCH /cheeses/{cheeseId}', (engine) => {
 suite('PATCH /cheeses/{cheeseId}', () => {
   const open = shared((t) => openShop(t));
 
-  test('refuses what PUT refuses, with the same fields', async () => {
+  test('PATCH /cheeses/{cheeseId} refuses what PUT refuses, with the same fields', async () => {
     const { cheese, patch, read } = await add(open(), 'Checked');
     for (const [body, fields] of [
       [{ name: null }, ['name']],
@@ -122,7 +122,7 @@ suite('PATCH /cheeses/{cheeseId}', () => {
     assert.deepEqual((await read()).json, cheese);
   });
 
-  test('takes two media types; any other is 415 with Accept-Patch', async () => {
+  test('PATCH /cheeses/{cheeseId} takes two media types; any other is 415 with Accept-Patch', async () => {
     const { url, patch } = await add(open(), 'Typed');
     const types = 'application/merge-patch+json, application/json';
     for (const type of [
@@ -141,7 +141,7 @@ suite('PATCH /cheeses/{cheeseId}', () => {
     assert.match(options.headers.allow ?? '', /\bPATCH\b/);
   });
 
-  test('is what POST with a field that it cannot change names as the remedy', async () => {
+  test('PATCH /cheeses/{cheeseId} is what POST with a field that it cannot change names as the remedy', async () => {
     const shop = open();
     const { cheese, url } = await add(shop, 'Posted');
     const send = (path: string, raw: string, type: string) =>

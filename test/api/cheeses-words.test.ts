@@ -63,7 +63,7 @@ onBothEngines('GET /cheeses with several words', (engine) => {
     return { shop, cheeses: await pages(shop, { limit: '100', sort: 'createdAt' }) };
   });
 
-  test('returns what a plain filter and sort of all cheeses returns, page by page', async () => {
+  test('GET /cheeses with several words returns what a plain filter and sort of all cheeses returns, page by page', async () => {
     const { shop, cheeses } = opened();
     const random = createRandom(29);
     const count = engine === 'sqlite' ? searches : searches / 5;
@@ -75,7 +75,7 @@ onBothEngines('GET /cheeses with several words', (engine) => {
     assert.ok(found > 10 * count, 'too few matches to test anything');
   });
 
-  test('returns an empty page for words that no cheese has together', async () => {
+  test('GET /cheeses with several words returns an empty page for words that no cheese has together', async () => {
     const { shop } = opened();
     for (const sort of ['name', '-name', 'createdAt', '-createdAt']) {
       const { json } = await list(shop, { q: 'alp berg', sort });

@@ -71,7 +71,7 @@ async function countersOf(shop: Shop): Promise<readonly unknown[]> {
 }
 
 onBothEngines('PUT /cheeses', (engine) => {
-  test('returns 200 and replaces the cheese: absent fields get their defaults', async (t) => {
+  test('PUT /cheeses returns 200 and replaces the cheese: absent fields get their defaults', async (t) => {
     const { put, cheese, etag, assertStored } = await openWithCheese(t, engine);
     const { id, createdAt } = cheese;
     const response = await put({ id, name: 'Beaufort', status: 'sold' });
@@ -85,7 +85,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertStored(response.json, response.headers.etag);
   });
 
-  test('changes neither updatedAt nor any ETag when the cheese is the same', async (t) => {
+  test('PUT /cheeses changes neither updatedAt nor any ETag when the cheese is the same', async (t) => {
     const { shop, put, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const listTag = async () => (await shop.request('GET', '/v2/cheeses', { as: shop.reader })).headers.etag;
     const before = await listTag();
@@ -105,13 +105,13 @@ onBothEngines('PUT /cheeses', (engine) => {
     assert.equal(reordered.json.createdAt, cheese.createdAt);
   });
 
-  test('accepts a whole Cheese as it was read, also with strict handling', async (t) => {
+  test('PUT /cheeses accepts a whole Cheese as it was read, also with strict handling', async (t) => {
     const { put, cheese } = await openWithCheese(t, engine);
     const response = await put(cheese, { prefer: 'handling=strict' });
     assert.equal(response.status, 200, response.text);
   });
 
-  test('returns 422 before 404, with every field that is not valid', async (t) => {
+  test('PUT /cheeses returns 422 before 404, with every field that is not valid', async (t) => {
     const { put, send, cheese, assertUntouched } = await openWithCheese(t, engine);
     assertFields(await put({}), ['id', 'name', 'status']);
     assertFields(await put({ id: null, name: null, status: null }), ['id', 'name', 'status']);
@@ -124,7 +124,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertUntouched();
   });
 
-  test('returns 404 when no cheese has the id, for ids of any size', async (t) => {
+  test('PUT /cheeses returns 404 when no cheese has the id, for ids of any size', async (t) => {
     const { send, assertUntouched } = await openWithCheese(t, engine);
     for (const id of [...unknownIds, '-9223372036854775808', '1e300']) {
       const raw = `{"id": ${id}, "name": "Comté", "status": "sold", "category": {"name": "Hard"}}`;
@@ -133,7 +133,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertUntouched();
   });
 
-  test('returns 412 unless If-Match names the version that is stored', async (t) => {
+  test('PUT /cheeses returns 412 unless If-Match names the version that is stored', async (t) => {
     const { put, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const body = { ...cheese, origin: 'Switzerland' };
     for (const stale of ['"0"', `W/${etag}`, '"0", "2"']) {
@@ -147,7 +147,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     assert.equal((await put(cheese, { 'if-match': '*' })).status, 200);
   });
 
-  test('returns 409 when another cheese of the category has the name, and 412 before that', async (t) => {
+  test('PUT /cheeses returns 409 when another cheese of the category has the name, and 412 before that', async (t) => {
     const { shop, add, put, cheese, assertUntouched } = await openWithCheese(t, engine);
     await add({ name: 'Tomme\u0301', category: { name: 'Soft' } });
     await add({ name: 'Tomme\u0301' });
@@ -163,7 +163,7 @@ onBothEngines('PUT /cheeses', (engine) => {
 });
 
 onBothEngines('POST /cheeses/{id}', (engine) => {
-  test('returns 200 and changes the named fields only, from a query, JSON or a form', async (t) => {
+  test('POST /cheeses/{id} returns 200 and changes the named fields only, from a query, JSON or a form', async (t) => {
     const { send, cheese, url, assertStored } = await openWithCheese(t, engine);
     const part = (name: string, value: string) =>
       `--cut\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -186,7 +186,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     }
   });
 
-  test('returns 200 and changes nothing when no field is given, or nothing differs', async (t) => {
+  test('POST /cheeses/{id} returns 200 and changes nothing when no field is given, or nothing differs', async (t) => {
     const { write, url, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const same = [`?status=${cheese.status}`, { name: cheese.name }] as const;
     const nothing = { name: null, status: null, colour: 'blue' };
@@ -200,7 +200,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assert.equal(json.createdAt, cheese.createdAt);
   });
 
-  test('returns 422 when a value is not valid, or differs between query and body', async (t) => {
+  test('POST /cheeses/{id} returns 422 when a value is not valid, or differs between query and body', async (t) => {
     const { write, send, url, assertUntouched } = await openWithCheese(t, engine);
     const change = (query: string, body?: unknown, headers?: Headers) =>
       write('POST', `${url}?${query}`, body, headers);
@@ -225,7 +225,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     await assertUntouched();
   });
 
-  test('returns 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
+  test('POST /cheeses/{id} returns 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
     const { write, send, url, cheese, assertUntouched } = await openWithCheese(t, engine);
     const { id, name, status, createdAt, updatedAt, ...others } = cheese;
     const fields = Object.keys(others).toSorted();
@@ -249,7 +249,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assert.deepEqual([changed.status, changed.json.id, changed.json.status], [200, id, 'sold'], status);
   });
 
-  test('returns 404 for unknown ids, 422 before that, 412 by If-Match and 409 for a taken name', async (t) => {
+  test('POST /cheeses/{id} returns 404 for unknown ids, 422 before that, 412 by If-Match and 409 for a taken name', async (t) => {
     const { write, add, url, etag, assertUntouched } = await openWithCheese(t, engine);
     for (const id of [...unknownIds, '9223372036854775808', 'abc', '1.5', '1e0', '01', '%31%20']) {
       assertMissing(await write('POST', `/v2/cheeses/${id}?status=sold`));
@@ -264,7 +264,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
 });
 
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
-  test('returns 204, frees the name, and never assigns the id again', async (t) => {
+  test('DELETE /cheeses/{id} returns 204, frees the name, and never assigns the id again', async (t) => {
     const { shop, write, put, remove, cheese, url } = await openWithCheese(t, engine);
     const response = await remove(url, { 'x-confirm-delete': 'TRUE' });
     assert.deepEqual([response.status, response.text], [204, '']);
@@ -283,7 +283,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assertMissing(await shop.request('GET', url, { as: shop.reader }));
   });
 
-  test('returns 400 unless X-Confirm-Delete is true: after 401 and 403, before 404', async (t) => {
+  test('DELETE /cheeses/{id} returns 400 unless X-Confirm-Delete is true: after 401 and 403, before 404', async (t) => {
     const { shop, write, remove, url, etag, assertUntouched } = await openWithCheese(t, engine);
     for (const value of ['1', 'yes', 'false', 'FALSE', '', 'truee', 'true, true', '"true"']) {
       assertError(await remove(url, { 'x-confirm-delete': value }), 400, 'bad_request');
@@ -303,7 +303,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
 });
 
 onBothEngines('Every write', (engine) => {
-  test('is visible at once in the inventory and in the totals of lists', async (t) => {
+  test('Every write of a cheese is visible at once in the inventory and in the totals of lists', async (t) => {
     const { shop, add, put, write, remove, cheese, url } = await openWithCheese(t, engine);
     const { id } = cheese;
     /** Totals: all, sold, Hard, Soft, cow, com, tomme. Inventory: available, pending, sold. */

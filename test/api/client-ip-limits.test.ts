@@ -44,7 +44,7 @@ function assertTooMany(response: TestResponse, limit: number): number {
 }
 
 onBothEngines('The limits of an address', (engine) => {
-  test('count requests without a credential and with a wrong one, which get 401 up to the limit', async (t) => {
+  test('The limits of a client IP count requests without a credential and with a wrong one, which get 401 up to the limit', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits(4) });
     assert.equal((await ask(shop)).status, 200);
@@ -66,7 +66,7 @@ onBothEngines('The limits of an address', (engine) => {
     assert.equal((await ask(shop)).status, 200);
   });
 
-  test('do not count requests with a valid credential', async (t) => {
+  test('The limits of a client IP do not count requests with a valid credential', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits(2) });
     const call = () => shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.equal(await passing(20, call), 20);

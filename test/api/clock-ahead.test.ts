@@ -13,7 +13,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     CURD_LOGIN_LIMITS: '{"pair":2,"address":2,"username":2}',
   };
 
-  test('limits of plans, client IPs and logins are not exhausted', async (t) => {
+  test('After a clock was ahead by a day, limits of plans, client IPs and logins are not exhausted', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings });
     const call = () => shop.request('GET', '/v2/cheeses', { as: shop.reader });
@@ -47,7 +47,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     assert.equal((await database.all<object>(sql`select id from login_failure`)).length, 0);
   });
 
-  test('the limit of a client IP is not exhausted', async (t) => {
+  test('After a clock was ahead by a day, the limit of a client IP is not exhausted', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings });
     const anonymous = async () => (await shop.request('GET', '/v2/cheeses')).status;
@@ -61,7 +61,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     }
   });
 
-  test('the limit of orders an hour is not exhausted', async (t) => {
+  test('After a clock was ahead by a day, the limit of orders an hour is not exhausted', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const cheese = await shop.request('POST', '/v2/cheeses', {

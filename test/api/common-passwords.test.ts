@@ -22,7 +22,7 @@ const register = (shop: Shop, username: string, password: string) =>
 suite('A common password', () => {
   const sandbox = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
 
-  test('is refused at registration in any case, with spaces at the ends or zero-width characters, and no customer is created', async () => {
+  test('A common password is refused at registration in any case, padded with spaces or zero-width characters', async () => {
     const written = ['password', 'PassWord1', 'ｐａｓｓｗｏｒｄ', 'qwertyuiop'];
     const withInvisible = [
       ' password\u00a0',
@@ -38,7 +38,7 @@ suite('A common password', () => {
     assert.equal((await register(sandbox(), 'ada', uncommon)).status, 201);
   });
 
-  test('is refused in its entry of a batch, and the other customers are registered', async () => {
+  test('A common password is refused in its entry of a batch, and the other customers are registered', async () => {
     const body = [customer('b1', uncommon), customer('b2', '12345678'), { username: 'b 3' }];
     const { status, json } = await sandbox().request('POST', '/v2/customer/createMultiple', { body });
     assert.equal(status, 200);
@@ -52,7 +52,7 @@ suite('A common password', () => {
     assert.equal(other.index, 2);
   });
 
-  test('is refused as a new password, and the old password stays', async () => {
+  test('A common password is refused as a new password, and the old password stays', async () => {
     const shop = sandbox();
     await register(shop, 'carl', uncommon);
     const login = (password: string) =>
@@ -67,11 +67,11 @@ suite('A common password', () => {
     assert.equal((await login(uncommon)).status, 200);
   });
 
-  test('is allowed in local', async (t) => {
+  test('A common password is allowed in local', async (t) => {
     assert.equal((await register(await openShop(t), 'ada', 'password')).status, 201);
   });
 
-  test('that was set earlier is still accepted at login and by other changes', async (t) => {
+  test('A common password that was set earlier is still accepted at login and by other changes', async (t) => {
     const local = await openShop(t);
     await register(local, 'dora', 'password');
     const [row] = await local.app.database.all<{ password: string }>(sql`select password from customer`);
@@ -91,7 +91,7 @@ suite('A common password', () => {
   });
 });
 
-test('The list has at least the ten thousand most common passwords', async () => {
+test('The list of common passwords has at least the ten thousand most common passwords', async () => {
   const file = import.meta.resolve('@zxcvbn-ts/language-common/src/passwords.json');
   const list = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as string[];
   assert.ok(list.length >= 10_000, String(list.length));

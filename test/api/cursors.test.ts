@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { assertError, bern, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 onBothEngines('A cursor', (engine) => {
-  test('of one list is refused by the other list', async (t) => {
+  test('A cursor of one list is refused by the other list', async (t) => {
     const shop = await openShop(t, { engine });
     const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
     for (const name of ['Brie', 'Comté']) {
@@ -24,7 +24,7 @@ onBothEngines('A cursor', (engine) => {
     assertError(await shop.request('GET', `/v2/cheeses?cursor=${orders}`, { as }), 400, 'bad_request');
   });
 
-  test('of orders is valid for statuses in any order, and invalid dates are refused', async (t) => {
+  test('A cursor of orders is valid for statuses in any order, and invalid dates are refused', async (t) => {
     const shop = await openShop(t, { engine });
     const list = (query: string) => shop.request('GET', `/v2/store/orders?${query}`, { as: shop.reader });
     for (const date of [

@@ -28,7 +28,7 @@ async function openWithCredentials(t: Parameters<typeof openShop>[0], engine: 's
 onBothEngines("A request with an API key and a customer's credential", (engine) => {
   const opened = shared((t) => openWithCredentials(t, engine));
 
-  test('is 403 on the profile of another customer, and 404 where no customer has the name', async () => {
+  test("A key with a customer's credential is 403 on the profile of another customer, and 404 for an unknown one", async () => {
     const { shop, profiles, session, token, send } = opened();
     const before = await send('GET', 'bob', { as: shop.reader });
     const combinations: RequestOptions[] = [
@@ -49,7 +49,7 @@ onBothEngines("A request with an API key and a customer's credential", (engine) 
     assert.deepEqual([after.json, after.headers.etag], [before.json, before.headers.etag]);
   });
 
-  test('reads and replaces the profile of its own customer', async () => {
+  test("A key with a customer's credential reads and replaces the profile of its own customer", async () => {
     const { shop, profiles, session, token, send } = opened();
     const combinations: RequestOptions[] = [
       { as: shop.reader, headers: session },
@@ -65,7 +65,7 @@ onBothEngines("A request with an API key and a customer's credential", (engine) 
     }
   });
 
-  test('reaches every profile where the other credential is the token of an admin, or of a client', async () => {
+  test('A key with the token of an admin or of a client reaches every profile', async () => {
     const { shop, bob, client, send } = opened();
     await approve(shop, client, bob);
     for (const token of [
@@ -79,7 +79,7 @@ onBothEngines("A request with an API key and a customer's credential", (engine) 
     }
   });
 
-  test('differs from one with the key alone, which reads every profile', async () => {
+  test("A key with a customer's credential differs from the key alone, which reads every profile", async () => {
     const { shop, profiles, send } = opened();
     for (const as of [shop.reader, profiles, shop.admin]) {
       for (const username of ['ada', 'bob']) {

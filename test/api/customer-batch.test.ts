@@ -55,7 +55,7 @@ const allWrong = {
 };
 
 onBothEngines('POST /customer/createMultiple', (engine) => {
-  test('registers valid entries, and returns index and reason of all others', async (t) => {
+  test('POST /customer/createMultiple registers valid entries, and returns index and reason of all others', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
@@ -97,7 +97,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     }
   });
 
-  test('refuses the later of two equal entries, and names the fields that are taken', async (t) => {
+  test('POST /customer/createMultiple refuses the later of two equal entries, and names the fields that are taken', async (t) => {
     const shop = await openShop(t, { engine });
     await send(shop, [customer('taken')]);
     const response = await send(
@@ -126,7 +126,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.equal(await countEvents(shop), 4);
   });
 
-  test('leaves names free that stood in an entry that failed', async (t) => {
+  test('POST /customer/createMultiple leaves names free that stood in an entry that failed', async (t) => {
     const shop = await openShop(t, { engine });
     const response = await send(shop, [
       customer('ada', { password: '' }),
@@ -138,7 +138,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual(indexesIn(response), [0, 1]);
   });
 
-  test('returns 200 when no entry is valid, and for an empty array', async (t) => {
+  test('POST /customer/createMultiple returns 200 when no entry is valid, and for an empty array', async (t) => {
     const shop = await openShop(t, { engine });
     const none = await send(shop, []);
     assert.deepEqual([none.status, none.json], [200, { created: [], errors: [] }]);
@@ -161,7 +161,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual([await stored(shop), await countEvents(shop)], [[], 0]);
   });
 
-  test('replays the response to an Idempotency-Key, and registers once', async (t) => {
+  test('POST /customer/createMultiple replays the response to an Idempotency-Key, and registers once', async (t) => {
     const shop = await openShop(t, { engine });
     const headers = { 'idempotency-key': 'once' };
     const batch = [customer('ada'), null];
@@ -173,7 +173,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual(await stored(shop), ['ada']);
   });
 
-  test('registers each name once when two batches with the same names run concurrently', async (t) => {
+  test('POST /customer/createMultiple registers each name once when two batches with the same names run concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const names = ['ada', 'bob', 'cleo', 'dan'];

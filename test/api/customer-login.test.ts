@@ -77,7 +77,7 @@ onBothEngines('Logging in', (engine) => {
     return shop;
   };
 
-  test('returns 200 with a JWT without personal data, and its expiry', async (t) => {
+  test('Logging in returns 200 with a JWT without personal data, and its expiry', async (t) => {
     const start = Date.parse('2026-06-01T12:00:00.789Z');
     const shop = await open(t, testClock(start));
     const response = await logIn(shop, 'ada');
@@ -95,7 +95,7 @@ onBothEngines('Logging in', (engine) => {
     assert.notEqual(partsOf(await tokenOf(shop, 'ada'))[1].jti, payload.jti);
   });
 
-  test('returns the same bytes for wrong passwords and for unknown usernames', async (t) => {
+  test('Logging in returns the same bytes for wrong passwords and for unknown usernames', async (t) => {
     const shop = await open(t);
     const wrong = await logIn(shop, 'ada', 'wrong');
     assertError(wrong, 401, 'unauthorized');
@@ -113,7 +113,7 @@ onBothEngines('Logging in', (engine) => {
     }
   });
 
-  test('ends with GET or POST on logout, only for this session and at once on every server', async (t) => {
+  test('Logging in ends with GET or POST on logout, only for this session and at once on every server', async (t) => {
     const shop = await open(t);
     const other = await shop.another();
     for (const method of ['GET', 'POST']) {
@@ -135,7 +135,7 @@ onBothEngines('Logging in', (engine) => {
     }
   });
 
-  test('lasts 24 hours to the millisecond', async (t) => {
+  test('Logging in lasts 24 hours to the millisecond', async (t) => {
     const clock = testClock();
     const shop = await open(t, clock);
     const token = await tokenOf(shop, 'ada');
@@ -148,7 +148,7 @@ onBothEngines('Logging in', (engine) => {
     assertError(await read(shop, token), 401, 'unauthorized');
   });
 
-  test('the 21st time ends the oldest session of that customer alone', async (t) => {
+  test('Logging in the 21st time ends the oldest session of that customer alone', async (t) => {
     const clock = testClock();
     const shop = await open(t, clock);
     await register(shop, 'bob');
@@ -166,7 +166,7 @@ onBothEngines('Logging in', (engine) => {
     assert.equal((await shop.request('GET', '/v2/customer/bob', bearer(bob))).status, 200);
   });
 
-  test('is refused after the failures that the pair may have, also with the correct password', async (t) => {
+  test('Logging in is refused after the failures that the pair may have, also with the correct password', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     const other = await shop.another();
     await register(shop, 'ada');
@@ -177,7 +177,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(other, 1, 'ada', password, '10.0.0.2'), ['in']);
   });
 
-  test('with the right password forgets the failures of the pair', async (t) => {
+  test('Logging in with the right password forgets the failures of the pair', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     await register(shop, 'ada');
     assert.deepEqual(await attempts(shop, 2, 'ada'), ['wrong', 'wrong']);
@@ -185,7 +185,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
   });
 
-  test('is limited by client IP over usernames', async (t) => {
+  test('Logging in is limited by client IP over usernames', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     await register(shop, 'ada');
     for (const username of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -195,7 +195,7 @@ onBothEngines('Logging in', (engine) => {
     assert.equal(await attempt(shop, 'ada', password, '10.1.1.2'), 'in');
   });
 
-  test('returns the longest of several waits', async (t) => {
+  test('Logging in returns the longest of several waits', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     assert.deepEqual(await attempts(shop, 1, 'x'), ['wrong']);
@@ -210,7 +210,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(shop, 2, 'ada'), [840, 840]);
   });
 
-  test('is slowed down after the failures that a username may have, on all instances, for an hour', async (t) => {
+  test('Logging in is slowed down after the failures that a username may have, on all instances, for an hour', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     const other = await shop.another();
@@ -232,7 +232,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await Promise.all(free), ['in', 'in', 'in']);
   });
 
-  test('from a network that it came from within 30 days is not slowed down by failures elsewhere', async (t) => {
+  test('Logging in from a network that it came from within 30 days is not slowed down by failures elsewhere', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     const {
@@ -260,7 +260,7 @@ onBothEngines('Logging in', (engine) => {
     assert.equal((await stored()).length, 0);
   });
 
-  test('is let through again when the window ends, which being turned away does not put off', async (t) => {
+  test('Logging in is let through again when the window ends, which being turned away does not put off', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     assert.deepEqual(await attempts(shop, 1, 'ada'), ['wrong']);
@@ -276,7 +276,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(shop, 3, 'ada'), ['wrong', 'wrong', 'wrong']);
   });
 
-  test('many times at once gets no more tries than the limit, and passwords are looked at for those alone', async (t) => {
+  test('Logging in many times at once gets no more tries than the limit, and only those check a password', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     const shops = [shop, await shop.another()];
     const outcomes = await Promise.all(
@@ -286,7 +286,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(counts, [3, 147]);
   });
 
-  test('with the right password succeeds 20 times in parallel, with a lower limit of failures', async (t) => {
+  test('Logging in with the right password succeeds 20 times in parallel, with a lower limit of failures', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     const shops = [shop, await shop.another()];
     await register(shop, 'ada');
@@ -297,7 +297,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
   });
 
-  test('ignores after a minute attempts that a crash cut off', async (t) => {
+  test('Logging in ignores after a minute attempts that a crash cut off', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     await register(shop, 'ada');

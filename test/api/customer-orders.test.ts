@@ -44,7 +44,7 @@ const listed = ({ json }: TestResponse): number[] => json.items.map(({ id }: { i
 onBothEngines('The orders of a customer', (engine) => {
   const opened = shared((t) => openWithOrders(t, engine));
 
-  test('can be listed, read and cancelled by the session, a token of the customer, and a key', async () => {
+  test('The orders of a customer can be listed, read and cancelled by the session, a token of the customer, and a key', async () => {
     const { shop, ada, bob, sessions, token, key, place } = opened();
     const others = [await place(sessions.bob), await place()];
     const adas = [await place(sessions.ada)];
@@ -101,7 +101,7 @@ onBothEngines('The orders of a customer', (engine) => {
     }
   });
 
-  test('are 403 for the session or token of another customer, and 404 for an unknown customer', async () => {
+  test('The orders of a customer are 403 for the session or token of another customer, and 404 for an unknown customer', async () => {
     const { shop, bob, sessions, token, key, place } = opened();
     const id = await place(sessions.ada);
     for (const [reading, cancelling] of [
@@ -139,7 +139,7 @@ onBothEngines('The orders of a customer', (engine) => {
     assert.equal(json.status, 'placed');
   });
 
-  test('are paginated and filtered, with a link to the next page; shipped orders are not cancelled', async () => {
+  test('The orders of a customer are paginated and filtered, with a link to the next page; shipped orders are not cancelled', async () => {
     const { shop, sessions, place } = opened();
     await place(sessions.bob);
     const shipped = await place(sessions.bob);
@@ -168,7 +168,7 @@ onBothEngines('The orders of a customer', (engine) => {
 onBothEngines('The customer of an order', (engine) => {
   const opened = shared((t) => openWithOrders(t, engine));
 
-  test('is returned to a key, an admin, and a key that acts for that customer', async () => {
+  test('The customer of an order is returned to a key, an admin, and a key that acts for that customer', async () => {
     const { shop, bob, ada, sessions, token, place } = opened();
     const id = await place(sessions.ada);
     const path = `/v2/store/order/${id}/customer`;
@@ -196,7 +196,7 @@ onBothEngines('The customer of an order', (engine) => {
     }
   });
 
-  test('is 204 when there is none: an order by a key alone, a test order, or a deleted customer', async () => {
+  test('The customer of an order is 204 when there is none: an order by a key alone, a test order, or a deleted customer', async () => {
     const { shop, place } = opened();
     const as = { as: shop.reader };
     const eve = bearer(await newSession(shop, await newCustomer(shop, 'eve', 'customer')));

@@ -52,7 +52,7 @@ async function dump({ app }: Shop): Promise<string> {
 }
 
 onBothEngines('GET /customer/{username}', (engine) => {
-  test('shows any profile to any API key, in any case of its name', async (t) => {
+  test('GET /customer/{username} shows any profile to any API key, in any case of its name', async (t) => {
     const { shop, customer, etag, read } = await openWithCustomers(t, engine);
     for (const as of [shop.reader, shop.writer, shop.admin]) {
       const response = await read(as);
@@ -66,7 +66,7 @@ onBothEngines('GET /customer/{username}', (engine) => {
     }
   });
 
-  test('shows customers their own, 403 for those of others, 404 for none, 401 without a credential', async (t) => {
+  test('GET /customer/{username} shows customers their own, 403 for those of others, 404 for none, 401 without a credential', async (t) => {
     const { shop, customer, token } = await openWithCustomers(t, engine);
     assert.deepEqual((await shop.request('GET', '/v2/customer/ADA', bearer(token))).json, customer);
     for (const method of ['GET', 'DELETE']) {
@@ -76,7 +76,7 @@ onBothEngines('GET /customer/{username}', (engine) => {
     }
   });
 
-  test('returns 304 for the current ETag, which changes with the profile', async (t) => {
+  test('GET /customer/{username} returns 304 for the current ETag, which changes with the profile', async (t) => {
     const { shop, etag, put, read } = await openWithCustomers(t, engine);
     const conditional = (tag: string) =>
       shop.request('GET', url, { as: shop.reader, headers: { 'if-none-match': tag } });
@@ -91,7 +91,7 @@ onBothEngines('GET /customer/{username}', (engine) => {
 });
 
 onBothEngines('PUT /customer/{username}', (engine) => {
-  test('replaces all: what is left out returns to its default, what the server owns stays', async (t) => {
+  test('PUT /customer/{username} replaces all: what is left out returns to its default, what the server owns stays', async (t) => {
     const more = { firstName: 'Ada', lastName: 'L', phone: '1', favouriteCheese: { name: 'Brie' } };
     const { customer, put, read } = await openWithCustomers(t, engine, more);
     const supplied = { id: 4711, customerStatus: 'gold', createdAt: '1999-01-01T00:00:00.000Z' };
@@ -109,7 +109,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual((await read()).json, customer);
   });
 
-  test('renames: the old username is free, and sessions stay open', async (t) => {
+  test('PUT /customer/{username} renames: the old username is free, and sessions stay open', async (t) => {
     const { shop, customer, token, put, read } = await openWithCustomers(t, engine);
     assert.equal((await put({ ...ada, username: 'ADA' })).json.username, 'ADA');
     const { status, json } = await put({ ...ada, username: 'Grace' });
@@ -123,7 +123,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assertError(await shop.request('GET', url, bearer(token)), 403, 'forbidden');
   });
 
-  test('returns 422 that names username and email of another customer, and writes nothing', async (t) => {
+  test('PUT /customer/{username} returns 422 that names username and email of another customer, and writes nothing', async (t) => {
     const { shop, customer, etag, put, read } = await openWithCustomers(t, engine);
     await register(shop, { username: 'carl', email: 'carl@example.com' });
     const taken = { username: 'BOB', email: 'CARL@example.com' };
@@ -140,7 +140,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual([json, headers.etag], [customer, etag]);
   });
 
-  test('with a new password ends all other sessions, and with the same one none', async (t) => {
+  test('PUT /customer/{username} with a new password ends all other sessions, and with the same one none', async (t) => {
     const { shop, token, put } = await openWithCustomers(t, engine);
     const other = (await logIn(shop, 'ada')).json.token;
     const bob = (await logIn(shop, 'bob')).json.token;
@@ -157,7 +157,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual(await statuses(), [401, 401]);
   });
 
-  test('without a change keeps the ETag and records no event', async (t) => {
+  test('PUT /customer/{username} without a change keeps the ETag and records no event', async (t) => {
     const more = { firstName: 'Ada', favouriteCheese: { name: 'Brie' } };
     const { shop, customer, etag, put } = await openWithCustomers(t, engine, more);
     const same = { ...ada, ...more };
@@ -170,7 +170,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual(await eventsOf(shop), ['customer.created', 'customer.created', 'customer.updated']);
   });
 
-  test('returns 412 when the profile has changed since If-Match, and one of two concurrent requests succeeds', async (t) => {
+  test('PUT /customer/{username} returns 412 for a profile that changed since If-Match, and one of two concurrent requests succeeds', async (t) => {
     const { etag, put, read } = await openWithCustomers(t, engine);
     const changed = await put({ ...ada, phone: '1' }, { 'if-match': etag });
     assert.equal(changed.status, 200);
@@ -184,7 +184,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.equal((await put({ ...ada, phone: '5' }, { 'if-match': '*' })).status, 200);
   });
 
-  test('is for the customer and for admins: 403 for the profile of another customer, 404 for an unknown one', async (t) => {
+  test('PUT /customer/{username} is for the customer and admins: 403 for the profile of another customer, 404 for an unknown one', async (t) => {
     const { shop, customer, token, put, read } = await openWithCustomers(t, engine);
     const body = { ...ada, phone: '1' };
     assertError(await put(body, {}, '/v2/customer/bob'), 403, 'forbidden');
@@ -208,7 +208,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     }
   });
 
-  test('shows the favourite cheese as it is now, with another ETag, and its name when it is gone', async (t) => {
+  test('PUT /customer/{username} shows the favourite cheese as it is now, with another ETag, and its name when it is gone', async (t) => {
     const { shop, put, read } = await openWithCustomers(t, engine);
     const as = shop.writer;
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
@@ -232,7 +232,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
 });
 
 onBothEngines('DELETE /customer/{username}', (engine) => {
-  test('ends everything: sessions, profile and login; its names are free, its id is not', async (t) => {
+  test('DELETE /customer/{username} ends everything: sessions, profile and login; its names are free, its id is not', async (t) => {
     const { shop, customer, token } = await openWithCustomers(t, engine);
     await shop.request('DELETE', '/v2/customer/bob', { as: shop.admin });
     const { json: last } = await register(shop, { username: 'last', email: 'last@example.com' });
@@ -249,7 +249,7 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     assertError(await shop.request('GET', url, bearer(token)), 401, 'unauthorized');
   });
 
-  test('leaves no personal data in the database, also in orders', async (t) => {
+  test('DELETE /customer/{username} leaves no personal data in the database, also in orders', async (t) => {
     const username = 'Zaphod.Q';
     const mail = 'trillian@example.com';
     const names = { firstName: 'Vogonfirst', lastName: 'Vogonlast', phone: '+41 31 777' };

@@ -75,7 +75,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 ];
 
 onBothEngines('POST /customer', (engine) => {
-  test('returns 201 with the documented body, Location and ETag, and never the password', async (t) => {
+  test('POST /customer returns 201 with the documented body, Location and ETag, and never the password', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const sent = { username: 'Ada', email: 'Ada@Example.com', password: 'Roquefort 9' };
@@ -109,7 +109,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.doesNotMatch(everything, /Roquefort/);
   });
 
-  test('accepts every field at its bound, stores it unchanged, and returns it at its Location', async (t) => {
+  test('POST /customer accepts every field at its bound, stores it unchanged, and returns it at its Location', async (t) => {
     const shop = await openShop(t, { engine });
     for (const edge of edges) {
       const response = await register(shop, edge);
@@ -123,7 +123,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal('favouriteCheese' in nulls.json, false);
   });
 
-  test('ignores what only the server decides', async (t) => {
+  test('POST /customer ignores what only the server decides', async (t) => {
     const shop = await openShop(t, { engine });
     const columns = { tier: 'gold', delivered_cents: 9, version: 7, username_key: 'x', first_name: 'x' };
     const supplied = { id: 4711, customerStatus: 'platinum', createdAt: '1999-01-01T00:00:00.000Z' };
@@ -142,7 +142,7 @@ onBothEngines('POST /customer', (engine) => {
     assertFields(await register(shop, { ...supplied, role: 'staff' }, strict), ['role']);
   });
 
-  test('returns 409 that names the taken fields, with any case and width, and writes nothing', async (t) => {
+  test('POST /customer returns 409 that names the taken fields, with any case and width, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const first = { username: 'Straße.é', email: 'Ada@Example.com' };
     await register(shop, first);
@@ -162,7 +162,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal((await register(shop, { username: 'Strase.é' })).status, 201);
   });
 
-  test('shows a favourite cheese whole by its id, and by its name as it was sent', async (t) => {
+  test('POST /customer shows a favourite cheese whole by its id, and by its name as it was sent', async (t) => {
     const shop = await openShop(t, { engine });
     const body = { name: 'Comté', category: { name: 'Hard' }, tags: [{ name: 'cow' }], pricePerKg: 32.5 };
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
@@ -183,7 +183,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal(await countCustomers(shop), count);
   });
 
-  test('makes one account of 16 that come at once under one username', async (t) => {
+  test('POST /customer makes one account of 16 that come at once under one username', async (t) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const names = ['ada', 'ADA', 'ａｄａ'];
@@ -196,7 +196,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
   });
 
-  test('replays the response to an Idempotency-Key, and registers once', async (t) => {
+  test('POST /customer replays the response to an Idempotency-Key, and registers once', async (t) => {
     const shop = await openShop(t, { engine });
     const ada = { username: 'ada', email: 'ada@example.com', password: 'brie' };
     const headers = { 'idempotency-key': 'once' };
@@ -213,7 +213,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal((await database.all(sql`select * from event where type like 'customer.%'`)).length, 1);
   });
 
-  test('returns 404, never 5xx, for a path that cannot be a username', async (t) => {
+  test('POST /customer returns 404, never 5xx, for a path that cannot be a username', async (t) => {
     const shop = await openShop(t, { engine });
     const paths =
       'a%00b %00 a%2Fb a%5Cb a%20b %E2%80%AE %F0%9F%A7%80 %27%20or%201=1-- %25 __proto__ constructor';
@@ -234,7 +234,7 @@ onBothEngines('POST /customer', (engine) => {
 });
 
 suite('POST /customer', () => {
-  test('accepts passwords of 1 to 1,024 bytes', async (t) => {
+  test('POST /customer accepts passwords of 1 to 1,024 bytes', async (t) => {
     const shop = await openShop(t);
     for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
       const { json } = await register(shop, { password });

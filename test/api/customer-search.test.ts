@@ -59,7 +59,7 @@ onBothEngines('GET /customers', (engine) => {
     return opened;
   });
 
-  test('finds each customer by each beginning of four names with accents, once', async () => {
+  test('GET /customers finds each customer by each beginning of four names with accents, once', async () => {
     const names = [
       ['zoë.m', 'Zoë Müller', 'Müller Zoë'],
       ['ada', 'Ada Łukasiewicz', 'Łukasiewicz Ada'],
@@ -83,7 +83,7 @@ onBothEngines('GET /customers', (engine) => {
     assert.deepEqual(await search(shop(), 'q=lukas'), ['ada']);
   });
 
-  test('lists matches of usernames first, then of last names, then of first and last names', async () => {
+  test('GET /customers lists matches of usernames first, then of last names, then of first and last names', async () => {
     assert.deepEqual(await search(shop(), 'q=ada', 1), ['ada', 'adam', 'muller']);
     assert.deepEqual(await search(shop(), 'q=mu'), ['muller', 'zoë.m']);
     assert.deepEqual(await search(shop(), 'q=ada&status=gold'), ['ada', 'muller']);
@@ -93,7 +93,7 @@ onBothEngines('GET /customers', (engine) => {
     }
   });
 
-  test('lists the newest first without q, by tier and by role', async () => {
+  test('GET /customers lists the newest first without q, by tier and by role', async () => {
     assert.deepEqual(await search(shop(), ''), ['x_y%', 'muller', 'adam', 'ada', 'zoë.m']);
     assert.deepEqual(await search(shop(), 'status=gold', 1), ['muller', 'ada']);
     const {
@@ -113,7 +113,7 @@ onBothEngines('GET /customers', (engine) => {
     assert.deepEqual([json.role, json.deliveredTotal], ['staff', 709.5]);
   });
 
-  test('returns 400 for parameters that are not valid, and for a cursor of another query', async () => {
+  test('GET /customers returns 400 for parameters that are not valid, and for a cursor of another query', async () => {
     const { json } = await shop().request('GET', '/v2/customers?q=a&limit=1', { as: shop().admin });
     const cursor = encodeURIComponent(json.nextCursor);
     for (const query of [
@@ -131,7 +131,7 @@ onBothEngines('GET /customers', (engine) => {
     }
   });
 
-  test('has the name of a registration and of a changed profile at once', async () => {
+  test('GET /customers has the name of a registration and of a changed profile at once', async () => {
     const body = { username: 'grace', email: 'g@mail.example', password: 'right', lastName: 'Höpper' };
     await shop().request('POST', '/v2/customer', { body });
     assert.deepEqual(await search(shop(), 'q=hopp'), ['grace']);
@@ -148,7 +148,7 @@ onBothEngines('GET /customers', (engine) => {
 });
 
 onBothEngines('An operator', (engine) => {
-  test('reads a customer by id; a key does too, and a request that acts for a customer is 403', async (t) => {
+  test('An operator reads a customer by id; a key does too, and a request that acts for a customer is 403', async (t) => {
     const shop = await openShop(t, { engine });
     const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
     const profile = (await shop.request('GET', '/v2/customer/ada', { as: shop.reader })).json;
@@ -164,7 +164,7 @@ onBothEngines('An operator', (engine) => {
     assertError(await shop.request('GET', '/v2/customers/999', { as: shop.reader }), 404, 'not_found');
   });
 
-  test('changes roles, but not their own, and ends all sessions of a customer', async (t) => {
+  test('An operator changes roles, but not their own, and ends all sessions of a customer', async (t) => {
     const shop = await openShop(t, { engine });
     const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
     const client = await newClient(shop);

@@ -17,7 +17,7 @@ async function metricsOf({ app }: Shop, admin: string): Promise<string> {
 }
 
 suite('A connection that is cut off', () => {
-  test('is an error of the client when the form was incomplete', async (t) => {
+  test('A connection that is cut off is an error of the client when the form was incomplete', async (t) => {
     const shop = await openShop(t);
     await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
     const { port } = shop.app.server.server.address() as AddressInfo;
@@ -40,7 +40,7 @@ suite('A connection that is cut off', () => {
     assert.match(counted ?? '', /status="400"\} 1$/);
   });
 
-  test('keeps durations numeric when the URL is invalid', async (t) => {
+  test('The request log has numeric durations when the URL is invalid', async (t) => {
     const shop = await openShop(t);
     const response = await shop.app.server.inject('/%zz');
     assert.equal(response.statusCode, 404);
@@ -49,7 +49,7 @@ suite('A connection that is cut off', () => {
     assert.doesNotMatch(metrics, /NaN/);
   });
 
-  test('is logged when the database fails after the first page of a long response', async (t) => {
+  test('A connection that is cut off is logged when the database fails after the first page of a long response', async (t) => {
     const environment = await freshShop(t, {
       CURD_SECRET: secret,
       CURD_ENVIRONMENT: 'production',

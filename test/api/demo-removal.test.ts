@@ -6,7 +6,7 @@ import { newCustomer, newSession } from '../auth/holders.ts';
 import { assertError, bern, onBothEngines, openShop, until } from '../helper.ts';
 
 onBothEngines('DELETE /demo', (engine) => {
-  test('deletes what was not changed and never ordered, and shows it before in a dry run', async (t) => {
+  test('DELETE /demo deletes what was not changed and never ordered, and shows it before in a dry run', async (t) => {
     const shop = await openShop(t, { engine });
     const { admin } = shop;
     const { cheeses, contextOf, statistics } = shop.app;

@@ -64,7 +64,7 @@ async function openDoomed(t: Scope, engine: Engine): Promise<Doomed> {
 }
 
 onBothEngines('A dry run with many changes', (engine) => {
-  test('delays the next ones of the same operation and account, and nothing else', async (t) => {
+  test('A dry run with many changes delays the next ones of the same operation and account, and nothing else', async (t) => {
     const { shop, clock, tryDeletion } = await openDoomed(t, engine);
     const first = await tryDeletion();
     assert.deepEqual([first.status, first.json.effects.length], [200, orders + 1]);
@@ -101,7 +101,7 @@ onBothEngines('A dry run with many changes', (engine) => {
     assert.match(metrics.text, /\{limit="dry-run"\} 3\b/);
   });
 
-  test('is one of many that were sent at once; the others are 429 before they have changed much', async (t) => {
+  test('A dry run with many changes is one of many that were sent at once; the others are 429 before they have changed much', async (t) => {
     const { shop, tryDeletion } = await openDoomed(t, engine);
     const as = shop.writer;
     const responses = await Promise.all(Array.from({ length: 5 }, () => tryDeletion(as)));
@@ -109,7 +109,7 @@ onBothEngines('A dry run with many changes', (engine) => {
     assert.deepEqual(statuses, [200, 429, 429, 429, 429]);
   });
 
-  test('does not delay those with few changes', async (t) => {
+  test('A dry run with many changes does not delay those with few changes', async (t) => {
     const { shop } = await openDoomed(t, engine);
     const headers = { 'x-confirm-delete': 'true', 'dry-run': 'true' };
     for (let dryRun = 0; dryRun < 30; dryRun += 1) {

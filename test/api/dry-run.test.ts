@@ -56,7 +56,7 @@ async function register(shop: Shop, username: string, more: object = {}) {
 onBothEngines('A dry run', (engine) => {
   const open = shared((t) => openShop(t, { engine }));
 
-  test('of POST /cheeses returns 201 with a negative id, and changes neither the list nor the next id', async () => {
+  test('A dry run of POST /cheeses returns 201 with a negative id, and changes neither the list nor the next id', async () => {
     const shop = open();
     const list = async () => {
       const { headers, json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
@@ -88,7 +88,7 @@ onBothEngines('A dry run', (engine) => {
     assert.equal(refused.headers['dry-run'], 'true');
   });
 
-  test('uses up no id of an order, and no event or job remains', async () => {
+  test('A dry run uses up no id of an order, and no event or job remains', async () => {
     const shop = open();
     const cheeseId = await createCheese(shop, 'Quoted');
     const first = await place(shop, cheeseId);
@@ -112,7 +112,7 @@ onBothEngines('A dry run', (engine) => {
     assert.equal((await place(shop, cheeseId)).json.id, first.json.id + 1);
   });
 
-  test('of DELETE /cheeses/{id} lists the effects, in order', async () => {
+  test('A dry run of DELETE /cheeses/{id} lists the effects, in order', async () => {
     const shop = open();
     const cheeseId = await createCheese(shop, 'Doomed');
     const [first, second] = [await place(shop, cheeseId), await place(shop, cheeseId)];
@@ -152,7 +152,7 @@ onBothEngines('A dry run', (engine) => {
     assert.equal(refused.text, real.text);
   });
 
-  test('of DELETE /customer/{username} counts orders and sessions, and PUT with a new password ends the others', async () => {
+  test('A dry run of DELETE /customer/{username} counts orders and sessions, and PUT with a new password ends the others', async () => {
     const shop = open();
     const { id, customer, authorization } = await register(shop, 'leaving');
     const as = (headers: object) => ({ headers: { authorization, ...headers } });
@@ -182,7 +182,7 @@ onBothEngines('A dry run', (engine) => {
     assert.equal(json.firstName, 'Ada');
   });
 
-  test('among real orders leaves exactly those, and a dry cancellation never refuses a shipment', async () => {
+  test('A dry run among real orders leaves exactly those, and a dry cancellation never refuses a shipment', async () => {
     const shop = open();
     const cheeseId = await trackedCheese(shop, 10_000);
     const total = async () =>
@@ -212,7 +212,7 @@ onBothEngines('A dry run', (engine) => {
     }
   });
 
-  test('neither reads nor stores a response for its Idempotency-Key', async () => {
+  test('A dry run neither reads nor stores a response for its Idempotency-Key', async () => {
     const shop = open();
     const send = (key: string, name: string, headers: object = {}) =>
       shop.request('POST', '/v2/cheeses', {
@@ -234,7 +234,7 @@ onBothEngines('A dry run', (engine) => {
     }),
   );
   for (const environment of ['local', 'production']) {
-    test(`of createMultiple with a duplicate returns what the real request does (${environment})`, async () => {
+    test(`A dry run of createMultiple with a duplicate returns what the real request does (${environment})`, async () => {
       const shop = environment === 'local' ? open() : production();
       const entry = { username: 'twin', email: 'twin@example.com', password: 'a cheese a day' };
       const body = [entry, { ...entry, email: 'other@example.com' }, { username: '' }];
@@ -265,7 +265,7 @@ suite('The header Dry-Run', () => {
       body: { name },
     });
 
-  test('is true, effects or false in any case; anything else is 400 and nothing is done', async () => {
+  test('The header Dry-Run is true, effects or false in any case; anything else is 400 and nothing is done', async () => {
     const shop = open();
     for (const value of ['yes', '1', '', 'true, false', 'true,effects', 'tru']) {
       const response = await send(value, 'Refused');
@@ -286,7 +286,7 @@ suite('The header Dry-Run', () => {
     assert.deepEqual([real.status, real.headers['dry-run']], [201, undefined]);
   });
 
-  test('is echoed in errors, for safe methods and for unknown paths, and is exposed to scripts', async () => {
+  test('The header Dry-Run is echoed in errors, for safe methods and for unknown paths, and is exposed to scripts', async () => {
     const shop = open();
     const body = { name: 'x' };
     const responses = await Promise.all([
@@ -314,7 +314,7 @@ suite('The header Dry-Run', () => {
     assert.equal(preflight.headers['access-control-allow-headers'], 'dry-run');
   });
 
-  test('is 400 for operations without a dry run, and nothing is done', async () => {
+  test('The header Dry-Run is 400 for operations without a dry run, and nothing is done', async () => {
     const shop = open();
     const none = shop.app.routes.filter((route) => isChange(route) && !hasDryRun(route));
     assert.ok(none.length >= 6);
@@ -331,7 +331,7 @@ suite('The header Dry-Run', () => {
     assertError(oauth, 400, 'bad_request');
   });
 
-  test('changes nothing about the refusal of an invalid body', async () => {
+  test('The header Dry-Run changes nothing about the refusal of an invalid body', async () => {
     const shop = open();
     const { authorization } = await register(shop, 'someone');
     const routes = shop.app.routes.filter((route) => hasDryRun(route) && route.body !== undefined);
@@ -352,7 +352,7 @@ suite('The header Dry-Run', () => {
     }
   });
 
-  test('counts for the hourly quota, and If-Match is checked', async () => {
+  test('The header Dry-Run counts for the hourly quota, and If-Match is checked', async () => {
     const shop = open();
     const id = await createCheese(shop, 'Matched');
     const put = (headers: object) =>
@@ -367,7 +367,7 @@ suite('The header Dry-Run', () => {
     assert.equal(json.name, 'Matched');
   });
 
-  test('obeys the limit of orders an hour, and does not count for it', async (t) => {
+  test('The header Dry-Run obeys the limit of orders an hour, and does not count for it', async (t) => {
     const shop = await openShop(t, { settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const cheeseId = await createCheese(shop, 'Limited');
     for (const [headers, status] of [
@@ -384,7 +384,7 @@ suite('The header Dry-Run', () => {
     }
   });
 
-  test('lets SQLite commit nothing', async () => {
+  test('The header Dry-Run lets SQLite commit nothing', async () => {
     const shop = open();
     const cheeseId = await createCheese(shop, 'Uncommitted');
     await shop.request('GET', '/v2/whoami', { as: shop.admin });

@@ -46,7 +46,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
   const read = (shop: Shop, path: string, headers: Readonly<Record<string, string>> = {}) =>
     shop.request('GET', path, { headers });
 
-  test('is public, with tags and without anything of one request, and the same for every key', async () => {
+  test('A read of the catalogue with CURD_EDGE_CACHE is public, has tags and nothing of one request, and is the same for every key', async () => {
     const { shop, key, cheese } = open();
     const other = await shop.createKey({ kind: 'publishable' });
     for (const [path, tags] of paths(cheese)) {
@@ -73,7 +73,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
     }
   });
 
-  test('is public as 304 too, and for HEAD', async () => {
+  test('A read of the catalogue with CURD_EDGE_CACHE is public as 304 too, and for HEAD', async () => {
     const { shop, key, cheese } = open();
     for (const [path] of paths(cheese).filter(([path]) => !path.includes('images'))) {
       const { headers } = await read(shop, path, { 'x-api-key': key });
@@ -89,7 +89,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
     }
   });
 
-  test('is not public with another credential, for errors, and where it changes without the catalogue', async () => {
+  test('A read of the catalogue with CURD_EDGE_CACHE is not public with another credential, or where it changes by itself', async () => {
     const { shop, key, cheese } = open();
     const session = await newSession(
       shop,
@@ -124,7 +124,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
     }
   });
 
-  test('differs by Origin for a key with origins, and is refused on pages of others', async () => {
+  test('A read of the catalogue with CURD_EDGE_CACHE differs by Origin for a key with origins, and is refused on pages of others', async () => {
     const { shop, cheese } = open();
     const key = await shop.createKey({ kind: 'publishable', origins: [page] });
     const own = await read(shop, `/v2/cheeses/${cheese.id}?key=${key}`, { origin: page });
@@ -137,7 +137,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
     assert.deepEqual([other.status, isPublic(other.headers)], [403, false]);
   });
 
-  test('is private without the setting', async (t) => {
+  test('A read of the catalogue without CURD_EDGE_CACHE is private', async (t) => {
     const shop = await openShop(t, { engine });
     const key = await shop.createKey({ kind: 'publishable' });
     const { headers } = await read(shop, '/v2/cheeses', { 'x-api-key': key });

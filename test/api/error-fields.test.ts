@@ -7,7 +7,7 @@ import { assertError, onBothEngines, openListeningShop, shared } from '../helper
 onBothEngines('The errors of a response', (engine) => {
   const shop = shared((t) => openListeningShop(t, { engine }));
 
-  test('name each invalid parameter of a 400', async () => {
+  test('The errors of a response name each invalid parameter of a 400', async () => {
     const response = await shop().request('GET', '/v2/cheeses?limit=0&sort=taste', { as: shop().reader });
     assertError(response, 400, 'bad_request');
     const { errors, message } = response.json;
@@ -21,7 +21,7 @@ onBothEngines('The errors of a response', (engine) => {
     );
   });
 
-  test('name the fields of a 409 whose values are taken, and no others', async () => {
+  test('The errors of a response name the fields of a 409 whose values are taken, and no others', async () => {
     const { request, writer, admin } = shop();
     const customer = { username: 'grace', email: 'grace@example.com', password: 'a cellar full of wheels' };
     assert.equal((await request('POST', '/v2/customer', { body: customer })).status, 201);
@@ -53,7 +53,7 @@ onBothEngines('The errors of a response', (engine) => {
     }
   });
 
-  test('are errors of the client, and absent where no field is named', async () => {
+  test('The errors of a response are the fields of an error of the client package, and absent where no field is named', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().reader });
     const errorOf = async (work: PromiseLike<unknown>) => {
       try {

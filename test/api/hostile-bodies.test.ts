@@ -47,7 +47,7 @@ function nested(name: string, levels: number): string {
 }
 
 onBothEngines('A body', (engine) => {
-  test('is 422 with the position of the error when it is not JSON', async (t) => {
+  test('A request body is 422 with the position of the error when it is not JSON', async (t) => {
     const { everywhere } = await openWithCheese(t, engine);
     const broken = [
       ['{"name": "A"', 1, 13],
@@ -71,7 +71,7 @@ onBothEngines('A body', (engine) => {
     }
   });
 
-  test('is 422 when it is empty or not an object, but can be empty where no field is required', async (t) => {
+  test('A request body is 422 when it is empty or not an object, but can be empty where no field is required', async (t) => {
     const { send, everywhere, list, cheese, url } = await openWithCheese(t, engine);
     for (const raw of ['null', '[]', '[{"name": "A"}]', '"A"', '7', 'true']) {
       await everywhere(raw, {}, (response) => assertWhole(response, 'object'));
@@ -84,7 +84,7 @@ onBothEngines('A body', (engine) => {
     assert.deepEqual(await list(), [cheese]);
   });
 
-  test('is 422 when it is not UTF-8 or contains half of a surrogate pair', async (t) => {
+  test('A request body is 422 when it is not UTF-8 or contains half of a surrogate pair', async (t) => {
     const { everywhere, send } = await openWithCheese(t, engine);
     const withBytes = (...bytes: number[]) =>
       Buffer.concat([Buffer.from('{"name": "A'), Buffer.from(bytes), Buffer.from('"}')]);
@@ -102,7 +102,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send('\ufeff{"name": "with a byte order mark"}')).status, 201);
   });
 
-  test('is 422 for the field with a NUL in its text', async (t) => {
+  test('A request body is 422 for the field with a NUL in its text', async (t) => {
     const { send, list, cheese } = await openWithCheese(t, engine);
     const nul = '"A\\u0000B"';
     assertFields(await send(`{"name": ${nul}, "origin": ${nul}}`), ['name', 'origin']);
@@ -117,7 +117,7 @@ onBothEngines('A body', (engine) => {
     assert.deepEqual((await list())[0], cheese);
   });
 
-  test('is plain data when members have the names of prototype members; of repeated members the last counts', async (t) => {
+  test('A request body is plain data when members have the names of prototype members; of repeated members the last counts', async (t) => {
     const { send, url } = await openWithCheese(t, engine);
     for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
       const raw = `{"name": "${key}", "${key}": {"status": "sold", "prototype": {"organic": true}}}`;
@@ -141,7 +141,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send('{"status": "lost", "status": "sold"}', {}, 'POST', url)).json.status, 'sold');
   });
 
-  test('is 422 when it is nested deeper than 64 levels', async (t) => {
+  test('A request body is 422 when it is nested deeper than 64 levels', async (t) => {
     const { send, everywhere, url } = await openWithCheese(t, engine);
     for (const levels of [65, 66, 10_000, 500_000]) {
       await everywhere(nested('A', levels), {}, (response) => assertWhole(response, '64'));
@@ -154,7 +154,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(brackets)).status, 201);
   });
 
-  test('is 422 when it has more than 10,000 values', async (t) => {
+  test('A request body is 422 when it has more than 10,000 values', async (t) => {
     const { send, everywhere } = await openWithCheese(t, engine);
     // The body, its name, the array, and what is in it.
     const holding = (values: number) => `{"name": "A", "x": [${'{"a,":"["},'.repeat(values / 2)}0]}`;
@@ -162,7 +162,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(holding(9996))).status, 201);
   });
 
-  test('is 413 from one byte above 1 MiB, with any content', async (t) => {
+  test('A request body is 413 from one byte above 1 MiB, with any content', async (t) => {
     const { shop, send, everywhere } = await openWithCheese(t, engine);
     const padded = (bytes: number) => '{"name": "A"}'.padEnd(bytes, ' ');
     const tooLarge = padded(mebibyte + 1);
@@ -182,7 +182,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(padded(mebibyte))).status, 201);
   });
 
-  test('is 404 or 405 at a path without a body, at any size', async (t) => {
+  test('A request body is 404 or 405 at a path without a body, at any size', async (t) => {
     const { send } = await openWithCheese(t, engine);
     const tooLarge = ' '.repeat(mebibyte + 1);
     assertError(await send(tooLarge, {}, 'POST', '/v2/nowhere'), 404, 'not_found');
@@ -191,7 +191,7 @@ onBothEngines('A body', (engine) => {
 });
 
 onBothEngines('The media type of a body', (engine) => {
-  test('is 415 with Accept when it is not JSON', async (t) => {
+  test('The media type of a request body is 415 with Accept when it is not JSON', async (t) => {
     const { shop, send, everywhere, url } = await openWithCheese(t, engine);
     const body = '{"name": "A", "id": 1, "status": "sold"}';
     const types = [
@@ -236,7 +236,7 @@ onBothEngines('The media type of a body', (engine) => {
     assertError(await send('{', headers), 415, 'unsupported_media_type');
   });
 
-  test('is accepted when it is any JSON type, or absent', async (t) => {
+  test('The media type of a request body is accepted when it is any JSON type, or absent', async (t) => {
     const { shop, send } = await openWithCheese(t, engine);
     const types = [
       ...[
@@ -265,7 +265,7 @@ onBothEngines('The media type of a body', (engine) => {
     assert.equal(untyped.statusCode, 201, untyped.payload);
   });
 
-  test('is 415 when the body is compressed', async (t) => {
+  test('The media type of a request body is 415 when the body is compressed', async (t) => {
     const { send, everywhere } = await openWithCheese(t, engine);
     for (const coding of ['gzip', 'GZIP', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
       await everywhere(gzipSync('{"name": "A"}'), { 'content-encoding': coding }, (response) => {
@@ -276,7 +276,7 @@ onBothEngines('The media type of a body', (engine) => {
     assert.equal((await send('{"name": "A"}', { 'content-encoding': 'Identity' })).status, 201);
   });
 
-  test('does not matter for GET and DELETE, which ignore a body', async (t) => {
+  test('The media type of a request body does not matter for GET and DELETE, which ignore a body', async (t) => {
     const { send, url, cheese } = await openWithCheese(t, engine);
     const odd = { 'content-type': 'text/odd', 'x-confirm-delete': 'true' };
     assert.deepEqual((await send('{', odd, 'GET', url)).json, cheese);

@@ -41,7 +41,7 @@ function assertRanOnce(responses: readonly TestResponse[]): void {
 }
 
 onBothEngines('Idempotency-Key', (engine) => {
-  test('replays status, body, Location and ETag, and changes nothing', async (t) => {
+  test('An Idempotency-Key replays status, body, Location and ETag, and changes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await create(shop, 'once', { name: 'Brie' });
     assert.deepEqual([first.status, isReplay(first)], [201, false]);
@@ -56,7 +56,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.equal(events.length, 1);
   });
 
-  test('returns the first response also after the cheese was changed or deleted', async (t) => {
+  test('An Idempotency-Key returns the first response also after the cheese was changed or deleted', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await create(shop, 'once', { name: 'Brie' });
     const url = `/v2/cheeses/${first.json.id}`;
@@ -67,7 +67,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.equal(await total(shop), 0);
   });
 
-  test('can be used again after a request that failed', async (t) => {
+  test('An Idempotency-Key can be used again after a request that failed', async (t) => {
     const shop = await openShop(t, { engine });
     const taken = await create(shop, 'first', { name: 'Brie' });
     assertError(await create(shop, 'mine', { name: '' }), 422, 'validation_error');
@@ -79,7 +79,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assertReplayOf(made, await create(shop, 'mine', { name: 'Brie' }));
   });
 
-  test('runs one of 20 parallel requests', async (t) => {
+  test('An Idempotency-Key runs one of 20 parallel requests', async (t) => {
     const shop = await openShop(t, { engine });
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => create(shop, 'race', { name: 'Brie' })),
@@ -89,7 +89,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.ok(isReplay(await create(shop, 'race', { name: 'Brie' })));
   });
 
-  test('runs one of 20 parallel requests to two servers on one database', async (t) => {
+  test('An Idempotency-Key runs one of 20 parallel requests to two servers on one database', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (const name of ['Brie', 'Edam', 'Gouda']) {
@@ -107,7 +107,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     );
   });
 
-  test('replays where a second run would be refused: the last API key that the account may have', async (t) => {
+  test('An Idempotency-Key replays where a second run would be refused: the last API key that the account may have', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const as = await shop.createKey({ scopes: ['admin'] });
@@ -121,7 +121,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assertRanOnce(responses);
   });
 
-  test('expires after 24 hours', async (t) => {
+  test('An Idempotency-Key expires after 24 hours', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const first = await create(shop, 'once', { name: 'Brie' });
@@ -135,7 +135,7 @@ onBothEngines('Idempotency-Key', (engine) => {
   });
 });
 
-test('The same key with another body or query is 422, and changes nothing', async (t) => {
+test('The same Idempotency-Key with another body or query is 422, and changes nothing', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, 'once', { name: 'Brie' });
   for (const { url, body } of [
@@ -152,7 +152,7 @@ test('The same key with another body or query is 422, and changes nothing', asyn
   assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
 });
 
-test('Keys are separate by text, path and principal', async (t) => {
+test('Idempotency-Keys are separate by text, path and principal', async (t) => {
   const shop = await openShop(t);
   const someone = await shop.createKey({ scopes: ['write:cheeses'] });
   const first = await create(shop, 'a', { name: 'Brie' });
@@ -182,7 +182,7 @@ test('Keys are separate by text, path and principal', async (t) => {
   assert.equal(await total(shop), 3);
 });
 
-test('A key is the same with and without quotes; its case matters', async (t) => {
+test('An Idempotency-Key is the same with and without quotes; its case matters', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, '"a-1"', { name: 'Brie' });
   assert.equal(first.status, 201);
@@ -193,14 +193,14 @@ test('A key is the same with and without quotes; its case matters', async (t) =>
   assert.ok(isReplay(await create(shop, `"${longest}"`, { name: 'Gouda' })));
 });
 
-test('A quoted key may contain spaces and escapes, as a structured-field string', async (t) => {
+test('A quoted Idempotency-Key may contain spaces and escapes, as a structured-field string', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' });
   assert.equal(first.status, 201, first.text);
   assertReplayOf(first, await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' }));
 });
 
-test('An invalid key is 400 before the body is validated, and changes nothing', async (t) => {
+test('An invalid Idempotency-Key is 400 before the body is validated, and changes nothing', async (t) => {
   const shop = await openShop(t);
   for (const key of [
     '',
@@ -230,12 +230,12 @@ test('An invalid key is 400 before the body is validated, and changes nothing', 
   assert.equal(await total(shop), 0);
 });
 
-test('The route declares the 400 for an invalid key', async (t) => {
+test('A route declares the 400 for an invalid Idempotency-Key', async (t) => {
   const shop = await openShop(t);
   assertError(await create(shop, '', { name: 'Brie' }), 400, 'bad_request');
 });
 
-test('GET and DELETE ignore the header', async (t) => {
+test('GET and DELETE ignore an Idempotency-Key', async (t) => {
   const shop = await openShop(t);
   const { json } = await create(shop, 'once', { name: 'Brie' });
   const headers = { 'idempotency-key': 'once', 'x-confirm-delete': 'true' };

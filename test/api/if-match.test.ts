@@ -147,7 +147,7 @@ const elsewhere = [
 onBothEngines('If-Match', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('returns 412 for every change at another version, and permits it at the current one', async () => {
+  test('If-Match returns 412 for every change at another version, and permits it at the current one', async () => {
     const shop = opened();
     const changes = await changesOf(shop);
     for (const { operationId, path, resource, options = {} } of changes) {
@@ -178,7 +178,7 @@ onBothEngines('If-Match', (engine) => {
     }
   });
 
-  test('of an order is checked before its status, also for a repeated cancellation', async () => {
+  test('If-Match of an order is checked before its status, also for a repeated cancellation', async () => {
     const shop = opened();
     const shipped = await newOrder(shop, 'approve', 'ship');
     const call = (method: string, path: string, tag: string) =>
@@ -200,7 +200,7 @@ onBothEngines('If-Match', (engine) => {
     assertError(await call('DELETE', '/v2/store/order/999999', '"another"'), 404, 'not_found');
   });
 
-  test('permits one of several concurrent transitions', async () => {
+  test('If-Match permits one of several concurrent transitions', async () => {
     const shop = opened();
     const other = await shop.another();
     for (let round = 0; round < 5; round += 1) {
@@ -217,7 +217,7 @@ onBothEngines('If-Match', (engine) => {
     }
   });
 
-  test('is not checked for a replay: the stored response is returned', async () => {
+  test('If-Match is not checked for a replay: the stored response is returned', async () => {
     const shop = opened();
     const order = await newOrder(shop);
     const { headers } = await shop.request('GET', order, { as: shop.admin });

@@ -21,7 +21,7 @@ import {
 const formType = `multipart/form-data; boundary=${boundary}`;
 
 suite('POST uploadImage refuses an upload and stores nothing', () => {
-  test('when it is not a JPEG, PNG or WebP, for any declared type', async (t) => {
+  test('POST uploadImage refuses and stores nothing when it is not a JPEG, PNG or WebP, for any declared type', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     const gif = await plain().gif().toBuffer();
@@ -47,7 +47,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     assert.equal((await upload([filePart(png)])).status, 200);
   });
 
-  test('when the declared type differs from the format', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the declared type differs from the format', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const format of formats) {
       const image = await imageIn(format);
@@ -66,7 +66,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     }
   });
 
-  test('when the image has more than 40 megapixels, even in a small file', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the image has more than 40 megapixels, even in a small file', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const [width, height, rows] of [
       [16_000, 16_000],
@@ -79,7 +79,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     assert.equal((await upload([filePart(blackPng(200, 100))])).status, 200);
   });
 
-  test('when the body is not a form, is compressed, or has no boundary', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the body is not a form, is compressed, or has no boundary', async (t) => {
     const { send, assertRefused } = await openImageShop(t);
     const body = bodyOf([filePart(await imageIn('png'))]);
     for (const [headers, status] of [
@@ -118,7 +118,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     assert.equal((await send(body, { 'content-encoding': 'identity' })).status, 200);
   });
 
-  test('when there is no file, two files, a file in another field, or an invalid field', async (t) => {
+  test('POST uploadImage refuses and stores nothing when there is no file, two files, a file in another field, or an invalid field', async (t) => {
     const { send, upload, assertRefused } = await openImageShop(t);
     const image = await imageIn('png');
     const file = filePart(image);
@@ -165,7 +165,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     assert.equal((await send(body)).status, 200);
   });
 
-  test('when the form is cut off in a header, in the file, in a field, or before its last line', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the form is cut off in a header, the file, a field, or before its last line', async (t) => {
     const { send, assertRefused } = await openImageShop(t);
     const body = bodyOf([
       textPart('caption', 'one'),
@@ -192,7 +192,7 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
 });
 
 onBothEngines('POST uploadImage refuses an upload and stores nothing', (engine) => {
-  test('when the image is damaged or cut off', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the image is damaged or cut off', async (t) => {
     const { upload, assertRefused } = await openImageShop(t, engine);
     const noise = await sharp({
       create: {
@@ -219,7 +219,7 @@ onBothEngines('POST uploadImage refuses an upload and stores nothing', (engine) 
     await assertRefused(await upload([filePart(mixed)]), 415, 'mixed');
   });
 
-  test('in this order: credential, cheese, form, size, format, fields', async (t) => {
+  test('POST uploadImage refuses in this order: credential, cheese, form, size, format, fields', async (t) => {
     const { shop, url, send, assertRefused } = await openImageShop(t, engine);
     const large = Buffer.alloc(10 * mebibyte + 1, 'x');
     const bad = [textPart('isPrimary', 'maybe'), filePart(large, 'text/html')];

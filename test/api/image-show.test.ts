@@ -49,7 +49,7 @@ function assertHeaders({ headers }: Shown, expected: Readonly<Record<string, unk
 }
 
 onBothEngines('GET /images/:name', (engine) => {
-  test('returns an image without a credential, as immutable, and never as a page', async (t) => {
+  test('GET /images/:name returns an image without a credential, as immutable, and never as a page', async (t) => {
     const { show, pathname, thumbnail, bytes, tag } = await openWithImage(t, engine);
     for (const headers of [{}, { 'x-api-key': 'nonsense', 'accept-encoding': 'gzip', accept: 'text/html' }]) {
       const shown = await show(pathname, headers);
@@ -66,7 +66,7 @@ onBothEngines('GET /images/:name', (engine) => {
     assertHeaders(small, { 'content-type': 'image/webp', 'content-length': String(small.bytes.length) });
   });
 
-  test('returns 404 for invalid and unknown names', async (t) => {
+  test('GET /images/:name returns 404 for invalid and unknown names', async (t) => {
     const { shop, show, pathname, name } = await openWithImage(t, engine);
     const [hash = '', extension] = name.split('.');
     for (const hostile of [
@@ -107,7 +107,7 @@ onBothEngines('GET /images/:name', (engine) => {
     assert.equal((await show(pathname)).status, 200);
   });
 
-  test('returns an image in parallel with requests for invalid names', async (t) => {
+  test('GET /images/:name returns an image in parallel with requests for invalid names', async (t) => {
     const { show, pathname } = await openWithImage(t, engine);
     const hostile = ['%00', 'x', `${'y'.repeat(70)}%00`];
     const all = await Promise.all(
@@ -119,7 +119,7 @@ onBothEngines('GET /images/:name', (engine) => {
     );
   });
 
-  test('returns 404 after the cheese is deleted, unless another cheese has the image', async (t) => {
+  test('GET /images/:name returns 404 after the cheese is deleted, unless another cheese has the image', async (t) => {
     const { shop, cheeseId, upload, show, pathname, thumbnail } = await openWithImage(t, engine);
     const shared = await upload([filePart(await imageIn('jpeg', 200))]);
     const other = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
@@ -149,7 +149,7 @@ onBothEngines('GET /images/:name', (engine) => {
 suite('GET /images/:name', () => {
   const images = shared((t) => openWithImage(t));
 
-  test('returns 206 for one range, 416 beyond the end, and 200 for anything else', async () => {
+  test('GET /images/:name returns 206 for one range, 416 beyond the end, and 200 for anything else', async () => {
     const { show, pathname, bytes, tag } = images();
     const size = bytes.length;
     const table: [header: string, range: [first: number, last: number] | 'whole' | 'none'][] = [
@@ -190,7 +190,7 @@ suite('GET /images/:name', () => {
     }
   });
 
-  test('returns ranges that together are the whole image', async () => {
+  test('GET /images/:name returns ranges that together are the whole image', async () => {
     const { show, pathname, bytes } = images();
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { maxLength: 4 }), async (cuts) => {
@@ -206,7 +206,7 @@ suite('GET /images/:name', () => {
     );
   });
 
-  test('returns a range with If-Range only when the ETag is the same', async () => {
+  test('GET /images/:name returns a range with If-Range only when the ETag is the same', async () => {
     const { show, pathname, bytes, tag } = images();
     for (const [ifRange, status] of [
       [tag, 206],
@@ -222,7 +222,7 @@ suite('GET /images/:name', () => {
     assert.equal(beyond.status, 200);
   });
 
-  test('returns 304 without a body when If-None-Match matches', async () => {
+  test('GET /images/:name returns 304 without a body when If-None-Match matches', async () => {
     const { show, pathname, tag } = images();
     for (const method of ['GET', 'HEAD'] as const) {
       for (const value of [tag, `W/${tag}`, '*', `"x", ${tag}`]) {
@@ -255,7 +255,7 @@ suite('GET /images/:name', () => {
     assert.equal((await show('/images/nothing', {}, 'HEAD')).status, 404);
   });
 
-  test('refuses methods other than GET and HEAD', async () => {
+  test('GET /images/:name refuses methods other than GET and HEAD', async () => {
     const { shop, pathname } = images();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       const { status, headers } = await shop.request(method, pathname, { as: shop.admin });

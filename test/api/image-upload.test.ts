@@ -9,7 +9,7 @@ import { filePart, formats, imageIn, openImageShop, textPart } from './image-for
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' };
 
 onBothEngines('An uploaded image', (engine) => {
-  test('is in the list with its caption, its size and the time of its upload', async (t) => {
+  test('An uploaded image is in the list with its caption, its size and the time of its upload', async (t) => {
     const clock = testClock();
     const { shop, cheeseId, upload, list } = await openImageShop(t, engine, { clock });
     const image = await imageIn('jpeg');
@@ -28,7 +28,7 @@ onBothEngines('An uploaded image', (engine) => {
     assertError(await shop.request('GET', '/v2/cheeses/999/images', { as: shop.reader }), 404, 'not_found');
   });
 
-  test('is the last of photoUrls, or the first when it is primary, and is there once', async (t) => {
+  test('An uploaded image is the last of photoUrls, or the first when it is primary, and is there once', async (t) => {
     const { upload, photoUrls, eventTypes } = await openImageShop(t, engine);
     const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => imageIn('png', shade)));
     const send = async (image: Buffer | undefined, isPrimary?: string) => {
@@ -48,7 +48,7 @@ onBothEngines('An uploaded image', (engine) => {
     assert.deepEqual(await eventTypes(), [...both, ...both, ...both, ...unchanged, ...both]);
   });
 
-  test('has an event after the event of its cheese, with the same actor', async (t) => {
+  test('An uploaded image has an event after the event of its cheese, with the same actor', async (t) => {
     const { shop, cheeseId, upload } = await openImageShop(t, engine);
     const headers = { 'x-request-id': 'upload-1' };
     const { json } = await upload([filePart(await imageIn('png'))], headers);
@@ -68,7 +68,7 @@ onBothEngines('An uploaded image', (engine) => {
     }
   });
 
-  test('is stored once when it is uploaded again, for the same and another cheese, and keeps its caption', async (t) => {
+  test('An uploaded image is stored once when it is uploaded again, for the same and another cheese, and keeps its caption', async (t) => {
     const { shop, upload, list, photoUrls, files } = await openImageShop(t, engine);
     const image = await imageIn('webp');
     const first = await upload([filePart(image), textPart('caption', 'old')]);
@@ -103,7 +103,7 @@ onBothEngines('An uploaded image', (engine) => {
     assert.equal(rows.length, stored.length);
   });
 
-  test('is in photoUrls once when ten are uploaded in parallel', async (t) => {
+  test('An uploaded image is in photoUrls once when ten are uploaded in parallel', async (t) => {
     const { upload, photoUrls, list } = await openImageShop(t, engine);
     const images = await Promise.all(Array.from({ length: 5 }, (_, shade) => imageIn('png', shade)));
     const responses = await Promise.all([...images, ...images].map((one) => upload([filePart(one)])));
@@ -114,7 +114,7 @@ onBothEngines('An uploaded image', (engine) => {
     assert.deepEqual((await list()).map(({ imageUrl }) => imageUrl).sort(), urls);
   });
 
-  test('with an Idempotency-Key is stored once, and another image or caption under the key is 422', async (t) => {
+  test('An uploaded image with an Idempotency-Key is stored once, and another image or caption under the key is 422', async (t) => {
     const { upload, photoUrls, eventTypes, list } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
     const image = await imageIn('png');
@@ -142,7 +142,7 @@ onBothEngines('An uploaded image', (engine) => {
     assert.equal((await upload(parts)).headers['idempotency-replayed'], undefined);
   });
 
-  test('does not use up an Idempotency-Key when it is refused', async (t) => {
+  test('An uploaded image does not use up an Idempotency-Key when it is refused', async (t) => {
     const { upload } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
     assertError(await upload([filePart('no image')], headers), 415, 'unsupported_media_type');
@@ -151,7 +151,7 @@ onBothEngines('An uploaded image', (engine) => {
     assert.equal((await upload([filePart(await imageIn('png'))], headers)).status, 200);
   });
 
-  test('is refused when the cheese has 100 photoUrls, unless it is one of them', async (t) => {
+  test('An uploaded image is refused when the cheese has 100 photoUrls, unless it is one of them', async (t) => {
     const { shop, cheeseId, upload, photoUrls } = await openImageShop(t, engine);
     const setUrls = async (count: number) => {
       const photos = Array.from({ length: count }, (_, index) => `https://example.com/${index}.jpg`);
@@ -176,7 +176,7 @@ onBothEngines('An uploaded image', (engine) => {
 });
 
 suite('An uploaded image', () => {
-  test('of each format is accepted, with and without a declared type', async (t) => {
+  test('An uploaded image of each format is accepted, with and without a declared type', async (t) => {
     const { upload, photoUrls, show, metadata } = await openImageShop(t);
     for (const [index, format] of formats.entries()) {
       const image = await imageIn(format);

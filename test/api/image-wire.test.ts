@@ -122,7 +122,7 @@ test('A client that sends 30 MiB receives 413, with a Content-Length or in chunk
   await assertStaysEmpty(shop.config.incomingDir);
 });
 
-test('fetch receives the 413', async (t) => {
+test('An upload above the limit that fetch sends receives the 413', async (t) => {
   const { port, url, shop, assertUntouched } = await listen(t);
   const form = new FormData();
   form.append('caption', 'large');
@@ -190,7 +190,7 @@ test('A form in chunks of any size is accepted without a Content-Length', async 
   );
 });
 
-test('The same form in other pieces is the same request for an Idempotency-Key', async (t) => {
+test('The same form of an upload in other pieces is the same request for an Idempotency-Key', async (t) => {
   const { post } = await listen(t);
   const body = bodyOf([
     textPart('caption', 'x'.repeat(300)),

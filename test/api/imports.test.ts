@@ -75,7 +75,7 @@ const map = JSON.stringify({
 onBothEngines('POST /imports', (engine) => {
   const shopOf = shared((scope: Scope) => openShop(scope, { engine }));
 
-  test('previews 1,451 rows with the counts of the real import, changes nothing, and imports them once', async () => {
+  test('POST /imports previews 1,451 rows with the counts of the real import, changes nothing, and imports them once', async () => {
     const shop = await shopOf();
     // Row 3 and row 903 have the same name in the same category.
     const file = directory(1451, (row) => (row % 4 === 0 ? '' : `${10 + (row % 30)}`));
@@ -142,7 +142,7 @@ onBothEngines('POST /imports', (engine) => {
     }
   });
 
-  test('clears fields that JSON sets to null, and ignores ids and absent members', async () => {
+  test('POST /imports clears fields that JSON sets to null, and ignores ids and absent members', async () => {
     const shop = await shopOf();
     const full = {
       name: 'Full',
@@ -189,7 +189,7 @@ onBothEngines('POST /imports', (engine) => {
     );
   });
 
-  test('sets the stock of cheeses that exist only with setStock', async () => {
+  test('POST /imports sets the stock of cheeses that exist only with setStock', async () => {
     const shop = await shopOf();
     const file = (kg: string) => `name,category,stockKg\nStored,Stock,${kg}\nLoose,Stock,\n`;
     const created = await importing(shop, file('50'));
@@ -223,7 +223,7 @@ onBothEngines('POST /imports', (engine) => {
 suite('POST /imports', () => {
   const shopOf = shared((scope: Scope) => openShop(scope));
 
-  test('returns 503 while another import runs', async () => {
+  test('POST /imports returns 503 while another import runs', async () => {
     const shop = await shopOf();
     const file = directory(600, () => '');
     const responses = await Promise.all(
@@ -235,7 +235,7 @@ suite('POST /imports', () => {
     assert.equal((await send(shop, file, { fields: { map, preview: 'true' } })).status, 200);
   });
 
-  test('reads prices with a comma or a point, and refuses those that could be another number', async () => {
+  test('POST /imports reads prices with a comma or a point, and refuses those that could be another number', async () => {
     const shop = await shopOf();
     const prices = [
       ['29,90', 29.9],
@@ -259,7 +259,7 @@ suite('POST /imports', () => {
     );
   });
 
-  test('ends a preview when its connection closes, so that the next one need not wait', async (t) => {
+  test('POST /imports ends a preview when its connection closes, so that the next one need not wait', async (t) => {
     const shop = await openListeningShop(t);
     const preview = (text: string, signal?: AbortSignal) => {
       const body = new FormData();
@@ -284,7 +284,7 @@ suite('POST /imports', () => {
     assert.equal(last.status, 200, await last.text());
   });
 
-  test('refuses files and fields that are not valid, and imports nothing', async () => {
+  test('POST /imports refuses files and fields that are not valid, and imports nothing', async () => {
     const shop = await shopOf();
     const before = await listOf(shop);
     const good = 'name\nBrie\n';
@@ -325,7 +325,7 @@ suite('POST /imports', () => {
     assert.equal((await listOf(shop)).headers.etag, before.headers.etag);
   });
 
-  test('accepts a media type in place of a file name, and refuses single rows that cannot be read', async () => {
+  test('POST /imports accepts a media type in place of a file name, and refuses single rows that cannot be read', async () => {
     const shop = await shopOf();
     const large = JSON.stringify({ name: 'Large', photoUrls: ['x'.repeat(1_100_000)] });
     const deep = `{"name":"Deep","x":${'['.repeat(1000)}${']'.repeat(1000)}}`;
@@ -348,7 +348,7 @@ suite('POST /imports', () => {
     assert.match(json.refused[0].reason, /UTF-8/);
   });
 
-  test('shows the columns of a file without a column for the name in a preview', async () => {
+  test('POST /imports shows the columns of a file without a column for the name in a preview', async () => {
     const shop = await shopOf();
     const { columns, mapping, refusedCount } = await importing(shop, 'Title,origin\nBrie,France\n', {
       preview: 'true',
@@ -356,7 +356,7 @@ suite('POST /imports', () => {
     assert.deepEqual([columns, mapping, refusedCount], [['Title', 'origin'], { origin: ['origin'] }, 1]);
   });
 
-  test('runs once for an Idempotency-Key', async () => {
+  test('POST /imports runs once for an Idempotency-Key', async () => {
     const shop = await shopOf();
     const form = { headers: { 'idempotency-key': 'import-1' } };
     const first = await send(shop, 'name\nOnce\n', form);

@@ -16,7 +16,7 @@ const runsOf = async (shop: Shop) => {
 };
 
 onBothEngines('GET /integrity', (engine) => {
-  test('lists the last 30 results, newest first, and counts no notes as faults', async (t) => {
+  test('GET /integrity lists the last 30 results, newest first, and counts no notes as faults', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
@@ -44,7 +44,7 @@ onBothEngines('GET /integrity', (engine) => {
 });
 
 for (const engine of engines) {
-  test(`curd doctor stores its result while a server runs (${engine})`, async (t) => {
+  test(`curd doctor stores its result for GET /integrity while a server runs (${engine})`, async (t) => {
     const { shop, environment, orders } = await openFilledShop(t, engine);
     const { database } = shop.app;
     const good = await curd(environment, 'doctor', '--json');
@@ -72,7 +72,7 @@ for (const engine of engines) {
 }
 
 suite('GET /integrity', () => {
-  test('is 403 without admin, and for a request that acts for a customer', async (t) => {
+  test('GET /integrity is 403 without admin, and for a request that acts for a customer', async (t) => {
     const shop = await openShop(t);
     const session = await newSession(shop, await newCustomer(shop, 'ada', 'staff'));
     const authorization = `Bearer ${session}`;

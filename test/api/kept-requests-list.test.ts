@@ -16,7 +16,7 @@ interface Item {
 }
 
 onBothEngines('GET /v2/requests', (engine: Engine) => {
-  test('has the items that a scan of all items gives, over pages', async (t) => {
+  test('GET /v2/requests has the items that a scan of all items gives, over pages', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const sent: [string, string, RequestOptions][] = [
@@ -80,7 +80,7 @@ onBothEngines('GET /v2/requests', (engine: Engine) => {
     }
   });
 
-  test('refuses unknown values', async (t) => {
+  test('GET /v2/requests refuses unknown values', async (t) => {
     const shop = await openShop(t, { engine });
     for (const query of [
       'status=6xx',
@@ -95,7 +95,7 @@ onBothEngines('GET /v2/requests', (engine: Engine) => {
     }
   });
 
-  test('reaches a match behind 5,000 requests that do not match', async (t) => {
+  test('GET /v2/requests reaches a match behind 5,000 requests that do not match', async (t) => {
     const shop = await openShop(t, { engine });
     await send(shop, 'needle', 'POST', '/v2/cheeses', { as: shop.reader, body: cheese });
     const at = new Date(shop.clock.now()).toISOString();

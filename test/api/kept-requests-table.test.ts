@@ -7,7 +7,7 @@ import { bern, onBothEngines, openShop, type RequestOptions, testClock } from '.
 import { bearer, cheese, lookUp, rowsOf, send } from './request-helpers.ts';
 
 onBothEngines('The table of kept requests', (engine) => {
-  test('has no text of a request', async (t) => {
+  test('The table of the request log has no text of a request', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_TRUSTED_PROXIES: '127.0.0.0/8' } });
     const secrets: string[] = [];
     /** A text that must not be kept. */
@@ -106,7 +106,7 @@ onBothEngines('The table of kept requests', (engine) => {
     );
   });
 
-  test('loses requests after 24 hours', async (t) => {
+  test('The table of the request log loses requests after 24 hours', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     await send(shop, 'old', 'GET', '/v2/cheeses', { as: shop.reader });
@@ -121,7 +121,7 @@ onBothEngines('The table of kept requests', (engine) => {
     );
   });
 
-  test('has the newest 10,000 of an owner', async (t) => {
+  test('The table of the request log has the newest 10,000 of an owner', async (t) => {
     const shop = await openShop(t, { engine });
     const { database } = shop.app;
     const at = new Date(shop.clock.now()).toISOString();
@@ -137,7 +137,7 @@ onBothEngines('The table of kept requests', (engine) => {
     assert.deepEqual([rows[0]?.request_id, rows.at(-1)?.request_id], ['n-4', 'newest']);
   });
 
-  test('stays empty with CURD_REQUEST_LOG=off', async (t) => {
+  test('The table of the request log stays empty with CURD_REQUEST_LOG=off', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_REQUEST_LOG: 'off' } });
     await send(shop, 'off-1', 'POST', '/v2/cheeses', { as: shop.writer, body: cheese });
     assert.deepEqual(await rowsOf(shop), []);
@@ -148,7 +148,7 @@ onBothEngines('The table of kept requests', (engine) => {
     assert.deepEqual(list.json, { items: [], nextCursor: null, hasMore: false });
   });
 
-  test('gets 20 requests of a caller and 200 of a server within a second', async (t) => {
+  test('The table of the request log gets 20 requests of a caller and 200 of a server within a second', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const refuse = (as: string) => shop.request('GET', '/v2/cheeses/4711', { as });
@@ -173,7 +173,7 @@ onBothEngines('The table of kept requests', (engine) => {
     assert.equal((await rowsOf(shop)).length, 201);
   });
 
-  test('gets at most 200 requests a second of many refusals, while others read', async (t) => {
+  test('The table of the request log gets at most 200 requests a second of many refusals, while others read', async (t) => {
     const shop = await openShop(t, { engine });
     const keys = await Promise.all(Array.from({ length: 20 }, () => shop.createKey()));
     let refused = 0;
@@ -205,7 +205,7 @@ onBothEngines('The table of kept requests', (engine) => {
     );
   });
 
-  test('has short rows, whatever a client sends', async (t) => {
+  test('The table of the request log has short rows, whatever a client sends', async (t) => {
     const shop = await openShop(t, { engine });
     const longId = 'x'.repeat(128);
     const members = Object.fromEntries(

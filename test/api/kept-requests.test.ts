@@ -17,7 +17,7 @@ import { bearer, cheese, found, lookUp, rowsOf, send } from './request-helpers.t
 onBothEngines('Requests that are kept', (engine) => {
   const shop = shared((t: Scope) => openShop(t, { engine }));
 
-  test('contain the errors of a 422 and the route with its parameters', async () => {
+  test('Requests in the request log contain the errors of a 422 and the route with its parameters', async () => {
     const options = { as: shop().writer, body: { name: '', price: -1 } };
     const response = await send(shop(), 'invalid-1', 'POST', '/v2/cheeses', options);
     assert.equal(response.status, 422);
@@ -34,7 +34,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.equal(instance, shop().app.operations.instances.id);
   });
 
-  test('name the scope that a 403 missed, and the credential', async () => {
+  test('Requests in the request log name the scope that a 403 missed, and the credential', async () => {
     await send(shop(), 'forbidden-1', 'POST', '/v2/cheeses', { as: shop().reader, body: cheese });
     const { access, credential, status } = await found(shop(), 'forbidden-1');
     assert.equal(status, 403);
@@ -43,7 +43,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.match(credential.id, /^key:\d+$/);
   });
 
-  test('name the events that an order caused, and not those of another client with the same id', async () => {
+  test('Requests in the request log name the events that an order caused, and not those of another client with the same id', async () => {
     const key = await shop().createKey({ scopes: ['admin'] });
     const other = await shop().createKey({ scopes: ['write:cheeses'] });
     const created = await send(shop(), 'same', 'POST', '/v2/cheeses', {
@@ -69,7 +69,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.equal(event.json.requestId, 'same');
   });
 
-  test('are successful reads only if the client sent an id', async () => {
+  test('Requests in the request log are successful reads only if the client sent an id', async () => {
     const plain = await shop().request('GET', '/v2/cheeses', { as: shop().reader });
     await shop().app.requestLog.work.run();
     const missing = await lookUp(shop(), String(plain.headers['x-request-id']));
@@ -82,7 +82,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.ok(items.every(({ id }: { id: string }) => id === 'probe-1'));
   });
 
-  test('are at most 20 with one id', async (t) => {
+  test('Requests in the request log are at most 20 with one id', async (t) => {
     const own = await openShop(t, { engine, clock: testClock() });
     const clock = own.clock as ReturnType<typeof testClock>;
     for (let count = 0; count < 22; count += 1) {
@@ -96,14 +96,14 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.equal((await lookUp(own, 'repeated')).json.items.length, 20);
   });
 
-  test('are not those to the request log', async () => {
+  test('Requests in the request log are not those to the request log', async () => {
     await send(shop(), 'own-1', 'GET', '/v2/requests', { as: shop().admin });
     await send(shop(), 'own-2', 'GET', '/v2/requests/nothing', { as: shop().admin });
     assert.equal((await lookUp(shop(), 'own-1')).status, 404);
     assert.equal((await lookUp(shop(), 'own-2')).status, 404);
   });
 
-  test('include those without a route, those that the framework refuses, and pages', async () => {
+  test('Requests in the request log include those without a route, those that the framework refuses, and pages', async () => {
     await send(shop(), 'nowhere-1', 'GET', '/v2/nowhere', { as: shop().reader });
     const nowhere = await found(shop(), 'nowhere-1');
     assert.deepEqual([nowhere.route, nowhere.credential, nowhere.status], [null, null, 404]);
@@ -115,7 +115,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.ok(token.status >= 400);
   });
 
-  test('say that they were a replay or a dry run', async () => {
+  test('Requests in the request log say that they were a replay or a dry run', async () => {
     const options = { as: shop().writer, body: { ...cheese, name: 'Vacherin' }, headers: {} };
     const keyed = { ...options, headers: { 'idempotency-key': 'once' } };
     await send(shop(), 'first', 'POST', '/v2/cheeses', keyed);
@@ -130,7 +130,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.deepEqual([first.simulated, dried.events], [false, []]);
   });
 
-  test('have the trace of a valid traceparent', async () => {
+  test('Requests in the request log have the trace of a valid traceparent', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
     await send(shop(), 'traced', 'GET', '/v2/cheeses', { as: shop().reader, headers });
@@ -142,7 +142,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.equal((await found(shop(), 'untraced')).traceId, null);
   });
 
-  test('have parts that add up to at most the whole', async () => {
+  test('Requests in the request log have parts that add up to at most the whole', async () => {
     await send(shop(), 'timed-1', 'POST', '/v2/cheeses', {
       as: shop().writer,
       body: { ...cheese, name: 'Gruyère' },
@@ -161,7 +161,7 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.ok((await found(shop(), 'timed-1')).parts.handler > 0);
   });
 
-  test('are found on another instance', async (t) => {
+  test('Requests in the request log are found on another instance', async (t) => {
     await send(shop(), 'elsewhere', 'GET', '/v2/cheeses', { as: shop().reader });
     if (engine === 'postgres') {
       const other = await openShop(t, { engine });
@@ -176,7 +176,7 @@ onBothEngines('Rate limits in the request log', (engine) => {
   const limited = async (t: Scope, settings: Record<string, string>) =>
     openShop(t, { engine, clock: testClock(), settings });
 
-  test('are named where they refused a request', async (t) => {
+  test('Rate limits are named in the request log where they refused a request', async (t) => {
     const burst = await limited(t, { CURD_PLANS: '{"enterprise":{"perHour":null,"burst":2}}' });
     const hour = await limited(t, { CURD_PLANS: '{"enterprise":{"perHour":2,"burst":1000}}' });
     for (const [shop, by] of [
@@ -223,7 +223,7 @@ onBothEngines('Who sees a request', (engine) => {
     return seen;
   }
 
-  test('is its account, its customer, and the operator', async () => {
+  test('A request in the request log is seen by its account, its customer, and the operator', async () => {
     const clientId = await newClient(shop(), ['read:cheeses', 'admin']);
     const [ada, bob] = [
       await newCustomer(shop(), 'ada-of-visibility', 'customer'),
@@ -266,7 +266,7 @@ onBothEngines('Who sees a request', (engine) => {
     assert.equal((await lookUp(shop(), 'by-both', both)).status, 403);
   });
 
-  test('is nobody after the customer was deleted, and the deletion is not kept', async () => {
+  test('A request in the request log is seen by nobody after the customer was deleted, and the deletion is not kept', async () => {
     const id = await newCustomer(shop(), 'cleo-of-deletion', 'customer');
     const session = await newSession(shop(), id);
     await send(shop(), 'cleo-1', 'GET', '/v2/cheeses', bearer(session));

@@ -101,7 +101,7 @@ async function assertCancelled({ app }: Shop, reason: string, version: number): 
 }
 
 onBothEngines(`With ${orders} orders of ${lines} items`, (engine) => {
-  test('DELETE /cheeses/{id} cancels them together, and other requests are processed meanwhile', async (t) => {
+  test('DELETE /cheeses/{id} cancels thousands of orders together, and other requests are processed meanwhile', async (t) => {
     const shop = await openWithOrders(t, engine);
     const headers = { 'x-confirm-delete': 'true' };
     const counts = await cancelledDuring(shop, () =>
@@ -115,7 +115,7 @@ onBothEngines(`With ${orders} orders of ${lines} items`, (engine) => {
     await assertCancelled(shop, 'Cheese 0 was taken out of the catalogue', 2);
   });
 
-  test('DELETE /customer/{username} does the same, and removes the customer from all of them', async (t) => {
+  test('DELETE /customer/{username} cancels thousands of orders together, and removes the customer from all of them', async (t) => {
     const shop = await openWithOrders(t, engine);
     const body = { username: 'ada', password };
     const { token } = (await shop.request('POST', '/v2/customer/login', { body })).json;

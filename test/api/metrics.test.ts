@@ -130,7 +130,7 @@ function read({ headers, text }: TestResponse) {
 }
 
 onBothEngines('Metrics', (engine) => {
-  test('count every request by route and status, and do not grow with the number of different paths', async (t) => {
+  test('Metrics count every request by route and status, and do not grow with the number of different paths', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await look(shop);
     assert.equal(first.counted('GET', '/metrics', 200), 0, 'it is not answered yet');
@@ -179,7 +179,7 @@ onBothEngines('Metrics', (engine) => {
     assert.equal(last.counted('any', 'none', 404) + last.counted('OPTIONS', '*', 404), 40);
   });
 
-  test('count refused requests by limit', async (t) => {
+  test('Metrics count refused requests by limit', async (t) => {
     const clock = testClock();
     const settings = {
       CURD_PLANS: '{"enterprise":{"perHour":30,"burst":20}}',
@@ -207,7 +207,7 @@ onBothEngines('Metrics', (engine) => {
     assert.equal(metrics.counted('GET', '/v2/cheeses/:cheeseId', 429), 11);
   });
 
-  test('count orders by status and work in progress, and contain no secret, no name and no id', async (t) => {
+  test('Metrics count orders by status and work in progress, and contain no secret, no name and no id', async (t) => {
     const filled = await openFilledShop(t, engine);
     const { shop, orderer } = filled;
     // Test orders have no customer.
@@ -286,7 +286,7 @@ onBothEngines('Metrics', (engine) => {
     );
   });
 
-  test('include the version, the size of the database, and the space of each disk', async (t) => {
+  test('Metrics include the version, the size of the database, and the space of each disk', async (t) => {
     const clock = testClock();
     const images = { CURD_IMAGES: `file:${await temporaryFolder(t)}` };
     const shop = await openShop(t, { engine, clock, settings: images });
@@ -307,7 +307,7 @@ onBothEngines('Metrics', (engine) => {
     assert.ok((await look(shop)).figure('curd_database_size_bytes') > size);
   });
 
-  test('count events, the wait for their numbers, and open streams', async (t) => {
+  test('Metrics count events, the wait for their numbers, and open streams', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const { figure } = await look(shop);
     const stream = await openStream(t, shop);
@@ -343,7 +343,7 @@ onBothEngines('Metrics', (engine) => {
     }
   });
 
-  test('require the scope admin, of a key or of an approved application', async (t) => {
+  test('Metrics require the scope admin, of a key or of an approved application', async (t) => {
     const shop = await openListeningShop(t, { engine });
     assertError(await shop.request('GET', '/metrics'), 401, 'unauthorized');
     for (const as of [shop.reader, shop.writer]) {

@@ -92,7 +92,7 @@ async function exposed(shop: Shop): Promise<Map<string, Record<string, string>[]
 onBothEngines('The dashboard and the alert rules', (engine) => {
   const ours = shared((t) => openShop(t, { engine }));
 
-  test('use metrics, labels and values that /metrics exposes', async () => {
+  test('The dashboard and the alert rules use metrics, labels and values that /metrics exposes', async () => {
     const samples = await exposed(ours());
     for (const { where, expression } of [...dashboardQueries(), ...ruleQueries()]) {
       const metrics = metricsIn(expression);
@@ -117,7 +117,7 @@ onBothEngines('The dashboard and the alert rules', (engine) => {
     }
   });
 
-  test('and docs/operations.md name every exposed metric, and no other', async () => {
+  test('The dashboard, the alert rules and docs/operations.md name every exposed metric, and no other', async () => {
     const names = [...(await exposed(ours())).keys()]
       .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
       .filter((name) => name.startsWith('curd_'));
@@ -134,7 +134,7 @@ onBothEngines('The dashboard and the alert rules', (engine) => {
 });
 
 suite('The files in deploy/', () => {
-  test('have a query in every panel and every alert, and a remedy for every alert', () => {
+  test('The files in deploy/ have a query in every panel and every alert, and a remedy for every alert', () => {
     const panels = dashboard.panels.filter(({ targets }) => targets !== undefined);
     assert.ok(panels.length > 20);
     assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
@@ -146,7 +146,7 @@ suite('The files in deploy/', () => {
     }
   });
 
-  test('select the job that docs/operations.md configures', () => {
+  test('The files in deploy/ select the job that docs/operations.md configures', () => {
     const [, job = ''] = /job_name: (\w+)/.exec(read('docs/operations.md')) ?? [];
     assert.equal(job, 'curd');
     for (const { where, expression } of ruleQueries()) {
@@ -159,7 +159,7 @@ suite('The files in deploy/', () => {
     }
   });
 
-  test('are mentioned in docs/operations.md', () => {
+  test('The files in deploy/ are mentioned in docs/operations.md', () => {
     for (const name of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
       assert.ok(read('docs/operations.md').includes(`(../deploy/${name})`), name);
     }

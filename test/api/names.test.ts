@@ -17,7 +17,7 @@ onBothEngines('GET /names', (engine) => {
     );
   };
 
-  test('names each kind, also a revoked key, and leaves out what does not exist', async () => {
+  test('GET /names names each kind, also a revoked key, and leaves out what does not exist', async () => {
     const shop = opened();
     const {
       auth: { keys },
@@ -64,7 +64,7 @@ onBothEngines('GET /names', (engine) => {
     });
   });
 
-  test('refuses other kinds, malformed ids, too many, and callers without admin', async () => {
+  test('GET /names refuses other kinds, malformed ids, too many, and callers without admin', async () => {
     const shop = opened();
     const many = Array.from({ length: 101 }, (_, index) => `key:${index + 1}`).join(',');
     for (const of of [

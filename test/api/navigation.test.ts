@@ -23,7 +23,7 @@ onBothEngines('GET /cheeses with facets', (engine) => {
     return shop;
   });
 
-  test('counts for each value the cheeses of the list with that value, under random filters', async () => {
+  test('GET /cheeses with facets counts for each value the cheeses of the list with that value, under random filters', async () => {
     const shop = opened();
     const random = createRandom(17);
     const count = engine === 'sqlite' ? rounds : rounds / 5;
@@ -34,7 +34,7 @@ onBothEngines('GET /cheeses with facets', (engine) => {
     assert.ok(values > 5 * count, 'too few values to test anything');
   });
 
-  test('adds facets to any page, and only where they are requested', async () => {
+  test('GET /cheeses with facets adds facets to any page, and only where they are requested', async () => {
     const shop = opened();
     const first = await get(shop, '/cheeses', { limit: '3', facets: 'organic' });
     assert.deepEqual(Object.keys(first), ['items', 'nextCursor', 'hasMore', 'total', 'facets']);
@@ -52,7 +52,7 @@ onBothEngines('GET /cheeses with facets', (engine) => {
     }
   });
 
-  test('joins spellings of one category under the most frequent one', async () => {
+  test('GET /cheeses with facets joins spellings of one category under the most frequent one', async () => {
     const shop = opened();
     const before = (await get(shop, '/cheeses', { facets: 'category' })).facets.category.values;
     const [first] = before.filter(({ value }: { value: string }) => /^h.rd$/i.test(value));
@@ -77,14 +77,14 @@ onBothEngines('GET /cheeses with facets in a larger catalogue', (engine) => {
     return shop;
   });
 
-  test('returns at most 100 values and how many follow', async () => {
+  test('GET /cheeses with facets in a larger catalogue returns at most 100 values and how many follow', async () => {
     const { tags } = (await get(opened(), '/cheeses', { facets: 'tags' })).facets;
     assert.deepEqual([tags.values.length, tags.more], [100, 21]);
     assert.deepEqual(tags.values[0], { value: 'cow', count: size });
     assert.equal(tags.values[1].count, 18);
   });
 
-  test('returns exact counts for any number of matches under other filters', async () => {
+  test('GET /cheeses with facets in a larger catalogue returns exact counts for any number of matches under other filters', async () => {
     const shop = opened();
     const countsOf = async (query: Query) => {
       const found: Record<string, Facet> = (
@@ -128,7 +128,7 @@ onBothEngines('GET /categories and GET /tags', (engine) => {
       one.cheeses,
     ]);
 
-  test('list names without case and accents, with their cheeses in the requested statuses', async () => {
+  test('GET /categories and GET /tags list names without case and accents, with their cheeses in the requested statuses', async () => {
     const sorted = ['Brie', 'bries', 'Émmental', 'emmental', 'Œuf', 'Zola'];
     assert.deepEqual(
       await listed('/categories'),
@@ -153,7 +153,7 @@ onBothEngines('GET /categories and GET /tags', (engine) => {
     assert.deepEqual(await listed('/categories', { q: 'g', empty: 'true' }), [['Gone', 0]]);
   });
 
-  test('continue by cursor with exact totals, a Link and the ETag of the catalogue', async () => {
+  test('GET /categories and GET /tags continue by cursor with exact totals, a Link and the ETag of the catalogue', async () => {
     const shop = opened();
     for (const [path, total] of [
       ['/categories', 6],
@@ -181,7 +181,7 @@ onBothEngines('GET /categories and GET /tags', (engine) => {
     }
   });
 
-  test('return 400 for a parameter that is not valid and a cursor of another list', async () => {
+  test('GET /categories and GET /tags return 400 for a parameter that is not valid and a cursor of another list', async () => {
     const shop = opened();
     const { nextCursor } = await get(shop, '/tags', { limit: '1', status: 'available' });
     const refused = `q= limit=0 limit=101 empty= empty=1 status= status=gone cursor= cursor=x q=a&q=b`.split(

@@ -40,7 +40,7 @@ async function openWithNotes(t: Parameters<typeof openShop>[0], engine: 'sqlite'
 onBothEngines('Notes', (engine) => {
   const opened = shared((t) => openWithNotes(t, engine));
 
-  test('are added with author and time, listed from the newest in pages, and deleted', async () => {
+  test('Notes are added with author and time, listed from the newest in pages, and deleted', async () => {
     const { shop, newCustomer, place, add, list, texts } = opened();
     const customer = await newCustomer();
     for (const path of [await place(customer.headers), `/v2/customers/${customer.id}/notes`]) {
@@ -67,7 +67,7 @@ onBothEngines('Notes', (engine) => {
     }
   });
 
-  test('of staff with the scope admin name the customer who wrote them', async () => {
+  test('Notes of staff with the scope admin name the customer who wrote them', async () => {
     const { shop, place } = opened();
     const client = await newClient(shop);
     const staff = await newCustomer(shop, 'staff', 'staff');
@@ -78,7 +78,7 @@ onBothEngines('Notes', (engine) => {
     assert.match(json.author, new RegExp(`^client:.*/customer:${staff}$`));
   });
 
-  test('are refused where the text is empty or too long, or the subject is unknown', async () => {
+  test('Notes are refused where the text is empty or too long, or the subject is unknown', async () => {
     const { place, add, list, texts } = opened();
     const path = await place();
     for (const text of ['', ' \n', 'x'.repeat(2001), 'a\u0000b', 7, null]) {
@@ -98,7 +98,7 @@ onBothEngines('Notes', (engine) => {
     assertError(await list(`${path}?cursor=x`), 400, 'bad_request');
   });
 
-  test('are never shown to customers, and written by none', async () => {
+  test('Notes are never shown to customers, and written by none', async () => {
     const { shop, newCustomer, place, add } = opened();
     const { id, username, headers } = await newCustomer();
     const order = await place(headers);
@@ -125,7 +125,7 @@ onBothEngines('Notes', (engine) => {
     );
   });
 
-  test('are deleted with their customer, and those of others are not', async () => {
+  test('Notes are deleted with their customer, and those of others are not', async () => {
     const { shop, newCustomer, place, add, texts } = opened();
     const [ada, bob] = [await newCustomer(), await newCustomer()];
     const [adas, bobs] = [await place(ada.headers), await place(bob.headers)];
@@ -142,7 +142,7 @@ onBothEngines('Notes', (engine) => {
     assert.deepEqual(await shop.app.database.all(left), []);
   });
 
-  test(`are ${notesMax} at most, also when they are added at the same time`, async () => {
+  test(`Notes are ${notesMax} at most, also when they are added at the same time`, async () => {
     const { shop, newCustomer, add, place } = opened();
     const { id } = await newCustomer();
     await shop.app.database.run(sql`
@@ -156,7 +156,7 @@ onBothEngines('Notes', (engine) => {
     assert.equal((await add(await place(), 'x')).status, 201);
   });
 
-  test('are added once with an Idempotency-Key, and not at all in a dry run', async () => {
+  test('Notes are added once with an Idempotency-Key, and not at all in a dry run', async () => {
     const { place, add, texts } = opened();
     const path = await place();
     const once = { 'idempotency-key': path };

@@ -44,7 +44,7 @@ const statusOf = async (shop: Shop, id: number): Promise<string> =>
 onBothEngines('A request that acts for a customer', (engine) => {
   const opened = shared((t) => openWithOrders(t, engine));
 
-  test('lists, reads and cancels the orders of that customer and no others', async () => {
+  test('A request that acts for a customer lists, reads and cancels the orders of that customer and no others', async () => {
     const { shop, sessions, key, ada, client, place } = opened();
     const orders = { ada: await place(sessions.ada), bob: await place(sessions.bob), key: await place() };
     const adas = [orders.ada];
@@ -84,7 +84,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     );
   });
 
-  test('cannot use the cursor of a longer list to reach other orders', async () => {
+  test('A request that acts for a customer cannot use the cursor of a longer list to reach other orders', async () => {
     const { shop, sessions, key, place } = opened();
     const [own] = [await place(sessions.ada), await place(sessions.bob), await place()];
     const { json } = await shop.request('GET', '/v2/store/orders?limit=1', { as: key });
@@ -101,7 +101,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     }
   });
 
-  test('cannot approve, ship or deliver, not even its own order, nor replay that', async () => {
+  test('A request that acts for a customer cannot approve, ship or deliver, not even its own order, nor replay that', async () => {
     const { shop, sessions, ada, client, place } = opened();
     const id = await place(sessions.ada);
     const token = bearer(await newToken(shop, { client, customer: ada, scope: 'read:orders' }));
@@ -121,7 +121,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     assert.equal(await statusOf(shop, id), 'delivered');
   });
 
-  test('reaches all orders when the other credential is the token of an admin or a client', async () => {
+  test('A request that acts for a customer reaches all orders when the other credential is the token of an admin or a client', async () => {
     const { shop, sessions, bob, client, key, place } = opened();
     await approve(shop, client, bob);
     const [own, other] = [await place(sessions.bob), await place(sessions.ada)];
@@ -139,7 +139,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     assert.equal((await shop.request('POST', `/v2/store/order/${other}/approve`, approved)).status, 200);
   });
 
-  test('needs the key: a session alone is 403 on every path under /store', async () => {
+  test('A request that acts for a customer needs the key: a session alone is 403 on every path under /store', async () => {
     const { shop, sessions, place } = opened();
     const id = await place(sessions.ada);
     const routes = shop.app.routes.filter(({ path }) => path.startsWith('/store'));

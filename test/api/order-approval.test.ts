@@ -62,7 +62,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
 }
 
 onBothEngines('The worker that approves orders', (engine) => {
-  test('approves an order when CURD_APPROVAL_DELAY is over, and not before', async (t) => {
+  test('The worker that approves orders approves an order when CURD_APPROVAL_DELAY is over, and not before', async (t) => {
     const settings = { CURD_APPROVAL_DELAY: '7s' };
     const { shop, clock, cheese, place, statusOf, countJobs } = await openStore(t, { engine, settings });
     const comte = await cheese('Comté');
@@ -94,7 +94,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.equal((await shop.request('GET', url, { as: shop.reader })).headers.etag, '"2"');
   });
 
-  test('cancels an order whose cheese is no longer available, and names the cheese', async (t) => {
+  test('The worker that approves orders cancels an order whose cheese is no longer available, and names the cheese', async (t) => {
     const { shop, clock, cheese, place, statusOf, countJobs } = await openStore(t, { engine });
     const there = await cheese('Abondance');
     const become: [name: string, change: (id: number) => Promise<unknown>][] = [
@@ -128,7 +128,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.equal(await countJobs(), 0);
   });
 
-  test('does not change orders that were cancelled, or approved by an operator', async (t) => {
+  test('The worker that approves orders does not change orders that were cancelled, or approved by an operator', async (t) => {
     const { shop, clock, cheese, place, approve, cancel, stepsOf } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     const approved = await place(comte);
@@ -141,7 +141,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.deepEqual(await stepsOf(cancelled), ['placed', 'cancelled']);
   });
 
-  test('and a concurrent cancellation have one order of events', async (t) => {
+  test('The worker that approves orders and a concurrent cancellation have one order of events', async (t) => {
     const { shop, clock, cheese, place, cancel, stepsOf, statusOf, countJobs } = await openStore(t, {
       engine,
     });
@@ -162,7 +162,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     }
   });
 
-  test('and an operator who approves concurrently approve once', async (t) => {
+  test('The worker that approves orders and an operator who approves concurrently approve once', async (t) => {
     const { shop, clock, cheese, place, approve, stepsOf, countJobs } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     for (let round = 0; round < 5; round += 1) {
@@ -177,7 +177,7 @@ onBothEngines('The worker that approves orders', (engine) => {
 });
 
 onBothEngines('Of concurrent transitions of an order', (engine) => {
-  test('one succeeds, and the others are 409 with the current status', async (t) => {
+  test('Of concurrent transitions of an order, one succeeds, and the others are 409 with the current status', async (t) => {
     const { shop, cheese, place, stepsOf } = await openStore(t, { engine });
     const shops = [shop, await shop.another()];
     const id = await place(await cheese('Comté'));
@@ -192,7 +192,7 @@ onBothEngines('Of concurrent transitions of an order', (engine) => {
     }
   });
 
-  test('either shipping or cancelling succeeds, and the other is refused', async (t) => {
+  test('Of concurrent transitions of an order, either shipping or cancelling succeeds, and the other is refused', async (t) => {
     const { shop, cheese, place, approve, cancel, statusOf, stepsOf } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     for (let round = 0; round < 6; round += 1) {

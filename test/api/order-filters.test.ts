@@ -32,7 +32,7 @@ async function walk(shop: Shop, query: string): Promise<{ ids: number[]; totals:
 }
 
 onBothEngines('GET /store/orders', (engine) => {
-  test('returns exactly the orders that a scan of all orders finds, in both orders', async (t) => {
+  test('GET /store/orders returns exactly the orders that a scan of all orders finds, in both orders', async (t) => {
     const clock = testClock();
     const settings = { CURD_SHIPPING_TIME: '1h' };
     const shop = await openShop(t, { engine, clock, settings });

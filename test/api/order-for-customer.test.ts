@@ -24,7 +24,7 @@ async function openCounter(t: Parameters<typeof openShop>[0], engine: 'sqlite' |
 onBothEngines('POST /store/order with customerId', (engine) => {
   const opened = shared((t) => openCounter(t, engine));
 
-  test('places an order that is the customer’s, and names the operator', async () => {
+  test('POST /store/order with customerId places an order that is the customer’s, and names the operator', async () => {
     const { shop, ada, session, place, listOf } = opened();
     const placed = await place(ada);
     assert.equal(placed.status, 201, placed.text);
@@ -44,7 +44,7 @@ onBothEngines('POST /store/order with customerId', (engine) => {
     assert.equal((await shop.request('DELETE', own, { headers: session })).status, 204);
   });
 
-  test('is 403 without the scope admin and beside the credential of a customer', async () => {
+  test('POST /store/order with customerId is 403 without the scope admin and beside the credential of a customer', async () => {
     const { shop, ada, session, place, listOf } = opened();
     const before = await listOf(session);
     const seller = await shop.createKey({ scopes: ['write:orders'] });
@@ -59,7 +59,7 @@ onBothEngines('POST /store/order with customerId', (engine) => {
     assert.deepEqual(await listOf(session), before);
   });
 
-  test('is 404 for an unknown customer, and 422 for what is no id', async () => {
+  test('POST /store/order with customerId is 404 for an unknown customer, and 422 for what is no id', async () => {
     const { place } = opened();
     assertError(await place(999_999), 404, 'not_found');
     for (const invalid of ['0', '-1', 'ada', '1.5', '', '9007199254740993']) {
@@ -67,7 +67,7 @@ onBothEngines('POST /store/order with customerId', (engine) => {
     }
   });
 
-  test('is a quote in a dry run, and replayed for its key from an encrypted response', async () => {
+  test('POST /store/order with customerId is a quote in a dry run, and replayed for its key from an encrypted response', async () => {
     const { shop, ada, session, place, listOf } = opened();
     const before = await listOf(session);
     const quote = await place(ada, { headers: { 'dry-run': 'true' } });

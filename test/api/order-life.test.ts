@@ -100,7 +100,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
 
 onBothEngines('An order', (engine) => {
   for (const from of orderStatuses) {
-    test(`that is ${from} accepts the allowed transitions and refuses all others`, async (t) => {
+    test(`An order that is ${from} accepts the allowed transitions and refuses all others`, async (t) => {
       const { clock, reach, take, read, timeline, stored } = await openStore(t, { engine });
       for (const verb of verbs) {
         const id = await reach(from);
@@ -139,7 +139,7 @@ onBothEngines('An order', (engine) => {
     });
   }
 
-  test('has no job once it is approved or cancelled, and reserves no cheese once it is closed', async (t) => {
+  test('An order has no job once it is approved or cancelled, and reserves no cheese once it is closed', async (t) => {
     const { shop, reach } = await openStore(t, { engine });
     const ids = new Map<OrderStatus, number>();
     for (const status of orderStatuses) {
@@ -160,7 +160,7 @@ onBothEngines('An order', (engine) => {
     );
   });
 
-  test('has no shipDate when placed, an estimate when approved, and the time of shipping afterwards', async (t) => {
+  test('An order has no shipDate when placed, an estimate when approved, and the time of shipping afterwards', async (t) => {
     const settings = { CURD_SHIPPING_TIME: '3d' };
     const { clock, reach, take, read } = await openStore(t, { engine, settings });
     const id = await reach();
@@ -180,7 +180,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await read(other)).json.shipDate, null);
   });
 
-  test('returns 304 for the current version, and 200 after a transition', async (t) => {
+  test('An order returns 304 for the current version, and 200 after a transition', async (t) => {
     const { shop, reach, take, read } = await openStore(t, { engine });
     const id = await reach();
     const tag = (await read(id)).headers.etag ?? '';
@@ -191,7 +191,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await shop.request('GET', `/v2/store/order/${id}`, known)).status, 200);
   });
 
-  test('has a timeline of its transitions with time, actor and reason', async (t) => {
+  test('An order has a timeline of its transitions with time, actor and reason', async (t) => {
     const { shop, clock, reach, take, timeline } = await openStore(t, { engine });
     const id = await reach();
     for (const verb of ['approve', 'ship', 'deliver'] as const) {
@@ -213,7 +213,7 @@ onBothEngines('An order', (engine) => {
     ]);
   });
 
-  test('is not approved and not changed while a cheese is not available', async (t) => {
+  test('An order is not approved and not changed while a cheese is not available', async (t) => {
     const { shop, cheeseId, reach, take, stored } = await openStore(t, { engine });
     const id = await reach();
     const before = await stored(id);
@@ -230,7 +230,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await take('approve', id)).status, 200);
   });
 
-  test('is replayed by its Idempotency-Key, and changes once', async (t) => {
+  test('An order is replayed by its Idempotency-Key, and changes once', async (t) => {
     const { reach, take, timeline } = await openStore(t, { engine });
     const id = await reach();
     const first: TestResponse[] = [];
@@ -249,7 +249,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await timeline(id)).length, 4);
   });
 
-  test('is 404 for every operation when the id is not valid', async (t) => {
+  test('An order is 404 for every operation when the id is not valid', async (t) => {
     const { shop, take } = await openStore(t, { engine });
     const ids = [
       'abc',

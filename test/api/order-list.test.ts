@@ -56,7 +56,7 @@ async function assertRefused(shop: Shop, query: string, names: string): Promise<
 }
 
 onBothEngines('GET /store/orders', (engine) => {
-  test('lists every order except test orders, newest first, with the same bodies as GET by id', async (t) => {
+  test('GET /store/orders lists every order except test orders, newest first, with the same bodies as GET by id', async (t) => {
     const shop = await openShop(t, { engine });
     assert.deepEqual(await page(shop), { ids: [], total: 0, cursor: null, link: undefined });
     await restoreTestOrders(shop.app.contextOf('system'));
@@ -72,7 +72,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('pages through each order once while new orders are placed', async (t) => {
+  test('GET /store/orders pages through each order once while new orders are placed', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 9);
     const seen: number[] = [];
@@ -99,7 +99,7 @@ onBothEngines('GET /store/orders', (engine) => {
     );
   });
 
-  test('accepts limits of 1 to 100; the default is 20', async (t) => {
+  test('GET /store/orders accepts limits of 1 to 100; the default is 20', async (t) => {
     const shop = await openShop(t, { engine });
     await placeSome(shop, 21);
     assert.deepEqual((await page(shop)).ids.length, 20);
@@ -111,7 +111,7 @@ onBothEngines('GET /store/orders', (engine) => {
     await assertRefused(shop, 'limit=1&limit=1', 'limit');
   });
 
-  test('filters by one or several statuses', async (t) => {
+  test('GET /store/orders filters by one or several statuses', async (t) => {
     const shop = await openShop(t, { engine });
     const [placed, approved, cancelled] = await placeSome(shop, 3);
     await shop.request('POST', `/v2/store/order/${approved}/approve`, { as: shop.admin });
@@ -132,7 +132,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('filters by creation time, with any UTC offset', async (t) => {
+  test('GET /store/orders filters by creation time, with any UTC offset', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheeseId = await cheese(shop);
@@ -174,7 +174,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('continues with the filters of the cursor, which may be repeated but not changed', async (t) => {
+  test('GET /store/orders continues with the filters of the cursor, which may be repeated but not changed', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 4);
     await shop.request('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
@@ -200,7 +200,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('sorts by creation time, then id, and continues cursors that have an id alone', async (t) => {
+  test('GET /store/orders sorts by creation time, then id, and continues cursors that have an id alone', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheeseId = await cheese(shop);
@@ -230,7 +230,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('returns 400 for a cursor with an invalid signature', async (t) => {
+  test('GET /store/orders returns 400 for a cursor with an invalid signature', async (t) => {
     const shop = await openShop(t, { engine });
     await placeSome(shop, 2);
     const cursor = (await page(shop, '?limit=1')).cursor ?? '';
@@ -245,7 +245,7 @@ onBothEngines('GET /store/orders', (engine) => {
     await assertRefused(shop, `cursor=${cursor}&cursor=${cursor}`, 'cursor');
   });
 
-  test('returns all orders to any API key, and 401 without a credential', async (t) => {
+  test('GET /store/orders returns all orders to any API key, and 401 without a credential', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 2);
     const stranger = await shop.createKey();
@@ -275,7 +275,7 @@ function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Pri
 const isForbidden = (error: unknown) => error instanceof AppError && error.code === 'forbidden';
 
 onBothEngines('Orders', (engine) => {
-  test('belong to the customer, or the client without a customer, that placed them', async (t) => {
+  test('Orders belong to the customer, or the client without a customer, that placed them', async (t) => {
     const shop = await openShop(t, { engine });
     const {
       orders: { service: orders, reader: orderReader },

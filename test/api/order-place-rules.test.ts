@@ -57,7 +57,7 @@ const orderRows = (shop: Shop) =>
 const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ status }) => status);
 
 onBothEngines('POST /store/order', (engine) => {
-  test('returns 401 without a valid credential, and 403 without write:orders', async (t) => {
+  test('POST /store/order returns 401 without a valid credential, and 403 without write:orders', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -76,7 +76,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await place(shop, shop.admin, id)).status, 201);
   });
 
-  test('assigns the order to the customer whose session is sent with the key', async (t) => {
+  test('POST /store/order assigns the order to the customer whose session is sent with the key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -93,7 +93,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 2);
   });
 
-  test('uses 0 for a missing price, and leaves the approval to an operator', async (t) => {
+  test('POST /store/order uses 0 for a missing price, and leaves the approval to an operator', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const unpriced = await cheese(shop, {});
@@ -124,7 +124,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual([approved.status, approved.json.status], [200, 'approved']);
   });
 
-  test('returns 422 for a cheese without a price when CURD_REQUIRE_PRICE is true', async (t) => {
+  test('POST /store/order returns 422 for a cheese without a price when CURD_REQUIRE_PRICE is true', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_REQUIRE_PRICE: 'true' } });
     const response = await place(shop, shop.admin, await cheese(shop, {}));
     assertError(response, 422, 'validation_error');
@@ -135,7 +135,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }))).status, 201);
   });
 
-  test('returns 429 above CURD_ORDERS_PER_HOUR, until the time in Retry-After', async (t) => {
+  test('POST /store/order returns 429 above CURD_ORDERS_PER_HOUR, until the time in Retry-After', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
@@ -161,7 +161,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 4);
   });
 
-  test('returns 429 above CURD_ORDERS_PER_HOUR for concurrent orders', async (t) => {
+  test('POST /store/order returns 429 above CURD_ORDERS_PER_HOUR for concurrent orders', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -169,7 +169,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 201, ...Array(8).fill(429)]);
   });
 
-  test('places one order for 20 parallel requests with one Idempotency-Key', async (t) => {
+  test('POST /store/order places one order for 20 parallel requests with one Idempotency-Key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -194,7 +194,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 1);
   });
 
-  test('separates the Idempotency-Keys of the customers of one API key', async (t) => {
+  test('POST /store/order separates the Idempotency-Keys of the customers of one API key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const once = { 'idempotency-key': 'once' };
@@ -209,7 +209,7 @@ onBothEngines('POST /store/order', (engine) => {
     );
   });
 
-  test('accepts no order after its cheese was sold, also for concurrent requests', async (t) => {
+  test('POST /store/order accepts no order after its cheese was sold, also for concurrent requests', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 8; round += 1) {
       const id = await cheese(shop);
@@ -242,7 +242,7 @@ onBothEngines('POST /store/order', (engine) => {
     }
   });
 
-  test('leaves no order of a customer who was deleted concurrently', async (t) => {
+  test('POST /store/order leaves no order of a customer who was deleted concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const id = await cheese(shop);

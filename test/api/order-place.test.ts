@@ -66,7 +66,7 @@ async function stored(shop: Shop): Promise<unknown[]> {
 }
 
 onBothEngines('POST /store/order', (engine) => {
-  test('returns 201 with the order, its Location and its ETag', async (t) => {
+  test('POST /store/order returns 201 with the order, its Location and its ETag', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock() });
     const { place, read, cheeseId, as } = await buyer(shop);
     const name = (await shop.request('GET', `/v2/cheeses/${cheeseId}`, { as })).json.name;
@@ -91,7 +91,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(await stored(shop), [2, 2, 2, 2]);
   });
 
-  test('ignores fields that the server sets', async (t) => {
+  test('POST /store/order ignores fields that the server sets', async (t) => {
     const { place, cheeseId } = await buyer(await openShop(t, { engine }));
     const item = { cheeseId, quantity: 1, cheeseName: 'Gold', pricePerKg: 0.01 };
     const supplied = { id: 4711, status: 'delivered', total: 0.01, shipDate: '2026-01-01T00:00:00.000Z' };
@@ -100,7 +100,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.notEqual(json.items[0].cheeseName, 'Gold');
   });
 
-  test('keeps names and prices when the cheese changes later', async (t) => {
+  test('POST /store/order keeps names and prices when the cheese changes later', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, read, cheeseId } = await buyer(shop);
     const { json } = await place([{ cheeseId, quantity: 2 }]);
@@ -111,7 +111,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual([next.items[0].cheeseName, next.total], ['Renamed', 198]);
   });
 
-  test('accepts 1 to 100 whole kilograms, and returns 422 for other quantities', async (t) => {
+  test('POST /store/order accepts 1 to 100 whole kilograms, and returns 422 for other quantities', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId, as } = await buyer(shop);
     for (const quantity of [1, 100]) {
@@ -127,7 +127,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(await stored(shop), before);
   });
 
-  test('accepts 1 to 100 lines, several of which may be of one cheese', async (t) => {
+  test('POST /store/order accepts 1 to 100 lines, several of which may be of one cheese', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId } = await buyer(shop);
     const line = { cheeseId, quantity: 1 };
@@ -147,7 +147,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(await stored(shop), [2, 2, 2, 2]);
   });
 
-  test('returns 422 naming every line whose cheese is not available, and stores nothing', async (t) => {
+  test('POST /store/order returns 422 naming every line whose cheese is not available, and stores nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId } = await buyer(shop);
     const pending = await cheese(shop, { status: 'pending' });
@@ -163,7 +163,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(await stored(shop), [0, 0, 0, 0]);
   });
 
-  test('returns 422 for ids above 2^53, which are never rounded to another id', async (t) => {
+  test('POST /store/order returns 422 for ids above 2^53, which are never rounded to another id', async (t) => {
     const shop = await openShop(t, { engine });
     const { as } = await buyer(shop);
     for (const id of ['9007199254740993', '9223372036854775807', '18446744073709551616', '1e300']) {
@@ -172,7 +172,7 @@ onBothEngines('POST /store/order', (engine) => {
     }
   });
 
-  test('accepts the maximum length of every field of a shipping address, and returns 422 above it', async (t) => {
+  test('POST /store/order accepts the maximum length of every field of a shipping address, and returns 422 above it', async (t) => {
     const { send } = await buyer(await openShop(t, { engine }));
     const good: [field: string, sent: unknown[]][] = [
       ['street', ['x', '🧀'.repeat(200), ' Gasse 1 ', '%_"\\\'']],
@@ -206,7 +206,7 @@ onBothEngines('POST /store/order', (engine) => {
     }
   });
 
-  test('stores notes of up to 1000 characters unchanged', async (t) => {
+  test('POST /store/order stores notes of up to 1000 characters unchanged', async (t) => {
     const { send, read } = await buyer(await openShop(t, { engine }));
     for (const notes of [null, '', 'Ring twice\r\n\tthen wait\n', '🧀'.repeat(1000)]) {
       const { json } = await send(bern, { notes });
@@ -218,7 +218,7 @@ onBothEngines('POST /store/order', (engine) => {
     }
   });
 
-  test('returns 422 with all validation errors, in the order of the schema', async (t) => {
+  test('POST /store/order returns 422 with all validation errors, in the order of the schema', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId } = await buyer(shop);
     const response = await place([{ quantity: 0, cheeseId: 'x' }, { cheeseId }], {
@@ -238,7 +238,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual(await stored(shop), [0, 0, 0, 0]);
   });
 
-  test('returns 422 for unknown fields only with strict handling', async (t) => {
+  test('POST /store/order returns 422 for unknown fields only with strict handling', async (t) => {
     const { place, cheeseId } = await buyer(await openShop(t, { engine }));
     const items = [{ cheeseId, quantity: 1, colour: 1 }];
     const odd = { shippingAddress: { ...bern, planet: 'Earth' }, gift: true };
@@ -249,7 +249,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal(fine.status, 201);
   });
 
-  test('computes exact sums and rounds once, half a cent up', async (t) => {
+  test('POST /store/order computes exact sums and rounds once, half a cent up', async (t) => {
     const shop = await openShop(t, { engine });
     const { place } = await buyer(shop);
     const sums: [lines: [price: number, quantity: number][], total: number][] = [

@@ -110,7 +110,7 @@ const lists: [filters: OrderFilters, page: string, total?: string][] = [
 ];
 
 onBothEngines('Lists of orders', (engine) => {
-  test('read one index in the order of the page, and count whole days from counts', async (t) => {
+  test('Lists of orders read one index in the order of the page, and count whole days from counts', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop);
     const { database } = shop.app;

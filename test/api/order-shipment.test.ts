@@ -43,7 +43,7 @@ async function openStore(t: Parameters<typeof openShop>[0], engine: 'sqlite' | '
 onBothEngines('The shipment of an order', (engine) => {
   const opened = shared((t) => openStore(t, engine));
 
-  test('is stated by the request that ships it, and shown by the timeline', async () => {
+  test('The shipment of an order is stated by the request that ships it, and shown by the timeline', async () => {
     const { place, move, read, timeline } = opened();
     const id = await place();
     assert.deepEqual((await read(id)).json, { shippedAt: null, ...nothing });
@@ -65,7 +65,7 @@ onBothEngines('The shipment of an order', (engine) => {
     );
   });
 
-  test('is empty where the body is left out, empty or null', async () => {
+  test('The shipment of an order is empty where the body is left out, empty or null', async () => {
     const { place, move, read, timeline } = opened();
     for (const body of [undefined, {}, nothing]) {
       const id = await place();
@@ -76,7 +76,7 @@ onBothEngines('The shipment of an order', (engine) => {
     }
   });
 
-  test('can be changed until the delivery, with If-Match, and the event has no text of it', async () => {
+  test('The shipment of an order can be changed until the delivery, with If-Match, and the event has no text of it', async () => {
     const { shop, place, move, read, replace } = opened();
     const id = await place();
     assertError(await replace(id, tracking), 409, 'conflict');
@@ -101,7 +101,7 @@ onBothEngines('The shipment of an order', (engine) => {
     );
   });
 
-  test('refuses what is too long or not https, and then ships nothing', async () => {
+  test('The shipment of an order refuses what is too long or not https, and then ships nothing', async () => {
     const { place, move, read, replace } = opened();
     const id = await place();
     await move(id, 'approve');
@@ -129,7 +129,7 @@ onBothEngines('The shipment of an order', (engine) => {
     assertError(await replace(999_999, tracking), 404, 'not_found');
   });
 
-  test('is in no dry run, and replayed once', async () => {
+  test('The shipment of an order is in no dry run, and replayed once', async () => {
     const { place, move, read } = opened();
     const id = await place();
     await move(id, 'approve');
@@ -141,7 +141,7 @@ onBothEngines('The shipment of an order', (engine) => {
     assertFields(await move(id, 'ship', { carrier: 'Other' }, once), ['']);
   });
 
-  test('is read by its customer only, changed by no customer, and deleted with the customer', async () => {
+  test('The shipment of an order is read by its customer only, changed by no customer, and deleted with the customer', async () => {
     const { shop, place, move, read, replace } = opened();
     const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
     const bearer = async (id: number) => ({ authorization: `Bearer ${await newSession(shop, id)}` });
@@ -175,7 +175,7 @@ onBothEngines('The shipment of an order', (engine) => {
     assert.equal((await replace(id, { carrier: 'Courier' })).status, 200);
   });
 
-  test('of a test order is restored', async () => {
+  test('The shipment of a test order is restored', async () => {
     const { shop, move, read, replace } = opened();
     assert.equal((await replace(5, tracking)).status, 200);
     assert.equal((await move(3, 'ship', tracking)).status, 200);

@@ -65,7 +65,7 @@ async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | '
 }
 
 onBothEngines('Test orders', (engine) => {
-  test('are two of each status, with matching timelines and a shipDate once approved', async (t) => {
+  test('Test orders are two of each status, with matching timelines and a shipDate once approved', async (t) => {
     const { snapshot } = await openTests(t, engine);
     const all = await snapshot();
     assert.deepEqual(
@@ -78,7 +78,7 @@ onBothEngines('Test orders', (engine) => {
     }
   });
 
-  test('return every status that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
+  test('Test orders return every status that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
     const { take } = await openTests(t, engine);
     const responses: number[] = [];
     for (const id of ids) {
@@ -90,7 +90,7 @@ onBothEngines('Test orders', (engine) => {
     );
   });
 
-  test('change by requests only, and are never approved automatically', async (t) => {
+  test('Test orders change by requests only, and are never approved automatically', async (t) => {
     const { shop, clock, snapshot, take } = await openTests(t, engine);
     const before = await snapshot();
     clock.advance(365 * 24 * 60 * 60_000);
@@ -107,7 +107,7 @@ onBothEngines('Test orders', (engine) => {
     );
   });
 
-  test('are restored by the next start, with their timelines', async (t) => {
+  test('Test orders are restored by the next start, with their timelines', async (t) => {
     const { shop, restore, snapshot, take } = await openTests(t, engine);
     const before = await snapshot();
     const tagOf = async (id: number) =>
@@ -128,7 +128,7 @@ onBothEngines('Test orders', (engine) => {
     assert.equal(rows?.n, 0);
   });
 
-  test('are written by a start only if they were changed', async (t) => {
+  test('Test orders are written by a start only if they were changed', async (t) => {
     const { shop, restore, take } = await openTests(t, engine);
     const { database } = shop.app;
     const rows = async (query: Statement) =>
@@ -172,7 +172,7 @@ onBothEngines('Test orders', (engine) => {
     assert.equal((await stored()).orders.length, 10);
   });
 
-  test('are in no list, and leave the first id of a real order at 11', async (t) => {
+  test('Test orders are in no list, and leave the first id of a real order at 11', async (t) => {
     const { shop } = await openTests(t, engine);
     for (const query of [
       '',
@@ -193,7 +193,7 @@ onBothEngines('Test orders', (engine) => {
     assert.equal(order.json.id, 11);
   });
 
-  test('have cheeses that do not exist, and prevent no deletion of a cheese', async (t) => {
+  test('Test orders have cheeses that do not exist, and prevent no deletion of a cheese', async (t) => {
     const { shop } = await openTests(t, engine);
     const { json } = await shop.request('GET', '/v2/store/order/3', { as: shop.reader });
     assert.equal(json.total, 67);
@@ -226,7 +226,7 @@ suite('A server that was started', { concurrency: 3 }, () => {
     ['production', { CURD_SECRET: secret, CURD_PUBLIC_URL: 'https://cheese.example' }, 404],
   ];
   for (const [environment, more, status] of environments) {
-    test(`in ${environment} ${status === 200 ? 'has' : 'has no'} test orders`, async (t) => {
+    test(`A server that was started in ${environment} ${status === 200 ? 'has' : 'has no'} test orders`, async (t) => {
       const shop = await freshShop(t, { CURD_ENVIRONMENT: environment, ...more });
       const { url } = await serve(t, shop);
       await curdJson(shop, 'accounts', 'create', 'shop');

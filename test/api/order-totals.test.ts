@@ -48,7 +48,7 @@ async function newCheese(shop: Shop, body: object): Promise<number> {
 }
 
 onBothEngines('Lists of orders', (engine) => {
-  test('and their totals are those of a model after each of many random changes', async (t) => {
+  test('Lists of orders and their totals are those of a model after each of many random changes', async (t) => {
     const clock = testClock(Date.parse('2026-06-01T22:00:00.000Z'));
     const settings = { CURD_ORDERS_PER_HOUR: 'off' };
     const shop = await openShop(t, { engine, clock, settings });

@@ -27,7 +27,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
   const waitFor = (shop: Shop, as: string, url: string, etag: string, seconds: number) =>
     shop.request('GET', `${url}?wait=${seconds}`, { as, headers: { 'if-none-match': etag } });
 
-  test('returns the order when it changes', async () => {
+  test('GET /store/order/{orderId} with wait returns the order when it changes', async () => {
     const { shop } = opened();
     const { url, etag, orderer } = await place();
     const waiting = waitFor(shop, orderer, url, etag, 25);
@@ -37,7 +37,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
     assert.notEqual(headers.etag, etag);
   });
 
-  test('returns 304 when the time is over, and at once without If-None-Match or with another ETag', async () => {
+  test('GET /store/order/{orderId} with wait returns 304 when the time is over, and at once without a current If-None-Match', async () => {
     const { shop } = opened();
     const { url, etag, orderer } = await place();
     assert.equal((await waitFor(shop, orderer, url, etag, 1)).status, 304);
@@ -47,7 +47,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
     assert.ok(performance.now() - before < 15_000);
   });
 
-  test('returns a test order when it changes, which has no event in the log', async () => {
+  test('GET /store/order/{orderId} with wait returns a test order when it changes, which has no event in the log', async () => {
     const { shop, orderer } = opened();
     const { headers, json } = await shop.request('GET', '/v2/store/order/1', { as: orderer });
     assert.equal(json.status, 'placed');
@@ -56,7 +56,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
     assert.equal((await waiting).json.status, 'approved');
   });
 
-  test('is refused above 30 seconds and for an unknown order', async () => {
+  test('GET /store/order/{orderId} with wait is refused above 30 seconds and for an unknown order', async () => {
     const { shop, orderer } = opened();
     const { url } = await place();
     for (const wait of ['31', '-1', 'abc', '']) {
@@ -66,7 +66,7 @@ onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
     assertError(await waitFor(shop, orderer, '/v2/store/order/999', '"1"', 20), 404, 'not_found');
   });
 
-  test('ends with 401 when the key is revoked meanwhile', async () => {
+  test('GET /store/order/{orderId} with wait ends with 401 when the key is revoked meanwhile', async () => {
     const { shop } = opened();
     const { url, etag } = await place();
     const key = await shop.createKey();

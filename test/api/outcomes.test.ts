@@ -32,7 +32,7 @@ const lookUp = (shop: Shop, key: string, as = shop.writer, headers = {}): Promis
 onBothEngines('GET /idempotency/{key}', (engine) => {
   const open = shared((t) => openShop(t, { engine }));
 
-  test('returns the stored response byte for byte, to its caller only', async () => {
+  test('GET /idempotency/{key} returns the stored response byte for byte, to its caller only', async () => {
     const shop = open();
     const first = await create(shop, 'made', 'Made');
     const found = await lookUp(shop, 'made');
@@ -59,7 +59,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     assertError(await shop.request('GET', '/v2/idempotency/made'), 401, 'unauthorized');
   });
 
-  test('does not know a request that failed, and lists each path of a key, the newest first', async () => {
+  test('GET /idempotency/{key} does not know a request that failed, and lists each path of a key, the newest first', async () => {
     const shop = open();
     assertFields(await create(shop, 'twice', ''), ['name']);
     assertError(await lookUp(shop, 'twice'), 404, 'not_found');
@@ -78,7 +78,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     );
   });
 
-  test('finds what was sent with a key and a session with both of them', async () => {
+  test('GET /idempotency/{key} finds what was sent with a key and a session with both of them', async () => {
     const shop = open();
     const as = await shop.createKey({ scopes: ['write:orders'] });
     const { json } = await create(shop, 'for-the-order', 'Ordered');
@@ -93,7 +93,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     assertError(await lookUp(shop, 'ordered', as), 404, 'not_found');
   });
 
-  test('shows a created API key once more to its creator, and a partly failed batch', async () => {
+  test('GET /idempotency/{key} shows a created API key once more to its creator, and a partly failed batch', async () => {
     const shop = open();
     const headers = { 'idempotency-key': 'secret' };
     const made = await shop.request('POST', '/v2/api-keys', {
@@ -120,7 +120,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     assert.deepEqual([item.body.created.length, item.body.errors.length], [1, 1]);
   });
 
-  test('shows the same request to parallel duplicates, and it is running or done', async (t) => {
+  test('GET /idempotency/{key} shows the same request to parallel duplicates, and it is running or done', async (t) => {
     const shop = open();
     const other = engine === 'sqlite' ? shop : await shop.another();
     const sent = Array.from({ length: 20 }, () => create(shop, 'parallel', 'Parallel'));
@@ -144,7 +144,7 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
 });
 
 suite('GET /idempotency/{key}', () => {
-  test('says running while the first request runs', async (t) => {
+  test('GET /idempotency/{key} says running while the first request runs', async (t) => {
     const shop = await openShop(t, {});
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -172,7 +172,7 @@ suite('GET /idempotency/{key}', () => {
     assert.equal((await lookUp(shop, 'slow')).json.items[0].state, 'done');
   });
 
-  test('finds the outcome of a request whose connection was cut after the commit', async (t) => {
+  test('GET /idempotency/{key} finds the outcome of a request whose connection was cut after the commit', async (t) => {
     const shop = await openListeningShop(t);
     const cut = new AbortController();
     const { database } = shop.app;
@@ -191,7 +191,7 @@ suite('GET /idempotency/{key}', () => {
     assert.deepEqual(found.json.items[0].body, repeated.json);
   });
 
-  test('is 404 after 24 hours, and purges delete expired responses in slices', async (t) => {
+  test('GET /idempotency/{key} is 404 after 24 hours, and purges delete expired responses in slices', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     await create(shop, 'kept', 'Kept');
@@ -222,7 +222,7 @@ suite('GET /idempotency/{key}', () => {
     assert.equal(again.status, 201);
   });
 
-  test('accepts every key that the header accepts, and refuses longer ones', async (t) => {
+  test('GET /idempotency/{key} accepts every key that the header accepts, and refuses longer ones', async (t) => {
     const shop = await openShop(t);
     const keys: [header: string, key: string][] = [
       ['x'.repeat(255), 'x'.repeat(255)],
@@ -243,7 +243,7 @@ suite('GET /idempotency/{key}', () => {
     }
   });
 
-  test('says sealed after a change of CURD_SECRET, where the response was encrypted', async (t) => {
+  test('GET /idempotency/{key} says sealed after a change of CURD_SECRET, where the response was encrypted', async (t) => {
     const shop = await openShop(t);
     const created = await shop.request('POST', '/v2/webhook-endpoints', {
       as: shop.admin,

@@ -116,7 +116,7 @@ const anyLimits = fc.record({
 const runsOf = (engine: Engine) => ({ numRuns: engine === 'sqlite' ? 8 : 4 });
 
 onBothEngines('The limits of a plan', (engine) => {
-  test('are exact on one server, also across restarts', async (t) => {
+  test('The limits of a plan are exact on one server, also across restarts', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, fc.nat(minuteMs), async (limits, steps, phase) => {
       const clock = testClock(start + phase);
@@ -158,7 +158,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('are never exceeded by two servers together, despite crashes and changes of plan', async (t) => {
+  test('The limits of a plan are never exceeded by two servers together, despite crashes and changes of plan', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anyLimits, anySteps, async (first, second, steps) => {
       const clock = testClock();
@@ -211,7 +211,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('do not count requests that they refuse', async (t) => {
+  test('The limits of a plan do not count requests that they refuse', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, async (limits, steps) => {
       const passed = async (repetitions: number) => {
@@ -239,7 +239,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('permit a request after Retry-After', async (t) => {
+  test('The limits of a plan permit a request after Retry-After', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, async (limits, steps) => {
       const clock = testClock();
@@ -259,7 +259,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('permit a request after Retry-After, also after a change to a smaller plan', async (t) => {
+  test('The limits of a plan permit a request after Retry-After, also after a change to a smaller plan', async (t) => {
     const clock = testClock();
     const plans = { large: { perHour: 200, burst: 500 }, small: { perHour: 100, burst: 500 } };
     const server = startServer(await freshDatabase(t, engine), clock, plans);
@@ -275,7 +275,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(typeof (await call(server, 0, 'small')), 'object', `after ${seconds} s`);
   });
 
-  test('permit 95 of 100 requests at an even rate, on two servers that restart', async (t) => {
+  test('The limits of a plan permit 95 of 100 requests at an even rate, on two servers that restart', async (t) => {
     const database = await freshDatabase(t, engine);
     for (const perHour of [100, 300]) {
       const plans = { only: { perHour, burst: 10 } };
@@ -295,7 +295,7 @@ onBothEngines('The limits of a plan', (engine) => {
     }
   });
 
-  test('return unused leases, also to a caller with few requests', async (t) => {
+  test('The limits of a plan return unused leases, also to a caller with few requests', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 1000, burst: 10 } });
     let remaining: number | undefined;
@@ -310,7 +310,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(remaining, 990);
   });
 
-  test('apply in every second while other accounts send requests', async (t) => {
+  test('The limits of a plan apply in every second while other accounts send requests', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: null, burst: 10 } });
     for (let second = 0; second < 6; second += 1) {
@@ -324,7 +324,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await call(server, 0), 1, 'an eleventh call within a second');
   });
 
-  test('are exact when a refunded request was counted in the minute before', async (t) => {
+  test('The limits of a plan are exact when a refunded request was counted in the minute before', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 2, burst: 10 } });
     clock.advance(minuteMs - 1);
@@ -344,7 +344,7 @@ onBothEngines('The limits of a plan', (engine) => {
     }
   });
 
-  test('are exact when requests of two minutes are refunded at the same time', async (t) => {
+  test('The limits of a plan are exact when requests of two minutes are refunded at the same time', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 3, burst: 10 } });
     const slow = await call(server, 0);

@@ -86,7 +86,7 @@ async function logIn(shop: Shop, username: string): Promise<string> {
 }
 
 onBothEngines('The limits of a plan', (engine) => {
-  test('are in the headers of every response to a valid credential, with any status', async (t) => {
+  test('The limits of a plan are in the headers of every response to a valid credential, with any status', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const as = account.keys[0];
     const made = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
@@ -119,7 +119,7 @@ onBothEngines('The limits of a plan', (engine) => {
     );
   });
 
-  test('are 10 a second and 100 an hour on the plan free', async (t) => {
+  test('The limits of a plan are 10 a second and 100 an hour on the plan free', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const [key] = account.keys;
     for (let second = 0; second < 10; second += 1) {
@@ -143,7 +143,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, key, 11), 10);
   });
 
-  test('permit 100 requests spread over an hour, and refuse the next with Retry-After', async (t) => {
+  test('The limits of a plan permit 100 requests spread over an hour, and refuse the next with Retry-After', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     for (let one = 0; one < 100; one += 1) {
       assert.equal(await passing(shop, account.keys[0], 1), 1, String(one));
@@ -155,7 +155,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, account.keys[0], 1), 1);
   });
 
-  test('are shared by all API keys and OAuth clients of one account only', async (t) => {
+  test('The limits of a plan are shared by all API keys and OAuth clients of one account only', async (t) => {
     const clock = testClock(Math.floor(Date.now() / minuteMs) * minuteMs);
     const shop = await openListeningShop(t, { engine, clock, settings: asShipped });
     const account = await newAccount(shop, 'free');
@@ -177,7 +177,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, (await newAccount(shop, 'free')).keys[0], 11), 10);
   });
 
-  test('of a customer are those of CURD_SESSION_PLAN, for all sessions together', async (t) => {
+  test('The limits of a plan of a customer are those of CURD_SESSION_PLAN, for all sessions together', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro', { CURD_SESSION_PLAN: 'free' });
     const ada = await logIn(shop, 'ada');
     const bob = await logIn(shop, 'bob');
@@ -197,7 +197,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal((await get(bob)).status, 200);
   });
 
-  test('survive a restart of the server', async (t) => {
+  test('The limits of a plan survive a restart of the server', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const [key] = account.keys;
     const first = await buildApp(shop.config, { clock });
@@ -220,7 +220,7 @@ onBothEngines('The limits of a plan', (engine) => {
     );
   });
 
-  test('lose at most a hundredth of the quota when a server is killed, and never gain', async (t) => {
+  test('The limits of a plan lose at most a hundredth of the quota when a server is killed, and never gain', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     let passed = 0;
     for (let round = 0; round < 13; round += 1) {
@@ -233,7 +233,7 @@ onBothEngines('The limits of a plan', (engine) => {
     refusedFor(await list(shop, account.keys[0]));
   });
 
-  test('change with the plan at the next request, on this server and on another', async (t) => {
+  test('The limits of a plan change with the plan at the next request, on this server and on another', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const other = await shop.another();
     const {
@@ -259,7 +259,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(remainingIn(await list(shop, key), clock).burst, 9);
   });
 
-  test('refund 304 and replays to the hour, and count them in the second', async (t) => {
+  test('The limits of a plan refund 304 and replays to the hour, and count them in the second', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const as = account.keys[0];
     const create = () =>

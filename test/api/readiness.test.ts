@@ -48,7 +48,7 @@ test('A server whose write found the disk full is not ready until a write succee
   assert.equal((await ready(shop)).status, 200);
 });
 
-test('Writes that are committed together with one that found the disk full do not hide it', async (t) => {
+test('Writes that are committed together with one that found the disk full do not hide it from /readyz', async (t) => {
   const shop = await openShop(t);
   await limitGrowth(shop, 5);
   const { database } = shop.app;
@@ -68,7 +68,7 @@ test('Writes that are committed together with one that found the disk full do no
 });
 
 onBothEngines('A server with less free disk space than the setting', (engine) => {
-  test('is not ready, and names the folder', async (t) => {
+  test('A server with less free disk space than the setting is not ready, and names the folder', async (t) => {
     const petabyte = { CURD_MIN_FREE_SPACE: '1000000000' };
     const images = { CURD_IMAGES: `file:${join(await temporaryFolder(t), 'not', 'there', 'yet')}` };
     for (const [settings, full] of [

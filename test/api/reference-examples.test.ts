@@ -79,7 +79,7 @@ const ofConsole = ['signInToConsole', 'signOutOfConsole'];
 const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery', 'previewMail', 'retryMail'];
 
 onBothEngines('The reference', (engine) => {
-  test('has an example for every operation that can be tried without preparation', async (t) => {
+  test('The reference has an example for every operation that can be tried without preparation', async (t) => {
     const shop = await openShop(t, { engine });
     const { app } = shop;
     const context = app.contextOf('test');

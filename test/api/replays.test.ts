@@ -76,7 +76,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
       headers: key('login'),
     });
 
-  test('is replayed with the right password, and counted by the throttle', async (t) => {
+  test('A login with the Idempotency-Key of a successful one is replayed with the right password, and counted by the throttle', async (t) => {
     const { shop, first } = await open(t);
     assertReplayOf(first, await logIn(shop, password));
     for (let failures = 0; failures < 3; failures += 1) {
@@ -87,7 +87,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
     assertError(await logIn(shop, password, { more: 1 }), 429, 'rate_limit_exceeded');
   });
 
-  test('counts as failed where the body differs, even with the right password', async (t) => {
+  test('A login with the Idempotency-Key of a successful one counts as failed for another body, even with the right password', async (t) => {
     const { shop, first } = await open(t);
     for (let failures = 0; failures < 3; failures += 1) {
       assertError(await logIn(shop, password, { more: 1 }), 422, 'validation_error');
@@ -99,7 +99,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
     assert.equal(first.headers['idempotency-replayed'], undefined);
   });
 
-  test('is replayed to parallel requests, which open one session', async (t) => {
+  test('A login with the Idempotency-Key of a successful one is replayed to parallel requests, which open one session', async (t) => {
     const { shop } = await open(t);
     const send = () =>
       shop.request('POST', '/v2/customer/login', {

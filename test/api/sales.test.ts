@@ -143,7 +143,7 @@ onBothEngines('Sales', (engine) => {
     assert.deepEqual(await faults(), []);
   }
 
-  test('are empty with an asOf of null before counting begins', async () => {
+  test('Sales are empty with an asOf of null before counting begins', async () => {
     for (const [part, items] of [
       ['category', []],
       ['country', []],
@@ -154,7 +154,7 @@ onBothEngines('Sales', (engine) => {
     }
   });
 
-  test('of random orders equal a scan of them, with cancellations and deleted customers', async () => {
+  test('Sales of random orders equal a scan of them, with cancellations and deleted customers', async () => {
     const cheeses = [
       await newCheese('Gruyère', 32.55, 'Hard cheese'),
       await newCheese('Sbrinz', 40, 'Hard cheese'),
@@ -204,7 +204,7 @@ onBothEngines('Sales', (engine) => {
     await assertScan();
   });
 
-  test('are the same after they are counted again, and belong to the categories of today', async () => {
+  test('Sales are the same after they are counted again, and belong to the categories of today', async () => {
     const [, sbrinz, , quark] = [...categories.keys()] as [number, number, number, number];
     const body = { category: { name: 'Old cheese' } };
     const moved = await shop().request('PATCH', `/v2/cheeses/${sbrinz}`, { as: shop().writer, body });
@@ -231,7 +231,7 @@ onBothEngines('Sales', (engine) => {
     await assertScan();
   });
 
-  test('have one new customer where several first orders come at the same moment', async () => {
+  test('Sales have one new customer where several first orders come at the same moment', async () => {
     const cheese = await newCheese('Emmental', 10, 'Hard cheese');
     clock.advance(60 * 24 * hourMs);
     await register('eve');
@@ -256,7 +256,7 @@ onBothEngines('Sales', (engine) => {
     assert.deepEqual(await faults(), []);
   });
 
-  test('with an error are found, and repaired by counting again', async () => {
+  test('Sales with an error are found, and repaired by counting again', async () => {
     const { database } = shop().app;
     for (const [damage, example] of [
       [
@@ -278,7 +278,7 @@ onBothEngines('Sales', (engine) => {
 suite('GET /statistics/sales-by-category, -country and -customer', () => {
   const shop = shared((t) => openShop(t));
 
-  test('return 400 for parameters that are not valid, and name the remedy', async () => {
+  test('GET /statistics/sales-by-* return 400 for parameters that are not valid, and name the remedy', async () => {
     for (const part of ['category', 'country', 'customer']) {
       for (const [query, message] of [
         ['', /from/],

@@ -89,7 +89,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
       ({ items }: { items: { cheeseId: number }[] }) => items[0]?.cheeseId === cheeseId,
     );
 
-  test('drop-after places an order and sends nothing; the same key returns it', async () => {
+  test('Sandbox-Simulate: drop-after places an order and sends nothing; the same key returns it', async () => {
     const cheeseId = await createCheese('Lost response');
     const sent = { headers: simulate('drop-after', { 'Idempotency-Key': 'lost-1' }), body: order(cheeseId) };
     assert.deepEqual(await send(shop(), 'POST /v2/store/order', sent), { text: '', end: 'FIN' });
@@ -106,14 +106,14 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.equal((await ordersOf(cheeseId)).length, 1);
   });
 
-  test('drop-before closes the connection and places no order', async () => {
+  test('Sandbox-Simulate: drop-before closes the connection and places no order', async () => {
     const cheeseId = await createCheese('Lost request');
     const sent = { headers: simulate('Drop-Before'), body: order(cheeseId) };
     assert.deepEqual(await send(shop(), 'POST /v2/store/order', sent), { text: '', end: 'FIN' });
     assert.deepEqual(await ordersOf(cheeseId), []);
   });
 
-  test('drop-before ends a connection with FIN while the client still sends its body', async () => {
+  test('Sandbox-Simulate: drop-before ends a connection with FIN while the client still sends its body', async () => {
     const bytes = await send(shop(), 'POST /v2/cheeses', {
       headers: simulate('drop-before', { 'Content-Length': '9000000', 'Content-Type': 'application/json' }),
       body: { name: 'x'.repeat(8_000_000) },
@@ -121,20 +121,20 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.deepEqual(bytes, { text: '', end: 'FIN' });
   });
 
-  test('reset does the request and resets the connection', async () => {
+  test('Sandbox-Simulate: reset does the request and resets the connection', async () => {
     const sent = { headers: simulate('reset'), body: { name: 'Resetfound' } };
     assert.deepEqual(await send(shop(), 'POST /v2/cheeses', sent), { text: '', end: 'ECONNRESET' });
     assert.equal(await namesIn(shop(), 'resetfound'), 1);
   });
 
-  test('drop-after also loses the response to a request that fails', async () => {
+  test('Sandbox-Simulate: drop-after also loses the response to a request that fails', async () => {
     const sent = { headers: simulate('drop-after'), body: { name: '' } };
     assert.deepEqual(await send(shop(), 'POST /v2/cheeses', sent), { text: '', end: 'FIN' });
     const stream = await send(shop(), 'GET /v2/events/stream', { headers: simulate('drop-after') });
     assert.deepEqual(stream, { text: '', end: 'FIN' });
   });
 
-  test('truncate sends the head and half of the body of a list', async () => {
+  test('Sandbox-Simulate: truncate sends the head and half of the body of a list', async () => {
     await createCheese('Halved');
     for (const line of ['GET /v2/cheeses', 'GET /v2/cheeses/999999999']) {
       const { text, end } = await send(shop(), line, {
@@ -149,7 +149,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     }
   });
 
-  test('statuses have the usual body and headers, and change nothing', async () => {
+  test('Statuses of Sandbox-Simulate have the usual body and headers, and change nothing', async () => {
     const before = await namesIn(shop(), 'unmade');
     const headersByStatus: Readonly<Record<number, readonly [string, RegExp]>> = {
       401: ['www-authenticate', /error="invalid_token"/],
@@ -189,7 +189,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.deepEqual(shop().app.http.failures.list(), [], 'simulated failures are none of the server');
   });
 
-  test('a simulated request counts once for the rate limit', async () => {
+  test('A request with Sandbox-Simulate counts once for the rate limit', async () => {
     const key = await shop().createKey({ scopes: ['read:cheeses'] });
     const remaining = async (headers = {}) =>
       Number(
@@ -200,7 +200,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.equal(await remaining(), first - 2);
   });
 
-  test('slow delays a request, alone and before a fault, and no other request', async () => {
+  test('Sandbox-Simulate: slow delays a request, alone and before a fault, and no other request', async () => {
     const begun = performance.now();
     let isOver = false;
     const slow = shop()
@@ -220,7 +220,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assertError(both, 503, 'unavailable');
   });
 
-  test('a credential that is revoked during a delay is refused', async () => {
+  test('A credential that is revoked during a delay by Sandbox-Simulate is refused', async () => {
     const { keys } = shop().app.auth;
     const account = await keys.createAccount(shop().app.contextOf('test'), `revoked-${engine}`);
     const { key, id } = await keys.create(shop().app.contextOf('test'), account.id, { scopes: ['admin'] });
@@ -231,7 +231,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assertError(await waiting, 401, 'unauthorized');
   });
 
-  test('unknown words, two faults and longer delays get 400', async () => {
+  test('Sandbox-Simulate with unknown words, two faults or longer delays gets 400', async () => {
     for (const value of [
       '',
       '418',
@@ -263,7 +263,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.equal(await namesIn(shop(), 'refused'), 0);
   });
 
-  test('without a credential or the scope the usual refusal comes first', async () => {
+  test('A request with Sandbox-Simulate, without a credential or the scope, gets the usual refusal first', async () => {
     const none = await shop().request('POST', '/v2/cheeses', {
       headers: simulate('503'),
       body: { name: 'A' },
@@ -286,7 +286,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assertError(media, 503, 'unavailable');
   });
 
-  test('simulated requests are marked in the request log, and counted', async () => {
+  test('Requests with Sandbox-Simulate are marked in the request log, and counted', async () => {
     const id = `simulated-${engine}`;
     // The log keeps at most 20 requests of an account within a second.
     const as = await shop().createKey();
@@ -308,7 +308,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     assert.match(metrics, /^curd_simulated_total\{failure="503"\} [1-9]/m);
   });
 
-  test('a hundred requests can be delayed at once, and end when the client leaves', async () => {
+  test('A hundred requests can be delayed by Sandbox-Simulate at once, and end when the client leaves', async () => {
     const open = () => {
       const socket = connect({ port: shop().port, host: '127.0.0.1' });
       socket.on('error', () => {});
@@ -375,16 +375,16 @@ suite('Sandbox-Simulate where it is ignored', () => {
     );
   }
 
-  test('production returns the same bytes with and without the header', async (t) => {
+  test('Sandbox-Simulate is ignored in production, which returns the same bytes with and without the header', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' };
     await assertIgnored(await openListeningShop(t, { settings }));
   });
 
-  test('CURD_SIMULATE=off does so elsewhere', async (t) => {
+  test('CURD_SIMULATE=off ignores Sandbox-Simulate outside of production', async (t) => {
     await assertIgnored(await openListeningShop(t, { settings: { CURD_SIMULATE: 'off' } }));
   });
 
-  test('an operation that needs no credential ignores it without one', async (t) => {
+  test('Sandbox-Simulate is ignored without a credential by an operation that needs none', async (t) => {
     const shop = await openListeningShop(t);
     const healthy = await shop.request('GET', '/healthz', { headers: simulate('503') });
     assert.equal(healthy.status, 200);
@@ -392,7 +392,7 @@ suite('Sandbox-Simulate where it is ignored', () => {
     assert.equal(login.status, 200);
   });
 
-  test('a server that stops ends delays at once', async (t) => {
+  test('A server that stops ends delays by Sandbox-Simulate at once', async (t) => {
     const shop = await openListeningShop(t);
     const slow = send(shop, 'GET /v2/cheeses', { headers: simulate('slow=30s') });
     await until(async () =>

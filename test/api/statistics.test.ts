@@ -122,7 +122,7 @@ onBothEngines('Statistics', (engine) => {
     );
   }
 
-  test('are empty with an asOf of null before counting begins', async () => {
+  test('Statistics are empty with an asOf of null before counting begins', async () => {
     const { json } = await get(shop(), 'series?measures=orders.placed&from=2026-06-01&to=2026-06-02');
     assert.deepEqual(json, {
       from: '2026-06-01T00:00:00.000Z',
@@ -135,7 +135,7 @@ onBothEngines('Statistics', (engine) => {
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
-  test('of 30 days in Asia/Kathmandu equal the timelines to the cent', async () => {
+  test('Statistics of 30 days in Asia/Kathmandu equal the timelines to the cent', async () => {
     placer = await shop().createKey({ scopes: ['write:orders'] });
     const cheeses = [
       await newCheese(shop(), 'Gruyère', 32.55),
@@ -186,7 +186,7 @@ onBothEngines('Statistics', (engine) => {
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
-  test('count cheeses and customers, and nothing of test orders', async () => {
+  test('Statistics count cheeses and customers, and nothing of test orders', async () => {
     const days = `from=2026-05-31&to=2026-07-05`;
     const sum = async (measure: string) => {
       await count(shop());
@@ -208,7 +208,7 @@ onBothEngines('Statistics', (engine) => {
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
-  test('are exact to asOf while orders come and two instances count', async () => {
+  test('Statistics are exact to asOf while orders come and two instances count', async () => {
     const other = await shop().another();
     const cheese = await newCheese(shop(), 'Emmental', 11.1);
     clock.advance(5 * dayMs);
@@ -241,7 +241,7 @@ onBothEngines('Statistics', (engine) => {
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
-  test('survive the retention of the log, and are the same after they are counted again', async () => {
+  test('Statistics survive the retention of the log, and are the same after they are counted again', async () => {
     const { database } = shop().app;
     const path = `series?measures=${measures}&from=2026-05-25&to=2026-08-01&step=week`;
     const before = (await get(shop(), path)).json;
@@ -269,7 +269,7 @@ onBothEngines('Statistics', (engine) => {
     assert.deepEqual(await faultsIn(shop()), []);
   });
 
-  test('with an error in any table are found, and repaired by counting again', async () => {
+  test('Statistics with an error in any table are found, and repaired by counting again', async () => {
     const { database } = shop().app;
     const sold = (await get(shop(), 'best-sellers?from=2026-05-25')).json;
     for (const [damage, example] of [
@@ -308,7 +308,7 @@ onBothEngines('Statistics', (engine) => {
 suite('GET /statistics', () => {
   const shop = shared((t) => openShop(t));
 
-  test('best-sellers names each cheese as on its last order, for the requested cheeses alone', async () => {
+  test('GET /statistics/best-sellers names each cheese as on its last order, for the requested cheeses alone', async () => {
     const placer = await shop().createKey({ scopes: ['write:orders'] });
     const [one, two, three] = [
       await newCheese(shop(), 'Tilsiter', 10.005),
@@ -364,7 +364,7 @@ suite('GET /statistics', () => {
     assert.deepEqual(await rows(''), [tilsiter, vacherin]);
   });
 
-  test('is never stored by caches', async () => {
+  test('GET /statistics is never stored by caches', async () => {
     for (const path of [
       'best-sellers?from=2026-06-01',
       'series?from=2026-06-01&to=2026-06-02&measures=orders.placed',
@@ -373,7 +373,7 @@ suite('GET /statistics', () => {
     }
   });
 
-  test('returns 400 for parameters that are not valid, and names the remedy', async () => {
+  test('GET /statistics returns 400 for parameters that are not valid, and names the remedy', async () => {
     const series = 'series?measures=orders.placed';
     for (const [path, message] of [
       ['series?from=2026-06-01', /measures/],

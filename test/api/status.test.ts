@@ -30,7 +30,7 @@ const statusOf = async (shop: Shop) => {
 const variables = Object.values(settings).map(({ variable }) => variable);
 
 onBothEngines('GET /status', (engine) => {
-  test('shows two instances, each until it stops or gives no sign, and the state of the shop', async (t) => {
+  test('GET /status shows two instances, each until it stops or gives no sign, and the state of the shop', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_SHOP_NAME: 'Käse & Co.' } });
     const alone = await statusOf(shop);
@@ -68,7 +68,7 @@ onBothEngines('GET /status', (engine) => {
     assert.equal((await statusOf(shop)).instances.length, 1);
   });
 
-  test('counts due jobs', async (t) => {
+  test('GET /status counts due jobs', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
@@ -81,7 +81,7 @@ onBothEngines('GET /status', (engine) => {
 });
 
 suite('GET /status', () => {
-  test('lists deprecated operations in use, and requests that failed without what they contained', async (t) => {
+  test('GET /status lists deprecated operations in use, and requests that failed without what they contained', async (t) => {
     const shop = await openShop(t);
     const key = shop.writer;
     for (let uses = 0; uses < 3; uses += 1) {
@@ -118,7 +118,7 @@ suite('GET /status', () => {
     await shop.app.database.run(sql`alter table hidden rename to cheese`);
   });
 
-  test('shows each setting with its origin, and no secret', async (t) => {
+  test('GET /status shows each setting with its origin, and no secret', async (t) => {
     const shop = await openShop(t, {
       settings: {
         CURD_SECRET: `${marker}${marker}`,
@@ -141,7 +141,7 @@ suite('GET /status', () => {
     assert.ok(!text.includes(shop.admin));
   });
 
-  test('is 403 without admin, and for a request that acts for a customer', async (t) => {
+  test('GET /status is 403 without admin, and for a request that acts for a customer', async (t) => {
     const shop = await openShop(t);
     const session = await newSession(shop, await newCustomer(shop, 'ada', 'staff'));
     const authorization = `Bearer ${session}`;

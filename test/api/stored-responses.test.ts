@@ -23,7 +23,7 @@ const plainOperations = [
 ];
 
 onBothEngines('Stored responses', (engine) => {
-  test('are encrypted where they have a secret or data of a customer, and are all replayed', async (t) => {
+  test('Stored responses are encrypted where they have a secret or data of a customer, and are all replayed', async (t) => {
     const shop = await openShop(t, { engine });
     const { database } = shop.app;
     const customerId = await newCustomer(shop, 'grace', 'customer');

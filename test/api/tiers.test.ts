@@ -81,7 +81,7 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
 }
 
 onBothEngines('The tier of a customer', (engine) => {
-  test('rises at exactly 500, 2000 and 10000 delivered dollars', async (t) => {
+  test('The tier of a customer rises at exactly 500, 2000 and 10000 delivered dollars', async (t) => {
     const { register, buy, changes } = await openCounter(t, { engine });
     const ada = await register('ada');
     const purchases = [
@@ -104,7 +104,7 @@ onBothEngines('The tier of a customer', (engine) => {
     ]);
   });
 
-  test('skips tiers when one delivery is enough, with one event besides that of the delivery', async (t) => {
+  test('The tier of a customer skips tiers when one delivery is enough, with one event besides that of the delivery', async (t) => {
     const { shop, register, shipped, deliver, changes } = await openCounter(t, { engine });
     const ada = await register('ada');
     const eve = await register('eve');
@@ -125,7 +125,7 @@ onBothEngines('The tier of a customer', (engine) => {
     assert.equal(events[0]?.actor, events[1]?.actor);
   });
 
-  test('counts a delivery once, also when the request is repeated', async (t) => {
+  test('The tier of a customer counts a delivery once, also when the request is repeated', async (t) => {
     const { shop, register, shipped, deliver } = await openCounter(t, { engine });
     const ada = await register('ada');
     const id = await shipped(300, ada);
@@ -139,7 +139,7 @@ onBothEngines('The tier of a customer', (engine) => {
     assert.equal(await ada.tier(), 'silver');
   });
 
-  test('adds up exactly when several orders are delivered concurrently', async (t) => {
+  test('The tier of a customer adds up exactly when several orders are delivered concurrently', async (t) => {
     const { shop, register, shipped, deliver, changes } = await openCounter(t, { engine });
     const other = await shop.another();
     const ada = await register('ada');
@@ -160,7 +160,7 @@ onBothEngines('The tier of a customer', (engine) => {
 });
 
 suite('The tier', () => {
-  test('changes the ETag of the profile only when it changes', async (t) => {
+  test('The tier changes the ETag of the profile only when it changes', async (t) => {
     const { shop, register, buy } = await openCounter(t);
     const ada = await register('ada');
     const tag = async () =>
@@ -172,7 +172,7 @@ suite('The tier', () => {
     assert.notEqual(await tag(), first);
   });
 
-  test('follows CURD_TIERS', async (t) => {
+  test('The tier follows CURD_TIERS', async (t) => {
     const settings = { CURD_TIERS: '{"silver":10,"gold":20.5,"platinum":20.5}' };
     const { register, buy, changes } = await openCounter(t, { settings });
     const ada = await register('ada');
@@ -188,7 +188,7 @@ suite('The tier', () => {
     assert.equal((await changes(ada)).length, 2);
   });
 
-  test('does not count orders without a customer', async (t) => {
+  test('The tier does not count orders without a customer', async (t) => {
     const { shop, register, buy } = await openCounter(t);
     const ada = await register('ada');
     await buy(20_000);

@@ -21,7 +21,7 @@ function unknownMembers(): string {
 suite('The response to a request with many errors', () => {
   const shop = shared((t) => openShop(t));
 
-  test('lists 100 unknown members of a JSON body and says that there are more', async () => {
+  test('The response to a request with many errors lists 100 unknown members of a JSON body and says that there are more', async () => {
     const raw = unknownMembers();
     const response = await shop().request('POST', '/v2/customer/login', { raw, headers: strict });
     assertBounded(response);
@@ -29,7 +29,7 @@ suite('The response to a request with many errors', () => {
     assert.ok(response.text.length < 20_000, `${response.text.length} characters`);
   });
 
-  test('lists all of exactly 100 errors without saying that there are more', async () => {
+  test('The response to a request with many errors lists all of exactly 100 errors without saying that there are more', async () => {
     const members = Array.from({ length: 100 }, (_, index) => `"u${index}":0`).join();
     const raw = `{"name": "Comté", ${members}}`;
     const response = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
@@ -38,21 +38,21 @@ suite('The response to a request with many errors', () => {
     assert.doesNotMatch(response.json.message, /There are more/);
   });
 
-  test('lists 100 errors of known members', async () => {
+  test('The response to a request with many errors lists 100 errors of known members', async () => {
     const items = Array.from({ length: 100 }, () => ({ cheeseId: 'x', quantity: 'x' }));
     const body = { items, address: {} };
     const as = await shop().createKey({ scopes: ['write:orders'] });
     assertBounded(await shop().request('POST', '/v2/store/order', { as, body }));
   });
 
-  test('shortens the names of unknown members', async () => {
+  test('The response to a request with many errors shortens the names of unknown members', async () => {
     const raw = JSON.stringify({ name: 'Comté', ['x'.repeat(mebibyte / 2)]: 1 });
     const response = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
     assertFields(response, [`${'x'.repeat(200)}...`], 'the name is not shortened');
     assert.ok(response.text.length < 1000);
   });
 
-  test('lists 100 unknown parameters of a query', async () => {
+  test('The response to a request with many errors lists 100 unknown parameters of a query', async () => {
     const query = Array.from({ length: 2000 }, (_, index) => `u${index}`).join('&');
     const response = await shop().request('GET', `/v2/cheeses?${query}`, {
       as: shop().reader,
@@ -63,7 +63,7 @@ suite('The response to a request with many errors', () => {
     assert.match(response.json.message, /There are more errors than the 100 that are listed/);
   });
 
-  test('stays short for each entry of a batch', async () => {
+  test('The response to a request with many errors stays short for each entry of a batch', async () => {
     const raw = `[${unknownMembers()}]`;
     const response = await shop().request('POST', '/v2/customer/createMultiple', {
       as: shop().admin,
@@ -92,7 +92,7 @@ suite('A form', () => {
   const asMultipart = (fields: readonly string[]) =>
     `${fields.map((field) => `--cut\r\nContent-Disposition: form-data; name="${field.replace('=', '"\r\n\r\n')}\r\n`).join('')}--cut--\r\n`;
 
-  test('has at most 100 fields, of the same name or of different ones', async () => {
+  test('A form has at most 100 fields, of the same name or of different ones', async () => {
     for (const fields of [
       Array.from({ length: 101 }, () => 'status=sold'),
       Array.from({ length: 101 }, (_, index) => `f${index}=1`),
@@ -108,7 +108,7 @@ suite('A form', () => {
     }
   });
 
-  test('may repeat a field with the same value, and names each field that has several values once', async () => {
+  test('A form may repeat a field with the same value, and names each field that has several values once', async () => {
     const repeated = Array.from({ length: 100 }, () => 'status=sold');
     const differing = Array.from({ length: 99 }, (_, index) => `f${index % 33}=${index}`);
     for (const [type, toText] of [

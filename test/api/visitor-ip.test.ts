@@ -54,7 +54,7 @@ onBothEngines('With an API key, Curd-Client-IP', (engine) => {
   const open = (t: TestContext, settings: ShopOptions['settings'] = {}) =>
     openShop(t, { engine, clock: testClock(), settings });
 
-  test('is the client IP whose failed logins are counted', async (t) => {
+  test('With an API key, Curd-Client-IP, is the client IP whose failed logins are counted', async (t) => {
     const shop = await open(t, failures(2));
     const visitors = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.1', '192.0.2.2'];
     assert.deepEqual(await failFor(shop, shop.reader, visitors), [401, 401, 429, 401, 429, 401]);
@@ -63,7 +63,7 @@ onBothEngines('With an API key, Curd-Client-IP', (engine) => {
     assert.equal((await fail(shop, byBearer)).status, 429, 'the key in the other header');
   });
 
-  test('is the client IP whose registrations and logins are counted, in addition to the plan', async (t) => {
+  test('With an API key, Curd-Client-IP, is the client IP whose registrations and logins are counted, in addition to the plan', async (t) => {
     const shop = await open(t, accounts(3));
     const from = (visitor: string) => ({ 'x-api-key': shop.reader, [header]: visitor });
     const batch = '/v2/customer/createMultiple';

@@ -25,7 +25,7 @@ const list = (shop: Shop, headers: Record<string, string>) =>
 const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 
 onBothEngines('An API key', (engine) => {
-  test('is accepted in X-API-Key and as a bearer token, with any case of the scheme', async (t) => {
+  test('An API key is accepted in X-API-Key and as a bearer token, with any case of the scheme', async (t) => {
     const shop = await openShop(t, { engine });
     const responses = await Promise.all([
       list(shop, { 'x-api-key': shop.reader }),
@@ -43,7 +43,7 @@ onBothEngines('An API key', (engine) => {
     assert.equal(written.status, 201);
   });
 
-  test('that is unknown, expired or revoked gets the same 401 body, and only the challenge gives the reason', async (t) => {
+  test('An API key that is unknown, expired or revoked gets the same 401 body, and only the challenge gives the reason', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const expired = await shop.createKey({ lifetimeMs: 1000 });
@@ -84,7 +84,7 @@ onBothEngines('An API key', (engine) => {
     }
   });
 
-  test('shows in the list when it was last used, once the server that saw it has closed', async (t) => {
+  test('An API key shows in the list when it was last used, once the server that saw it has closed', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await shop.createKey({ scopes: ['admin'] });
@@ -137,7 +137,7 @@ test('An Authorization header other than "Bearer <token>" gets 401, the bare key
   }
 });
 
-test('The challenge can always be parsed: its description contains no quotes', async (t) => {
+test('The challenge of a 401 can always be parsed: its description contains no quotes', async (t) => {
   const shop = await openShop(t);
   for (const authorization of [
     'Basic nonsense',

@@ -73,7 +73,7 @@ function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [n
 
 /** On one engine: a refusal comes before the first statement of a route. */
 suite('Credentials', () => {
-  test('open exactly the routes that name what they are worth, and 401 and 403 say what is missing', async (t) => {
+  test('Credentials open exactly the routes that name what they are worth, and 401 and 403 say what is missing', async (t) => {
     const shop = await openShop(t);
     const holders = await holdersOf(shop);
     const routes = shop.app.routes.filter(({ access }) => access !== 'operational');

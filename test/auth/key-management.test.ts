@@ -50,7 +50,7 @@ async function everythingStored({ app }: Shop): Promise<string> {
 }
 
 onBothEngines('/v2/api-keys', (engine) => {
-  test('POST shows the key this once; it is stored as its SHA-256 and listed by its last four', async (t) => {
+  test('POST /api-keys shows the key this once; it is stored as its SHA-256 and listed by its last four', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await openAccount(shop);
@@ -87,7 +87,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal(await statusOf(shop, key), 200);
   });
 
-  test('POST returns 409 for a fourth active key; expired and revoked keys do not count', async (t) => {
+  test('POST /api-keys returns 409 for a fourth active key; expired and revoked keys do not count', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await openAccount(shop);
@@ -106,7 +106,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal((await create(shop, await openAccount(shop))).status, 201);
   });
 
-  test('Ten parallel creations by two servers leave three active keys, and eight get 409', async (t) => {
+  test('Ten parallel creations of API keys by two servers leave three active keys, and eight get 409', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const admin = await openAccount(shop);
@@ -117,7 +117,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal((await list(shop, admin)).length, 3);
   });
 
-  test('Rotation gives a key like the old one, and both work until the overlap ends', async (t) => {
+  test('Rotation of an API key gives a key like the old one, and both work until the overlap ends', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await openAccount(shop);
@@ -136,7 +136,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal((await create(shop, admin)).status, 201);
   });
 
-  test('Rotation of one of three active keys is 409 and changes nothing, save with an overlap of 0s', async (t) => {
+  test('Rotation of one of three active API keys is 409 and changes nothing, save with an overlap of 0s', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await openAccount(shop);
@@ -153,7 +153,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assertError(await rotate(shop, admin, old.id, '0s'), 409, 'conflict');
   });
 
-  test('Five parallel rotations replace a key once', async (t) => {
+  test('Five parallel rotations replace an API key once', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const admin = await openAccount(shop);
@@ -165,7 +165,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal((await list(shop, admin)).length, 2);
   });
 
-  test('Revocation counts from the next request on, on every server', async (t) => {
+  test('Revocation of an API key counts from the next request on, on every server', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const admin = await openAccount(shop);
@@ -180,7 +180,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal(await statusOf(other, admin), 401);
   });
 
-  test('The same Idempotency-Key gives the same key again, and stores no secret in clear', async (t) => {
+  test('The same Idempotency-Key gives the same API key again, and stores no secret in clear', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await openAccount(shop);
     const headers = { 'idempotency-key': 'first-attempt' };
@@ -203,7 +203,7 @@ onBothEngines('/v2/api-keys', (engine) => {
   });
 });
 
-test('An overlap never lets a key live longer than it would have', async (t) => {
+test('An overlap of API keys never lets one live longer than it would have', async (t) => {
   const clock = testClock();
   const shop = await openShop(t, { clock });
   const admin = await openAccount(shop);
@@ -240,7 +240,7 @@ test('A key of a type that the environment does not take cannot be created', asy
   }
 });
 
-test('POST returns 422 for values out of bounds, and accepts values at the bounds', async (t) => {
+test('POST /api-keys returns 422 for values out of bounds, and accepts values at the bounds', async (t) => {
   const shop = await openShop(t);
   const admin = await openAccount(shop);
   const refused: [field: string, body: unknown][] = [
@@ -274,7 +274,7 @@ test('POST returns 422 for values out of bounds, and accepts values at the bound
   }
 });
 
-test('Keys that are not there are 404, and a bad overlap is 422', async (t) => {
+test('API keys that do not exist are 404, and a bad overlap is 422', async (t) => {
   const shop = await openShop(t);
   const admin = await openAccount(shop);
   const { json } = await create(shop, admin);

@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { onBothEngines, openShop, testClock } from '../helper.ts';
 
 onBothEngines('The last use of a key', (engine) => {
-  test('is not forgotten when it cannot be written down at once', async (t) => {
+  test('The last use of a key is not forgotten when it cannot be written down at once', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;

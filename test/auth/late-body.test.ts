@@ -44,7 +44,7 @@ for (const engine of engines) {
       return { shop, other: await shop.another() };
     });
 
-    test('creates no API key', async () => {
+    test('A credential that is revoked before the body arrives creates no API key', async () => {
       const { shop, other } = opened();
       const {
         auth: { keys },
@@ -59,7 +59,7 @@ for (const engine of engines) {
       assert.deepEqual(await keys.list(owner.id), []);
     });
 
-    test('is refused before the body is validated', async () => {
+    test('A credential that is revoked before the body arrives is refused before the body is validated', async () => {
       const { shop, other } = opened();
       const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const late = await sendHeaders(
@@ -72,7 +72,7 @@ for (const engine of engines) {
       await assertRefused(late);
     });
 
-    test('changes no cheese with a form', async () => {
+    test('A credential that is revoked before the body arrives changes no cheese with a form', async () => {
       const { shop, other } = opened();
       const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
@@ -87,7 +87,7 @@ for (const engine of engines) {
       assert.deepEqual(now, cheese);
     });
 
-    test('uploads no image', async () => {
+    test('A credential that is revoked before the body arrives uploads no image', async () => {
       const { shop, other } = opened();
       const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
@@ -104,7 +104,7 @@ for (const engine of engines) {
       assert.deepEqual(now.photoUrls, []);
     });
 
-    test('changes no password with a session that was logged out', async () => {
+    test('A credential that is revoked before the body arrives changes no password with a session that was logged out', async () => {
       const { shop, other } = opened();
       const { profile, headers } = await logIn(shop, 'lateada');
       const body = JSON.stringify({ ...profile, password: 'another password' });
@@ -114,7 +114,7 @@ for (const engine of engines) {
       assert.ok(await canLogIn(shop, 'lateada', password));
     });
 
-    test('places no order for the customer of a session that ended', async () => {
+    test('A credential that is revoked before the body arrives places no order for the customer of a session that ended', async () => {
       const { shop, other } = opened();
       const { headers } = await logIn(shop, 'latebob');
       const key = await shop.createKey({ scopes: ['write:orders'] });
@@ -124,7 +124,7 @@ for (const engine of engines) {
       await assertRefused(late);
     });
 
-    test('gets no token when it is the secret of a client', async () => {
+    test('A credential that is revoked before the body arrives gets no token when it is the secret of a client', async () => {
       const { shop, other } = opened();
       const request = { grants: ['client_credentials'], scopes: ['read:cheeses'] } as const;
       const { clientId, clientSecret } = await newApplication(shop, request);
@@ -147,7 +147,7 @@ for (const engine of engines) {
       assert.deepEqual([status, body.error], [401, 'invalid_client']);
     });
 
-    test('does not affect another late body: its credential is valid and it is counted once', async () => {
+    test('A credential that is revoked does not affect a late body with another: it is accepted and counted once', async () => {
       const { shop } = opened();
       const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const remaining = async () => {
@@ -170,7 +170,7 @@ for (const engine of engines) {
       ['keeps the profile', 'PUT'],
       ['keeps the account', 'DELETE'],
     ] as const) {
-      test(what, async () => {
+      test(`A session that ends while a change to the profile waits ${what}`, async () => {
         const shop = opened();
         const username = `waiting${method.toLowerCase()}`;
         const { profile, headers } = await logIn(shop, username);

@@ -20,7 +20,7 @@ onBothEngines('Operators', (engine) => {
   const send = (method: string, path: string, body?: unknown) =>
     shop().request(method, `/v2${path}`, { as: shop().admin, ...(body === undefined ? {} : { body }) });
 
-  test('create accounts, list them with what remains of their quota, and change their plan', async () => {
+  test('Operators create accounts, list them with what remains of their quota, and change their plan', async () => {
     const created = await send('POST', '/accounts', { name: 'warehouse', plan: 'free' });
     assert.equal(created.status, 201);
     const { id, createdAt, ...account } = created.json;
@@ -58,7 +58,7 @@ onBothEngines('Operators', (engine) => {
     ]);
   });
 
-  test('name API keys; a renamed and rotated key keeps its name', async () => {
+  test('Operators name API keys; a renamed and rotated key keeps its name', async () => {
     const { id: accountId } = (await send('POST', '/accounts', { name: 'shelves' })).json;
     const created = await send('POST', '/api-keys', { account: 'shelves', name: 'Scanner 1' });
     assert.deepEqual([created.status, created.json.name], [201, 'Scanner 1']);
@@ -87,7 +87,7 @@ onBothEngines('Operators', (engine) => {
     assert.equal((await shop().app.auth.keys.findAccountById(accountId))?.name, 'shelves');
   });
 
-  test('register OAuth clients, whose secret is shown once, and delete them', async () => {
+  test('Operators register OAuth clients, whose secret is shown once, and delete them', async () => {
     await send('POST', '/accounts', { name: 'diary' });
     const input = {
       name: 'Cheese Diary',
@@ -126,7 +126,7 @@ onBothEngines('Operators', (engine) => {
     assert.ok(!JSON.stringify(events).includes(clientSecret));
   });
 
-  test('decide on requests for the scope admin, but not on those about themselves', async () => {
+  test('Operators decide on requests for the scope admin, but not on those about themselves', async () => {
     const {
       oauth: { approvals },
       contextOf,

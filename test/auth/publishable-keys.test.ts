@@ -53,7 +53,7 @@ const takesCredentials = ({ security, operationId }: Operation) =>
 onBothEngines('A publishable key', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('alone is accepted by the operations that say so; every other one is 403 and says what is needed', async () => {
+  test('A publishable key alone is accepted by the operations that say so; every other one is 403 and says what is needed', async () => {
     const shop = opened();
     const words = wordsOf(shop);
     const key = await keyOf(shop, { scopes: ['write:orders'] });
@@ -73,7 +73,7 @@ onBothEngines('A publishable key', (engine) => {
     }
   });
 
-  test('beside a session reaches what customers may reach, and with write:orders their orders', async () => {
+  test('A publishable key beside a session reaches what customers may reach, and with write:orders their orders', async () => {
     const shop = opened();
     const words = wordsOf(shop);
     const newCustomerSession = async () =>
@@ -99,7 +99,7 @@ onBothEngines('A publishable key', (engine) => {
     }
   });
 
-  test('with write:orders and a session places, quotes, lists, reads and cancels the orders of this customer alone', async () => {
+  test('A publishable key with write:orders and a session places, quotes, lists, reads and cancels orders of this customer alone', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:orders'] });
     const cheese = await addCheese(shop);
@@ -171,7 +171,7 @@ onBothEngines('A publishable key', (engine) => {
     );
   });
 
-  test('lends nothing to a token: it places orders with its own scope only', async () => {
+  test('A publishable key lends nothing to a token: it places orders with its own scope only', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:orders'] });
     const cheese = await addCheese(shop);
@@ -195,7 +195,7 @@ onBothEngines('A publishable key', (engine) => {
     }
   });
 
-  test('with a session of another shop is 401', async (t) => {
+  test('A publishable key with a session of another shop is 401', async (t) => {
     const shop = opened();
     const other = await openShop(t, { engine });
     const stranger = bearer(await newSession(other, await newCustomer(other, 'stranger', 'customer')));
@@ -207,7 +207,7 @@ onBothEngines('A publishable key', (engine) => {
     );
   });
 
-  test('is listed in full, rotated and revoked; the 11th is 409, and secret keys are counted apart', async () => {
+  test('A publishable key is listed in full, rotated and revoked; the 11th is 409, and secret keys are counted apart', async () => {
     const shop = opened();
     const admin = await shop.createKey({ scopes: ['admin'] });
     const create = (body: object) => shop.request('POST', '/v2/api-keys', { as: admin, body });

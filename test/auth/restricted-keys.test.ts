@@ -48,7 +48,7 @@ const todayOf = async (shop: Shop, as: string) =>
 onBothEngines('A restricted key', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('of $50 a day places exactly five of 20 parallel orders of $10 on two instances, and five on the next day', async (t) => {
+  test('A restricted key of $50 a day places exactly five of 20 parallel orders of $10 on two instances, and five the next day', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_SIMULATE: 'off' } });
     const other = await shop.another();
@@ -95,7 +95,7 @@ onBothEngines('A restricted key', (engine) => {
     );
   });
 
-  test('refuses orders outside of each limit, names the field, and places nothing; a dry run counts nothing', async () => {
+  test('A restricted key refuses orders outside of each limit, names the field, and places nothing; a dry run counts nothing', async () => {
     const shop = opened();
     const alpine = await addCheese(shop, { category: { name: 'Älpine' } });
     const blue = await addCheese(shop, { category: { name: 'Blue' } });
@@ -135,7 +135,7 @@ onBothEngines('A restricted key', (engine) => {
     assert.deepEqual(await todayOf(shop, few), { dollars: 10, orders: 1, dollarsLeft: null, ordersLeft: 0 });
   });
 
-  test('sees its own orders alone, those of a key that it replaced included, and shares the budget with it', async () => {
+  test('A restricted key sees its own orders alone, those of a key that it replaced included, and shares the budget with it', async () => {
     const shop = opened();
     const cheese = await addCheese(shop);
     const admin = await shop.createKey({ scopes: ['admin'] });
@@ -167,7 +167,7 @@ onBothEngines('A restricted key', (engine) => {
     }
   });
 
-  test('does only what its scopes say: every other operation is 403, and it cannot be an admin', async () => {
+  test('A restricted key does only what its scopes say: every other operation is 403, and it cannot be an admin', async () => {
     const shop = opened();
     const admin = await shop.createKey({ scopes: ['admin'] });
     const create = (body: object) =>
@@ -217,7 +217,7 @@ onBothEngines('A restricted key', (engine) => {
     ]);
   });
 
-  test('is one of 20 of its account, expires after 90 days, and is stored as its digest', async (t) => {
+  test('A restricted key is one of 20 of its account, expires after 90 days, and is stored as its digest', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await shop.createKey({ scopes: ['admin'] });
@@ -245,7 +245,7 @@ onBothEngines('A restricted key', (engine) => {
     assert.ok(!JSON.stringify(tables).includes(first.key.slice(8, -6)));
   });
 
-  test('with write:cheeses changes only cheeses of its categories and ids, before and after the change', async () => {
+  test('A restricted key with write:cheeses changes only cheeses of its categories and ids, before and after the change', async () => {
     const shop = opened();
     const category = { name: 'Soft' };
     const inside = await addCheese(shop, { category });
@@ -323,7 +323,7 @@ onBothEngines('A restricted key', (engine) => {
     }
   });
 
-  test('beside a session acts for that customer, within its own limits', async () => {
+  test('A restricted key beside a session acts for that customer, within its own limits', async () => {
     const shop = opened();
     const cheese = await addCheese(shop);
     const customer = await newCustomer(shop, `limited${engine}`, 'customer');

@@ -29,7 +29,7 @@ onBothEngines('A key in a web page', (engine) => {
   const read = (headers: Readonly<Record<string, string>>) =>
     open().request('GET', '/v2/cheeses', { headers });
 
-  test('is served, and its row names the page and the time, once a day', async () => {
+  test('A key in a web page is served, and its row names the page and the time, once a day', async () => {
     const { clock, createKey } = open();
     for (const key of [
       await createKey(),
@@ -53,7 +53,7 @@ onBothEngines('A key in a web page', (engine) => {
     }
   });
 
-  test('is not shown without a page, for a publishable key, and for a text that is no origin', async () => {
+  test('A key in a web page is not shown without a page, for a publishable key, and for a text that is no origin', async () => {
     const { createKey } = open();
     const publishable = await createKey({ kind: 'publishable' });
     await read({ 'x-api-key': publishable, origin: page });
@@ -78,7 +78,7 @@ onBothEngines('A key in a web page', (engine) => {
     }
   });
 
-  test('is logged by one instance, once a day, and is not forgotten when it cannot be stored', async () => {
+  test('A key in a web page is logged by one instance, once a day, and is not forgotten when it cannot be stored', async () => {
     const { app, clock, createKey } = open();
     const { database } = app;
     await createKey();

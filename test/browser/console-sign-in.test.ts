@@ -68,7 +68,7 @@ const storedBy = (page: Page) =>
     '({ local: JSON.stringify(localStorage), session: JSON.stringify(sessionStorage), url: location.href })',
   );
 
-test('refuses customers, and shows staff the command until an operator approves them', async (t) => {
+test('The sign-in to the console refuses customers, and shows staff the command until an operator approves them', async (t) => {
   const scene = await openScene(t);
   if (scene === null) {
     return;
@@ -145,7 +145,7 @@ test('refuses customers, and shows staff the command until an operator approves 
   assert.deepEqual(complaints, []);
 });
 
-test('keeps no token in localStorage, cookies or the URL; a sign-out and the lock end each', async (t) => {
+test('The sign-in to the console keeps no token in localStorage, cookies or the URL; a sign-out and the lock end each', async (t) => {
   const scene = await openScene(t);
   if (scene === null) {
     return;
@@ -265,7 +265,7 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   assert.deepEqual(complaints, []);
 });
 
-test('ends for someone who is not staff any more', async (t) => {
+test('The sign-in to the console ends for someone who is not staff any more', async (t) => {
   const scene = await openScene(t);
   if (scene === null) {
     return;

@@ -58,7 +58,7 @@ test('The reference page of operations is readable on a phone in light colors', 
 });
 
 // One test, because the interactive reference takes four seconds of CPU time to start.
-test('The interactive reference shows code of the client package and of curl, uploads an image with the key that was entered, and fits a phone', async (t) => {
+test('The interactive reference shows code of the client package and of curl, uploads an image with a key, and fits a phone', async (t) => {
   const { request, writer } = shop();
   const { json: cheese } = await request('POST', '/v2/cheeses', { as: writer, body: { name: 'Brie' } });
   assert.equal(cheese.id, 1, 'the example on the page');

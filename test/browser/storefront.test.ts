@@ -133,7 +133,7 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   assert.deepEqual(complaints, []);
 });
 
-test('the server of examples/storefront refuses what the page may not send', async (t) => {
+test('The server of examples/storefront refuses what the page may not send', async (t) => {
   const { url, key } = await openStorefront(t);
   const statusOf = async (
     method: string,

@@ -106,7 +106,7 @@ test('A backup', async (suite) => {
   assert.ok(images > imageCount);
 
   await suite.test(
-    'that is killed leaves no file or a complete one, and the next backup succeeds',
+    'A backup that is killed leaves no file or a complete one, and the next backup succeeds',
     async (t) => {
       const folder = await temporaryFolder(t);
       const file = join(folder, 'a.tar');
@@ -142,7 +142,7 @@ test('A backup', async (suite) => {
   );
 
   await suite.test(
-    'whose restore is killed leaves the old shop or the new one, and the next restore succeeds',
+    'A backup whose restore is killed leaves the old shop or the new one, and the next restore succeeds',
     async (t) => {
       const old = await oldShop(t);
       let environment = old;
@@ -171,7 +171,7 @@ test('A backup', async (suite) => {
   );
 
   await suite.test(
-    'is not restored when the shop is opened meanwhile, and the shop stays unchanged',
+    'A backup is not restored when the shop is opened meanwhile, and the shop stays unchanged',
     async (t) => {
       const home = await oldShop(t);
       const restoring = start(['restore', whole], home);

@@ -18,7 +18,7 @@ import { curd, curdJson, freshShop, inShop } from './run.ts';
 const dated = /^curd-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/;
 
 suite('curd backup', { concurrency: 2 }, () => {
-  test('names a backup in a folder by the time, and --keep deletes the oldest of these names', async (t) => {
+  test('curd backup names a backup in a folder by the time, and --keep deletes the oldest of these names', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const folder = await temporaryFolder(t);
@@ -51,7 +51,7 @@ suite('curd backup', { concurrency: 2 }, () => {
     assert.equal(await backupTime(), null, 'of the shop before the backup');
   });
 
-  test('does not follow symbolic links planted at its temporary and its final name', async (t) => {
+  test('curd backup does not follow symbolic links planted at its temporary and its final name', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const [folder, victim] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -65,7 +65,7 @@ suite('curd backup', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder), ['a.tar']);
   });
 
-  test('under a name with {date} says what it removed, and without --keep removes nothing', async (t) => {
+  test('curd backup under a name with {date} says what it removed, and without --keep removes nothing', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const folder = await temporaryFolder(t);

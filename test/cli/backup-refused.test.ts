@@ -226,7 +226,7 @@ test('A backup', async (suite) => {
   const backup = await aBackup(suite);
   const { file, bytes } = backup;
 
-  await suite.test('that is damaged is refused, and nothing is changed', async (t) => {
+  await suite.test('A backup that is damaged is refused, and nothing is changed', async (t) => {
     const data = await otherShop(t);
     const restore = (from: string) => () => {
       const known = contentsOf(join(data, '..'));
@@ -241,7 +241,7 @@ test('A backup', async (suite) => {
     await assertEachRefused(t, refusals);
   });
 
-  await suite.test('that is damaged is refused by a process too', async (t) => {
+  await suite.test('A damaged backup is refused by a process too', async (t) => {
     const data = await otherShop(t);
     const known = contentsOf(data);
     for (const name of ['cut off in the database', 'with one other bit in an image']) {
@@ -252,44 +252,47 @@ test('A backup', async (suite) => {
     assert.deepEqual(contentsOf(data), known);
   });
 
-  await suite.test('is refused over an existing file, without a shop, and on PostgreSQL', async (t) => {
-    const data = await otherShop(t);
-    const known = contentsOf(data);
-    const here = environmentAt(data);
-    const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
-    const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
-    const fresh = join(data, '..', 'fresh.tar');
-    const make = (environment: Environment, to: string, keep?: string) => () =>
-      runInProcess(environment, 'backup', [to], { keep });
-    await assertEachRefused(t, [
-      ['over a file', make(here, file), /good\.tar already exists\. Name another/],
-      ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
-      ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a whole number from 1/],
-      [
-        'that keeps some of one name',
-        make(here, fresh, '3'),
-        /fresh\.tar is neither a folder that exists nor a name with \{date\}/,
-      ],
-      ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
-      ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
-      [
-        'into no folder',
-        make(here, join(data, 'no', 'such', 'folder.tar')),
-        /no folder .*such\. Create it first/,
-      ],
-      [
-        'for PostgreSQL',
-        () => runInProcess(elsewhere, 'restore', [file]),
-        /restored on SQLite\. Leave CURD_DATABASE out/,
-      ],
-    ]);
-    assertRefused(await curd(here, 'backup', file), /good\.tar already exists/);
-    assert.deepEqual(contentsOf(data), known);
-    assert.ok(!existsSync(fresh));
-    assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
-  });
+  await suite.test(
+    'A backup is refused over an existing file, without a shop, and on PostgreSQL',
+    async (t) => {
+      const data = await otherShop(t);
+      const known = contentsOf(data);
+      const here = environmentAt(data);
+      const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
+      const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
+      const fresh = join(data, '..', 'fresh.tar');
+      const make = (environment: Environment, to: string, keep?: string) => () =>
+        runInProcess(environment, 'backup', [to], { keep });
+      await assertEachRefused(t, [
+        ['over a file', make(here, file), /good\.tar already exists\. Name another/],
+        ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
+        ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a whole number from 1/],
+        [
+          'that keeps some of one name',
+          make(here, fresh, '3'),
+          /fresh\.tar is neither a folder that exists nor a name with \{date\}/,
+        ],
+        ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
+        ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
+        [
+          'into no folder',
+          make(here, join(data, 'no', 'such', 'folder.tar')),
+          /no folder .*such\. Create it first/,
+        ],
+        [
+          'for PostgreSQL',
+          () => runInProcess(elsewhere, 'restore', [file]),
+          /restored on SQLite\. Leave CURD_DATABASE out/,
+        ],
+      ]);
+      assertRefused(await curd(here, 'backup', file), /good\.tar already exists/);
+      assert.deepEqual(contentsOf(data), known);
+      assert.ok(!existsSync(fresh));
+      assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
+    },
+  );
 
-  await suite.test('is not restored while a server runs, and the server continues', async (t) => {
+  await suite.test('A backup is not restored while a server runs, and the server continues', async (t) => {
     const data = await otherShop(t);
     const environment = environmentAt(data);
     const { key } = await accountWithKey(environment, ['write:cheeses']);
@@ -303,32 +306,35 @@ test('A backup', async (suite) => {
     );
   });
 
-  await suite.test('that was compressed with gzip is restored', async (t) => {
+  await suite.test('A backup that was compressed with gzip is restored', async (t) => {
     const data = await otherShop(t);
     const zipped = await written(t, gzipSync(bytes));
     assert.equal((await curdJson(environmentAt(data), 'restore', zipped)).images, 2);
   });
 
-  await suite.test('with a link in it is refused, and the target of the link is unchanged', async (t) => {
-    const outside = await temporaryFolder(t);
-    await cp(backup.content, outside, { recursive: true });
-    const known = contentsOf(outside);
-    const data = await otherShop(t);
-    const before = contentsOf(data);
-    const refusals: Refusal[] = [];
-    for (const name of entries) {
-      const from = await remade(t, backup, async (folder) => {
-        await rm(join(folder, name), { recursive: true });
-        await symlink(join(outside, name), join(folder, name));
-      });
-      refusals.push([
-        `for ${name}`,
-        () => runInProcess(environmentAt(data), 'restore', [from]),
-        /is damaged/,
-      ]);
-    }
-    await assertEachRefused(t, refusals);
-    assert.deepEqual(contentsOf(data), before);
-    assert.deepEqual(contentsOf(outside), known);
-  });
+  await suite.test(
+    'A backup with a link in it is refused, and the target of the link is unchanged',
+    async (t) => {
+      const outside = await temporaryFolder(t);
+      await cp(backup.content, outside, { recursive: true });
+      const known = contentsOf(outside);
+      const data = await otherShop(t);
+      const before = contentsOf(data);
+      const refusals: Refusal[] = [];
+      for (const name of entries) {
+        const from = await remade(t, backup, async (folder) => {
+          await rm(join(folder, name), { recursive: true });
+          await symlink(join(outside, name), join(folder, name));
+        });
+        refusals.push([
+          `for ${name}`,
+          () => runInProcess(environmentAt(data), 'restore', [from]),
+          /is damaged/,
+        ]);
+      }
+      await assertEachRefused(t, refusals);
+      assert.deepEqual(contentsOf(data), before);
+      assert.deepEqual(contentsOf(outside), known);
+    },
+  );
 });

@@ -164,20 +164,23 @@ test('A backup of a busy shop', async (backup) => {
   const last = remembered(load.memory);
   let lastOrder = 0;
 
-  await backup.test('is one private file, complete or absent, and does not block requests', () => {
-    assert.ok(later.orders.length > known.orders.length, 'the shop processed orders meanwhile');
-    assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing', 'removed']);
-    assert.deepEqual(
-      [made.file, made.bytes, made.missing, made.removed],
-      [file, statSync(file).size, [], []],
-    );
-    assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
-    assertPrivate(file);
-    assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);
-  });
+  await backup.test(
+    'A backup of a busy shop is one private file, complete or absent, and does not block requests',
+    () => {
+      assert.ok(later.orders.length > known.orders.length, 'the shop processed orders meanwhile');
+      assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing', 'removed']);
+      assert.deepEqual(
+        [made.file, made.bytes, made.missing, made.removed],
+        [file, statSync(file).size, [], []],
+      );
+      assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
+      assertPrivate(file);
+      assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);
+    },
+  );
 
   await backup.test(
-    'restored into an empty folder, has everything from responses before the backup',
+    'A backup of a busy shop that is restored into an empty folder has everything from responses before it',
     async (t) => {
       const empty = await freshShop(t, settings);
       const fresh = await curdJson(empty, 'restore', file, '--yes');
@@ -195,20 +198,23 @@ test('A backup of a busy shop', async (backup) => {
     },
   );
 
-  await backup.test('is restored over a later state of the shop, which is kept beside it', async (t) => {
-    // The files of a killed restore.
-    await writeFile(join(folder, 'restoring-half'), 'half a restore');
-    const { kept } = await curdJson(environment, 'restore', file, '--yes');
-    assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
-    assert.equal(await requireAll(environment, known), lastOrder);
-    await assertWell(environment);
-    await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
-    await requireOpen(await serve(t, environment), shop, known, images, lastOrder);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
-      [],
-    );
-  });
+  await backup.test(
+    'A backup of a busy shop is restored over a later state of the shop, which is kept beside it',
+    async (t) => {
+      // The files of a killed restore.
+      await writeFile(join(folder, 'restoring-half'), 'half a restore');
+      const { kept } = await curdJson(environment, 'restore', file, '--yes');
+      assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
+      assert.equal(await requireAll(environment, known), lastOrder);
+      await assertWell(environment);
+      await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
+      await requireOpen(await serve(t, environment), shop, known, images, lastOrder);
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
+        [],
+      );
+    },
+  );
 });
 
 test('A backup of images in a bucket is restored into a folder and into another bucket', async (t) => {

@@ -43,7 +43,7 @@ test('curd clock advance moves the time of the shop, and curd reset sets it back
   assertRefused(await curd(system, 'clock', 'advance', '1d'), /CURD_CLOCK=movable/);
 });
 
-test('production refuses the settings of tests', async (t) => {
+test('Production refuses the settings of tests that move the clock', async (t) => {
   const local = await freshShop(t);
   await inShop(local, async () => {});
   const environment = {

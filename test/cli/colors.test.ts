@@ -13,7 +13,7 @@ function onTerminal(environment: Environment, ...args: string[]): Promise<Run> {
 }
 
 suite('Colors', () => {
-  test('are not printed to a pipe', async (t) => {
+  test('Colors of commands are not printed to a pipe', async (t) => {
     const shop = await freshShop(t);
     await curd(shop, 'migrate');
     const runs = await Promise.all([
@@ -28,7 +28,7 @@ suite('Colors', () => {
     }
   });
 
-  test('are printed with FORCE_COLOR, but never in JSON', async (t) => {
+  test('Colors of commands are printed with FORCE_COLOR, but never in JSON', async (t) => {
     const shop = await freshShop(t, { FORCE_COLOR: '1' });
     await curd(shop, 'migrate');
     const [accounts, doctor, help, mistyped, json] = await Promise.all([
@@ -45,7 +45,9 @@ suite('Colors', () => {
     assert.ok(!json.stdout.includes(csi));
   });
 
-  test('are printed on a terminal, unless NO_COLOR is set', { skip: !hasScript }, async (t) => {
+  test('Colors of commands are printed on a terminal, unless NO_COLOR is set', {
+    skip: !hasScript,
+  }, async (t) => {
     const shop = await freshShop(t, { TERM: 'xterm-256color' });
     await curd(shop, 'migrate');
     const withColors = await onTerminal(shop, 'doctor');

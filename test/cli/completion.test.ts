@@ -43,7 +43,7 @@ function linesOf(shell: string, script: string, ...args: string[]): string[] {
 }
 
 suite('curd completion', () => {
-  test('completes in bash', { skip: !isInstalled('bash') }, () => {
+  test('curd completion completes in bash', { skip: !isInstalled('bash') }, () => {
     // "-o default" completes file names when the function offers nothing.
     const script = `source ./curd.bash
       line=$1
@@ -61,7 +61,7 @@ suite('curd completion', () => {
     }
   });
 
-  test('completes in fish', { skip: !isInstalled('fish') }, () => {
+  test('curd completion completes in fish', { skip: !isInstalled('fish') }, () => {
     for (const [typed, offered] of cases) {
       const lines = linesOf('fish', `source ./curd.fish; complete -C '${typed}'`);
       assert.deepEqual(
@@ -72,7 +72,7 @@ suite('curd completion', () => {
     }
   });
 
-  test('completes in zsh', { skip: !isInstalled('zsh') }, () => {
+  test('curd completion completes in zsh', { skip: !isInstalled('zsh') }, () => {
     // Only the function, because zsh itself needs a terminal to show completions.
     const script = `compdef() { }
       _describe() { local name=\${@[-1]}; print -rl -- \${\${(P)name}%%:*} }
@@ -88,7 +88,7 @@ suite('curd completion', () => {
     }
   });
 
-  test('refuses an unknown shell and lists the known ones', async () => {
+  test('curd completion refuses an unknown shell and lists the known ones', async () => {
     const { code, stdout, stderr } = await curd({}, 'completion', 'tcsh');
     assert.equal(code, 1);
     assert.equal(stdout, '');

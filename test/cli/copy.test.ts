@@ -75,14 +75,17 @@ test('A shop that is copied while a server runs', async (moving) => {
   cleanUp(moving, () => moved.close());
   const { database } = moved;
 
-  await moving.test('is complete on PostgreSQL, and the copy leaves no files', async () => {
-    assert.deepEqual(report.images, { files: 2, written: 2, missing: [] });
-    assert.deepEqual(await readdir(empty.CURD_DATA_DIR), []);
-    assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.database));
-  });
+  await moving.test(
+    'A shop that is copied while a server runs is complete on PostgreSQL, and the copy leaves no files',
+    async () => {
+      assert.deepEqual(report.images, { files: 2, written: 2, missing: [] });
+      assert.deepEqual(await readdir(empty.CURD_DATA_DIR), []);
+      assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.database));
+    },
+  );
 
   await moving.test(
-    'accepts the keys, sessions, tokens and idempotency keys, and continues the ids',
+    'A shop that is copied while a server runs accepts the keys, sessions, tokens and idempotency keys, and continues the ids',
     async () => {
       const ask = (method: 'GET' | 'POST', at: string, headers: Record<string, string>, payload?: object) =>
         moved.server.inject({ method, url: at, headers, ...(payload === undefined ? {} : { payload }) });
@@ -104,7 +107,7 @@ test('A shop that is copied while a server runs', async (moving) => {
   );
 
   await moving.test(
-    'is copied back to SQLite with the additions on PostgreSQL, and continues the ids',
+    'A shop that is copied while a server runs is copied back to SQLite with later additions, and continues the ids',
     async (t) => {
       const folder = await temporaryFolder(t);
       const back = ['--from', url, '--to', `sqlite:${folder}/curd.sqlite`, '--from-images', `file:${images}`];
@@ -122,7 +125,7 @@ test('A shop that is copied while a server runs', async (moving) => {
 
 suite('A shop', () => {
   for (const engine of engines) {
-    test(`whose copy fails half way leaves an empty database, to which it is then copied (${engine})`, async (t) => {
+    test(`A shop whose copy fails half way leaves an empty database, to which it is then copied (${engine})`, async (t) => {
       const source = await filled(t, engine === 'sqlite' ? 'postgres' : 'sqlite', 3000);
       const target = await open(t, await freshConfig(t, engine));
       await migrate(target);
@@ -142,7 +145,7 @@ suite('A shop', () => {
       assert.deepEqual(await contentsOf(target), await contentsOf(source));
     });
 
-    test(`is not copied over another one (${engine})`, async (t) => {
+    test(`A shop is not copied over another one (${engine})`, async (t) => {
       const { environment } = await openFilledShop(t, 'sqlite');
       const other = await openShop(t, { engine });
       const { database } = other.config;
@@ -157,7 +160,7 @@ suite('A shop', () => {
     });
   }
 
-  test('with missing images is copied, and the missing images are listed', async (t) => {
+  test('A shop with missing images is copied, and the missing images are listed', async (t) => {
     const shop = await openShop(t);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(1));
     const lost = nameOf(imageUrl);

@@ -23,7 +23,7 @@ test('On a running server, curd', async (suite) => {
   const placed = (await (await send('/v2/store/order', order, session)).json()) as { id: number };
   await send('/v2/store/order', order, { 'X-API-Key': key });
 
-  await suite.test('customers list and show print customers, and search them', async () => {
+  await suite.test('curd customers list and show print customers, and search them', async () => {
     const names = async (...args: string[]) =>
       (await curdJson(shop, 'customers', 'list', ...args)).items.map(
         ({ customer }: { customer: { username: string } }) => customer.username,
@@ -43,7 +43,7 @@ test('On a running server, curd', async (suite) => {
     assert.equal(none.stdout, 'There are no such customers.\n');
   });
 
-  await suite.test('orders list and show print orders with their timeline', async () => {
+  await suite.test('curd orders list and show print orders with their timeline', async () => {
     const all = await curdJson(shop, 'orders', 'list');
     assert.deepEqual([all.total, all.hasMore, all.items.length], [2, false, 2]);
     const ofAda = await curdJson(shop, 'orders', 'list', '--customer', 'ada', '--status', 'placed');
@@ -74,7 +74,7 @@ test('On a running server, curd', async (suite) => {
     );
   });
 
-  await suite.test('customers reset-password prints a link, whose token is not in the log', async () => {
+  await suite.test('curd customers reset-password prints a link, whose token is not in the log', async () => {
     const run = await curd(shop, 'customers', 'reset-password', 'ada');
     assert.equal(run.code, 0);
     const [link = ''] = run.stdout.split('\n');

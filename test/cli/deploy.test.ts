@@ -21,7 +21,7 @@ function numberIn(path: string, pattern: RegExp): number {
 }
 
 suite('deploy/', () => {
-  test('has an environment file and a script to run commands on a production shop', async (t) => {
+  test('deploy/ has an environment file and a script to run commands on a production shop', async (t) => {
     const folder = await temporaryFolder(t);
     const environmentFile = join(folder, 'curd.env');
     const script = join(folder, 'curd');
@@ -52,7 +52,7 @@ suite('deploy/', () => {
     assert.equal(typeOfKey(key.stdout.trim()), 'live', key.stderr);
   });
 
-  test('starts Node with the same flags as npm start', () => {
+  test('deploy/ starts Node with the same flags as npm start', () => {
     const [, flags = ''] = /"start": "node (--.*) bin\/curd\.js serve"/.exec(read('package.json')) ?? [];
     assert.match(flags, /--max-semi-space-size=\d/);
     assert.ok(read('deploy/curd.service').includes(`/node ${flags} bin/curd.js serve\n`));
@@ -60,7 +60,7 @@ suite('deploy/', () => {
     assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
   });
 
-  test('rates the exposure of the backup unit as that of the server', () => {
+  test('deploy/ rates the exposure of the backup unit as that of the server', () => {
     const hardening = (unit: string) => {
       const lines = read(`deploy/${unit}`).split('\n');
       return lines
@@ -71,7 +71,7 @@ suite('deploy/', () => {
     assert.deepEqual(hardening('curd-backup.service'), hardening('curd.service'));
   });
 
-  test('configures proxies with the limits of Curd', () => {
+  test('deploy/ configures proxies with the limits of Curd', () => {
     const megabytes = imageBytesMax / 1e6;
     assert.ok(numberIn('deploy/Caddyfile', /max_size (\d+)MB/) > megabytes);
     assert.ok(numberIn('deploy/nginx.conf', /client_max_body_size (\d+)m;/) > megabytes);
@@ -79,7 +79,7 @@ suite('deploy/', () => {
     assert.equal(numberIn('deploy/nginx.conf', /large_client_header_buffers 4 (\d+)k;/), kilobytes);
   });
 
-  test('has every file that is named in the documents and in its files', () => {
+  test('deploy/ has every file that is named in the documents and in its files', () => {
     const present = filesIn('deploy/*');
     for (const path of ['README.md', ...filesIn('docs/*.md'), ...present]) {
       for (const [named] of read(path).matchAll(/\bdeploy\/[\w.-]*\w/g)) {

@@ -188,20 +188,26 @@ for (const engine of engines) {
     const { database } = shop.app;
     const lost = nameOf(filled.imageUrl);
 
-    await look.test('has no findings after changes of every kind, while a server runs', async () => {
-      const stdout = checks.map((check) => `ok      ${check}\n`).join('');
-      assert.deepEqual(await curd(environment, 'doctor'), { code: 0, stdout, stderr: '' });
-    });
+    await look.test(
+      'A shop that is checked has no findings after changes of every kind, while a server runs',
+      async () => {
+        const stdout = checks.map((check) => `ok      ${check}\n`).join('');
+        assert.deepEqual(await curd(environment, 'doctor'), { code: 0, stdout, stderr: '' });
+      },
+    );
 
-    await look.test('gets a finding with a remedy for each inconsistency', async () => {
-      await shop.app.orders.counter.run();
-      for (const [fault, example, remedy] of faultsOf(filled)) {
-        const found = await findingsAfter(database, filled, fault);
-        assertFound(found, example, remedy, fault.render('sqlite').text);
-      }
-    });
+    await look.test(
+      'A shop that is checked gets a finding with a remedy for each inconsistency',
+      async () => {
+        await shop.app.orders.counter.run();
+        for (const [fault, example, remedy] of faultsOf(filled)) {
+          const found = await findingsAfter(database, filled, fault);
+          assertFound(found, example, remedy, fault.render('sqlite').text);
+        }
+      },
+    );
 
-    await look.test('gets a note where transaction ids are not freed', async () => {
+    await look.test('A shop that is checked gets a note where transaction ids are not freed', async () => {
       assert.deepEqual(await database.snapshot((tx) => checkTransactionIds(tx)), []);
       const found = await database.snapshot((tx) => checkTransactionIds(tx, 2));
       assert.deepEqual(
@@ -214,7 +220,7 @@ for (const engine of engines) {
       }
     });
 
-    await look.test('gets a text for each finding and exit status 2', async () => {
+    await look.test('A shop that is checked gets a text for each finding and exit status 2', async () => {
       await database.run(sql`update catalogue set cheeses = 77`);
       await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
       await database.run(sql`update order_count set delivered = 77`);
@@ -244,49 +250,55 @@ for (const engine of engines) {
       }
     });
 
-    await look.test('is repaired except for a cheese that is not JSON, which is reported', async () => {
-      const { database } = shop.app;
-      const broken = sql`select body from cheese where id = ${cheeses[1]}`;
-      const { body } = (await database.get<{ body: string }>(broken)) ?? {};
-      await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
-      const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair');
-      assert.deepEqual([code, stderr], [2, '']);
-      assert.match(stdout, new RegExp(`FAULT {3}catalogue[\\s\\S]*cheese ${cheeses[1]}\\b`));
-      await database.run(sql`update cheese set body = ${body ?? ''} where id = ${cheeses[1]}`);
-    });
+    await look.test(
+      'A shop that is checked is repaired except for a cheese that is not JSON, which is reported',
+      async () => {
+        const { database } = shop.app;
+        const broken = sql`select body from cheese where id = ${cheeses[1]}`;
+        const { body } = (await database.get<{ body: string }>(broken)) ?? {};
+        await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
+        const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair');
+        assert.deepEqual([code, stderr], [2, '']);
+        assert.match(stdout, new RegExp(`FAULT {3}catalogue[\\s\\S]*cheese ${cheeses[1]}\\b`));
+        await database.run(sql`update cheese set body = ${body ?? ''} where id = ${cheeses[1]}`);
+      },
+    );
 
-    await look.test('is repaired where data follows from its cheeses, and not elsewhere', async () => {
-      const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair', '--json');
-      assert.deepEqual([code, stderr], [2, '']);
-      const results = JSON.parse(stdout) as Result[];
-      const count = (await database.all(sql`select id from cheese`)).length;
-      assert.deepEqual(
-        results.map(({ check }) => check),
-        checks,
-      );
-      assert.deepEqual(
-        results.flatMap(({ check, findings }) =>
-          findings.map(({ count, examples }) => [check, count, ...examples]),
-        ),
-        [
-          ['catalogue', 1, `77 instead of ${count}`],
-          ['images', 1, lost],
-          ['images', 1, 'zz-strange.png'],
-          ['orders', 1, `order ${orders.placed}`],
-        ],
-      );
-      // The server that was running meanwhile finds them again.
-      const { json } = await shop.request('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
-      assert.deepEqual(
-        json.items.map(({ id }: { id: number }) => id),
-        [cheeses[0]],
-      );
-    });
+    await look.test(
+      'A shop that is checked is repaired where data follows from its cheeses, and not elsewhere',
+      async () => {
+        const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair', '--json');
+        assert.deepEqual([code, stderr], [2, '']);
+        const results = JSON.parse(stdout) as Result[];
+        const count = (await database.all(sql`select id from cheese`)).length;
+        assert.deepEqual(
+          results.map(({ check }) => check),
+          checks,
+        );
+        assert.deepEqual(
+          results.flatMap(({ check, findings }) =>
+            findings.map(({ count, examples }) => [check, count, ...examples]),
+          ),
+          [
+            ['catalogue', 1, `77 instead of ${count}`],
+            ['images', 1, lost],
+            ['images', 1, 'zz-strange.png'],
+            ['orders', 1, `order ${orders.placed}`],
+          ],
+        );
+        // The server that was running meanwhile finds them again.
+        const { json } = await shop.request('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
+        assert.deepEqual(
+          json.items.map(({ id }: { id: number }) => id),
+          [cheeses[0]],
+        );
+      },
+    );
   });
 }
 
 suite('curd doctor', { concurrency: 2 }, () => {
-  test('continues when a cheese and an order are not JSON, and names them', async (t) => {
+  test('curd doctor continues when a cheese and an order are not JSON, and names them', async (t) => {
     const { shop, environment, orders, cheeses } = await openFilledShop(t, 'sqlite');
     const { database } = shop.app;
     await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
@@ -303,7 +315,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     );
   });
 
-  test('finds a damaged page of the database and advises to restore a backup', async (t) => {
+  test('curd doctor finds a damaged page of the database and advises to restore a backup', async (t) => {
     const environment = await freshShop(t, { CURD_SECRET: secret });
     await createStock(environment, { prices: [1, 2, 3], scopes: [] });
     spoilCheeses(join(environment.CURD_DATA_DIR ?? '', 'curd.sqlite'));
@@ -312,7 +324,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     assert.match(stdout, /FAULT {3}database[\s\S]*restore a backup/);
   });
 
-  test('reports no image that is uploaded during the check', async (t) => {
+  test('curd doctor reports no image that is uploaded during the check', async (t) => {
     const { shop, environment, cheeses } = await openFilledShop(t, 'sqlite');
     let isOver = false;
     let uploads = 0;
@@ -333,14 +345,14 @@ suite('curd doctor', { concurrency: 2 }, () => {
     }
   });
 
-  test('refuses when there is no shop, and creates none', async (t) => {
+  test('curd doctor refuses when there is no shop, and creates none', async (t) => {
     const environment = await freshShop(t);
     const run = await curd(environment, 'doctor');
     assertRefused(run, /no database at .*curd\.sqlite\. Start the server first/);
     assert.deepEqual(await readdir(environment.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('finds unsafe settings of a production shop', async (t) => {
+  test('curd doctor finds unsafe settings of a production shop', async (t) => {
     const environment = await freshShop(t, {
       CURD_SECRET: secret,
       CURD_DATABASE: await createDatabase(t, 'template_curd'),

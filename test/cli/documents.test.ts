@@ -101,7 +101,7 @@ async function captionsIn(shop: Environment): Promise<Map<string, (string | null
 }
 
 suite('The documents', { skip: !hasShell }, () => {
-  test('can be followed literally, page after page, without reaching the limit of keys', async (t) => {
+  test('The documents can be followed literally, page after page, without reaching the limit of keys', async (t) => {
     const folder = await temporaryFolder(t);
     const shop = { CURD_DATA_DIR: join(folder, 'data'), CURD_APPROVAL_DELAY: '300ms' };
     mkdirSync(shop.CURD_DATA_DIR);

@@ -39,7 +39,7 @@ const countTestOrders = (environment: Environment) =>
   });
 
 onBothEngines('A shop of one environment', (engine) => {
-  test('is refused by servers and commands with settings of another, and stays unchanged', async (t) => {
+  test('A shop of one environment is refused by servers and commands with settings of another, and stays unchanged', async (t) => {
     const local = await newShop(t, engine);
     await (await serve(t, local)).stop();
     const production = { ...local, ...forProduction };
@@ -51,7 +51,7 @@ onBothEngines('A shop of one environment', (engine) => {
     assert.deepEqual(await countTestOrders(local), [10, 3]);
   });
 
-  test('changes to production without test orders and demo cheeses, first in a dry run', async (t) => {
+  test('A shop of one environment changes to production without test orders and demo cheeses, first in a dry run', async (t) => {
     const local = await newShop(t, engine);
     await (await serve(t, local)).stop();
     const production = { ...local, ...forProduction };
@@ -135,7 +135,7 @@ test('A command without the settings of a production shop is refused, and writes
 });
 
 suite('Test orders in production', () => {
-  test('are 404 on every path and cannot change status, even if the table contains them', async (t) => {
+  test('Test orders in production are 404 on every path and cannot change status, even if the table contains them', async (t) => {
     const shop = await openShop(t, { settings: forProduction });
     await restoreTestOrders(shop.app.contextOf('system'));
     const id = 3;
@@ -215,7 +215,7 @@ test('A change of the environment is refused without a shop, or with invalid set
 });
 
 onBothEngines('Image URLs', (engine) => {
-  test('with a loopback host are reported by doctor and repaired by rebase, foreign ones stay', async (t) => {
+  test('Image URLs with a loopback host are reported by doctor and repaired by rebase, foreign ones stay', async (t) => {
     const { shop, cheeses, environment } = await openFilledShop(t, engine);
     const foreign = 'https://elsewhere.example/photo.jpg';
     const [first] = cheeses;

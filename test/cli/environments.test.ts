@@ -120,7 +120,7 @@ const quotaOf = async ({ url }: RunningServer, key: string) => {
 };
 
 suite('An environment', { concurrency: 2 }, () => {
-  test('local accepts keys of both types and is named in every response', async (t) => {
+  test('The environment local accepts keys of both types and is named in every response', async (t) => {
     const shop = await freshShop(t);
     const { key } = await accountWithKey(shop);
     const { key: live } = await accountWithKey(shop, [], { type: 'live' });
@@ -134,7 +134,7 @@ suite('An environment', { concurrency: 2 }, () => {
     });
   });
 
-  test('sandbox accepts only test keys, has a demo catalogue, and plans with ten times the limits', async (t) => {
+  test('The environment sandbox accepts only test keys, has a demo catalogue, and plans with ten times the limits', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
     // A database that was copied may contain keys of another environment.
     const local = { ...shop, CURD_ENVIRONMENT: 'local' };
@@ -156,7 +156,7 @@ suite('An environment', { concurrency: 2 }, () => {
     await assertOnEveryResponse(t, server, key, { 'x-environment': 'sandbox' });
   });
 
-  test('production accepts only live keys and sends Strict-Transport-Security with every response', async (t) => {
+  test('The environment production accepts only live keys and sends Strict-Transport-Security with every response', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret, CURD_PUBLIC_URL: https };
     const shop = await freshShop(t, settings);
     const local = { ...shop, CURD_ENVIRONMENT: 'local' };

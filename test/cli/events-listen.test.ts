@@ -15,7 +15,7 @@ import { assertEachRefused, freshShop, runInProcess } from './run.ts';
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 
 suite('curd events listen', () => {
-  test('forwards each event in order with a valid signature, and the last one again', async (t) => {
+  test('curd events listen forwards each event in order with a valid signature, and the last one again', async (t) => {
     const shop = await openListeningShop(t);
     const statuses = [500, 204, 204, 204];
     const receiver = await openReceiver(t, (response) => response.writeHead(statuses.shift() ?? 204).end());
@@ -77,7 +77,7 @@ suite('curd events listen', () => {
     assert.deepEqual([code, stderr], [0, `Continue with --since ${placed?.id}\n`]);
   });
 
-  test('refuses what cannot work, in one sentence', async (t) => {
+  test('curd events listen refuses what cannot work, in one sentence', async (t) => {
     const shop = await freshShop(t);
     const server = await openListeningShop(t);
     const forwardTo = 'http://127.0.0.1:9/';

@@ -53,7 +53,7 @@ const cheeses = [
 ];
 
 suite('curd export cheeses', { concurrency: 3 }, () => {
-  test('writes each format so that an import into an empty shop creates the same catalogue', async (t) => {
+  test('curd export cheeses writes each format so that an import into an empty shop creates the same catalogue', async (t) => {
     const first = await freshShop(t);
     writeFileSync(fileIn(first, 'source.json'), JSON.stringify(cheeses));
     const source = await curdJson(first, 'import', 'cheeses', fileIn(first, 'source.json'));
@@ -84,7 +84,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     assert.ok(!readdirSync(first.CURD_DATA_DIR ?? '').some((name) => name.includes('unfinished')));
   });
 
-  test('writes no cell to CSV that a spreadsheet would execute', async (t) => {
+  test('curd export cheeses writes no cell to CSV that a spreadsheet would execute', async (t) => {
     const shop = await freshShop(t);
     writeFileSync(fileIn(shop, 'source.json'), JSON.stringify(cheeses));
     await curdJson(shop, 'import', 'cheeses', fileIn(shop, 'source.json'));
@@ -113,7 +113,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     ]);
   });
 
-  test('does not follow a symbolic link planted beside the file', async (t) => {
+  test('curd export cheeses does not follow a symbolic link planted beside the file', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const victim = fileIn(shop, 'victim');
@@ -126,7 +126,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     assert.ok(lstatSync(file).isFile(), 'the link under the final name is replaced');
   });
 
-  test('deletes the temporary file when it cannot be renamed', async (t) => {
+  test('curd export cheeses deletes the temporary file when it cannot be renamed', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     mkdirSync(fileIn(shop, 'folder.csv'));
@@ -134,7 +134,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     assert.ok(!readdirSync(shop.CURD_DATA_DIR ?? '').some((name) => name.includes('unfinished')));
   });
 
-  test('writes an empty catalogue as an empty file of its format', async (t) => {
+  test('curd export cheeses writes an empty catalogue as an empty file of its format', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const contents: Record<string, (text: string) => boolean> = {
@@ -149,7 +149,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     }
   });
 
-  test('reports in one sentence that a file cannot be written', async (t) => {
+  test('curd export cheeses reports in one sentence that a file cannot be written', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const to = (name: string) => () => runInProcess(shop, 'export cheeses', [fileIn(shop, name)]);

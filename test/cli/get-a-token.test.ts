@@ -55,26 +55,40 @@ test('A customer who follows docs/get-a-token.md', async (following) => {
   const { clientId } = await curdJson(shop, ...wordsOf(/npx curd (clients create [^)]*)/));
 
   // First, because consent that was given once is not requested again.
-  await following.test('and denies access sees it, and the example ends with an error', async (t) => {
-    const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: `${server.url}/`, CURD_PORT: '1' });
-    const browser = openBrowser(server.url, 'ada', password);
-    const { location } = await browser.visit(address, { consent: 'deny' });
-    await (await fetch(location ?? '')).text();
-    const { code, stdout, stderr } = await run;
-    assert.equal(code, 1);
-    assert.match(stderr, /Error: access_denied: the customer did not allow it/);
-    assert.doesNotMatch(stdout, /A token/);
-  });
+  await following.test(
+    'A customer who follows docs/get-a-token.md and denies access sees it, and the example ends with an error',
+    async (t) => {
+      const { address, run } = await begin(t, clientId, {
+        CURD_PUBLIC_URL: `${server.url}/`,
+        CURD_PORT: '1',
+      });
+      const browser = openBrowser(server.url, 'ada', password);
+      const { location } = await browser.visit(address, { consent: 'deny' });
+      await (await fetch(location ?? '')).text();
+      const { code, stdout, stderr } = await run;
+      assert.equal(code, 1);
+      assert.match(stderr, /Error: access_denied: the customer did not allow it/);
+      assert.doesNotMatch(stdout, /A token/);
+    },
+  );
 
-  await following.test('and allows access gets the token and the cheeses of the guide', async (t) => {
-    const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: 'http://127.0.0.1:1' }, server.url);
-    const { forms, location } = await openBrowser(server.url, 'ada', password).visit(address);
-    assert.deepEqual(forms, ['login', 'consent']);
-    const arrived = await fetch(location ?? '');
-    assert.match(await arrived.text(), /you can close this page/);
-    const { code, stdout, stderr } = await run;
-    assert.deepEqual([code, stderr], [0, '']);
-    const promised = /```text\n(.*?)```/s.exec(guide)?.[1];
-    assert.equal(stdout, `Open this URL in a browser:\n\n  ${address}\n\n${promised}`);
-  });
+  await following.test(
+    'A customer who follows docs/get-a-token.md and allows access gets the token and the cheeses of the guide',
+    async (t) => {
+      const { address, run } = await begin(
+        t,
+        clientId,
+        { CURD_PUBLIC_URL: 'http://127.0.0.1:1' },
+        server.url,
+      );
+      const { forms, location } = await openBrowser(server.url, 'ada', password).visit(address);
+      assert.deepEqual(forms, ['login', 'consent']);
+      const arrived = await fetch(location ?? '');
+      assert.match(await arrived.text(), /you can close this page/);
+      const { code, stdout, stderr } = await run;
+      assert.deepEqual([code, stderr], [0, '']);
+      const promised = /```text\n(.*?)```/s.exec(guide)?.[1];
+      assert.equal(stdout, `Open this URL in a browser:\n\n  ${address}\n\n${promised}`);
+    },
+  );
 });

@@ -62,7 +62,7 @@ const locationFlags = ['data-dir', 'database'];
 const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
 
 suite('curd --help', () => {
-  test('lists every command', async () => {
+  test('curd --help lists every command', async () => {
     const { code, stdout } = await curd({}, '--help');
     assert.equal(code, 0);
     for (const name of new Set([
@@ -74,7 +74,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('of a command lists its arguments and options, and refers to the settings', async () => {
+  test('curd --help of a command lists its arguments and options, and refers to the settings', async () => {
     const pages = await Promise.all(
       Object.keys(commands).map((name) => curd({}, ...name.split(' '), '--help')),
     );
@@ -100,7 +100,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('of a group lists its commands', async () => {
+  test('curd --help of a group lists its commands', async () => {
     const pages = await Promise.all(groups.map((name) => curd({}, name, '--help')));
     for (const [index, group] of groups.entries()) {
       for (const name of Object.keys(commands).filter((one) => one.startsWith(`${group} `))) {
@@ -109,7 +109,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('is named on standard error after a mistyped command, with exit status 1', async () => {
+  test('curd --help is named on standard error after a mistyped command, with exit status 1', async () => {
     const mistyped = [
       {
         args: ['sevre'],
@@ -130,7 +130,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('and --version work in any folder', async () => {
+  test('curd --help and --version work in any folder', async () => {
     const { code, stdout } = await curd({}, '--version');
     assert.equal(code, 0);
     assert.equal(stdout, `${packageJson.version}\n`);

@@ -186,7 +186,7 @@ const wordsOf = (instructions: readonly Instruction[], name: string): string[] =
   JSON.parse(/\[.*\]$/.exec(instructions.findLast((one) => one.name === name)?.text ?? '')?.[0] ?? '[]');
 
 suite('The image', { skip: process.platform === 'win32' }, () => {
-  test('is built of files that .dockerignore lets through, and runs as a user who can write to /data only', async (t) => {
+  test('The container image is built of files that .dockerignore lets through, and runs as a user who can write to /data only', async (t) => {
     const folder = await temporaryFolder(t);
     chmodSync(folder, 0o755);
     const { stage, last } = buildImage(folder);
@@ -271,7 +271,7 @@ suite('The image', { skip: process.platform === 'win32' }, () => {
     assert.ok(existsSync(join(stage, 'data/curd.sqlite')));
   });
 
-  test('has a user without rights, a health check, labels, and an entry point that gets signals', () => {
+  test('The container image has a user without rights, a health check, labels, and an entry point that gets signals', () => {
     const stages = read('Dockerfile').split(/^FROM /m);
     const image = stages.at(-1) ?? '';
     assert.ok(stages.length > 3, 'several stages');
@@ -300,7 +300,7 @@ suite('compose.yaml', () => {
     readonly volumes: object;
   };
 
-  test('has a server, PostgreSQL and a bucket, with volumes and health checks that exist', () => {
+  test('compose.yaml has a server, PostgreSQL and a bucket, with volumes and health checks that exist', () => {
     assert.deepEqual(Object.keys(services), ['curd', 'database', 'bucket', 'create-bucket']);
     for (const [name, { image, build, volumes: mounts = [], depends_on = {} }] of Object.entries(services)) {
       assert.ok((image === undefined) !== (build === undefined), name);
@@ -317,7 +317,7 @@ suite('compose.yaml', () => {
     }
   });
 
-  test('sets only settings that exist, and the same names and passwords for both sides', () => {
+  test('compose.yaml sets only settings that exist, and the same names and passwords for both sides', () => {
     const environment = services.curd?.environment ?? {};
     const known: string[] = Object.values(settings).map(({ variable }) => variable);
     for (const name of Object.keys(environment).filter((one) => !one.startsWith('AWS_'))) {

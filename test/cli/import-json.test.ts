@@ -8,7 +8,7 @@ import { importCheeses } from '../../src/catalogue-import/import-cheeses.ts';
 import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
 onBothEngines('An import from JSON', (engine) => {
-  test('accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
+  test('An import from JSON accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
     const { clock, contextOf, cheeses, stock } = (await openShop(t, { engine })).app;
     const services = { clock, cheeses: cheeses.service, stock: stock.service };
     const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
@@ -33,7 +33,7 @@ onBothEngines('An import from JSON', (engine) => {
     ]);
   });
 
-  test('whose first element has no name reports which members it has', async (t) => {
+  test('An import from JSON whose first element has no name reports which members it has', async (t) => {
     const { clock, contextOf, cheeses, stock } = (await openShop(t, { engine })).app;
     const services = { clock, cheeses: cheeses.service, stock: stock.service };
     const file = join(await temporaryFolder(t), 'some.json');

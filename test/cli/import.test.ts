@@ -66,7 +66,7 @@ const csv = `\uFEFF${[
 ].join('\r\n')}\r\n`;
 
 suite('curd import cheeses', { concurrency: 2 }, () => {
-  test('imports CSV with a mapping, reports refused rows with reasons, and a second run changes nothing', async (t) => {
+  test('curd import cheeses imports CSV with a mapping, reports refused rows with reasons, and a second run changes nothing', async (t) => {
     const shop = await freshShop(t);
     const file = write(shop, 'directory.csv', csv);
     const report = await importing(shop, 2, file, ...mapping);
@@ -139,7 +139,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.match(words.stdout, /^0 cheeses imported, 4 unchanged, 4 refused\.$/m);
   });
 
-  test('counts blank lines and line breaks in fields for line numbers', async (t) => {
+  test('curd import cheeses counts blank lines and line breaks in fields for line numbers', async (t) => {
     const shop = await freshShop(t);
     const file = write(
       shop,
@@ -171,7 +171,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     );
   });
 
-  test('imports NDJSON line by line and skips invalid lines', async (t) => {
+  test('curd import cheeses imports NDJSON line by line and skips invalid lines', async (t) => {
     const shop = await freshShop(t);
     const file = write(
       shop,
@@ -203,7 +203,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal((await importing(shop, 2, file)).unchanged, 2);
   });
 
-  test('imports a JSON array and names the refused elements', async (t) => {
+  test('curd import cheeses imports a JSON array and names the refused elements', async (t) => {
     const shop = await freshShop(t);
     const cheeses = [{ name: 'Brie' }, 5, { name: '' }, null, { name: 'Feta', ageMonths: '3 to 6 months' }];
     const report = await importing(shop, 2, write(shop, 'cheeses.json', JSON.stringify(cheeses)));
@@ -215,7 +215,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal((await catalogue(shop))[1]?.ageMonths, 3);
   });
 
-  test('prints with --dry-run what the import would do, and updates cheeses with --update', async (t) => {
+  test('curd import cheeses prints with --dry-run what the import would do, and updates cheeses with --update', async (t) => {
     const shop = await freshShop(t);
     await importing(shop, 0, write(shop, 'first.csv', 'name,pricePerKg\nBrie,20\nFeta,10\n'));
     const file = write(shop, 'second.csv', 'name,pricePerKg\nBrie,21\nFeta,\nTilsit,9\n');
@@ -240,7 +240,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     );
   });
 
-  test('imports more than one batch, with exit status 0 when no row is refused', async (t) => {
+  test('curd import cheeses imports more than one batch, with exit status 0 when no row is refused', async (t) => {
     const shop = await freshShop(t);
     const rows = Array.from({ length: 1201 }, (_, index) => `Cheese ${index},${index % 7}`);
     const file = write(shop, 'many.csv', ['name,category', ...rows].join('\n'));
@@ -249,7 +249,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal(await inShop(shop, ({ cheeses: { service: cheeses } }) => cheeses.count()), 1201);
   });
 
-  test('reports in one sentence what is wrong with a file or a mapping, and imports nothing', async (t) => {
+  test('curd import cheeses reports in one sentence what is wrong with a file or a mapping, and imports nothing', async (t) => {
     const shop = await freshShop(t);
     const file = write(shop, 'directory.csv', csv);
     const from =

@@ -36,7 +36,7 @@ function assertAbout(moment: string, expectedMs: number): void {
 }
 
 suite('curd accounts', { concurrency: 2 }, () => {
-  test('create, list and set-plan print the documented JSON', async (t) => {
+  test('curd accounts create, list and set-plan print the documented JSON', async (t) => {
     const shop = await freshShop(t);
     const first = await curdJson(shop, 'accounts', 'create', 'Käserei 1');
     assert.deepEqual(first, { id: first.id, name: 'Käserei 1', plan: 'enterprise' });
@@ -52,7 +52,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
     assert.match(words.stdout, /^id +name +plan\n.*Käserei 1 +enterprise\n.*two +free\n$/);
   });
 
-  test('create accounts with the plan free outside of local, and test keys in sandbox', async (t) => {
+  test('curd accounts create accounts with the plan free outside of local, and test keys in sandbox', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
     assert.equal((await curdJson(shop, 'accounts', 'create', 'one')).plan, 'free');
     assert.equal((await curdJson(shop, 'keys', 'create', '--account', 'one')).type, 'test');
@@ -66,7 +66,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('create live keys in production, and no test keys', async (t) => {
+  test('curd accounts create live keys in production, and no test keys', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: secret,
@@ -82,7 +82,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
 });
 
 suite('curd keys', { concurrency: 2 }, () => {
-  test('create, list, rotate and revoke take effect immediately on a running server', async (t) => {
+  test('curd keys create, list, rotate and revoke take effect immediately on a running server', async (t) => {
     const shop = await freshShop(t);
     const server = await serve(t, shop);
     await curdJson(shop, 'accounts', 'create', 'shop');
@@ -155,7 +155,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
   });
 
-  test('rotate keeps the old key valid for a day, and it counts as one of the three', async (t) => {
+  test('curd keys rotate keeps the old key valid for a day, and it counts as one of the three', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const listed = () =>
@@ -184,7 +184,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     );
   });
 
-  test('create and rotate print only the key on standard output, and the rest on standard error', async (t) => {
+  test('curd keys create and rotate print only the key on standard output, and the rest on standard error', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const created = await curd(shop, 'keys', 'create', '--account', account);
@@ -201,7 +201,7 @@ suite('curd keys', { concurrency: 2 }, () => {
 });
 
 suite('Wrong arguments', { concurrency: 2 }, () => {
-  test('are refused in one sentence with the allowed values, and nothing is changed', async (t) => {
+  test('Wrong arguments of commands are refused in one sentence with the allowed values, and nothing is changed', async (t) => {
     const shop = await freshShop(t);
     const known = await inShop(shop, async ({ auth: { keys }, contextOf }) => {
       await keys.createAccount(contextOf('test'), 'shop');
@@ -248,7 +248,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     });
   });
 
-  test('end the process with status 1, one sentence on standard error, and nothing on standard output', async (t) => {
+  test('Wrong arguments of commands end the process with status 1, one sentence on standard error, and no standard output', async (t) => {
     const shop = await freshShop(t);
     const create = ['keys', 'create', '--account', 'nobody', '--json'];
     assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);

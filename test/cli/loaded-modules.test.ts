@@ -19,7 +19,7 @@ const recorder = `
     },
   });`;
 
-test('serve loads oidc-provider and MCP with the first request to them, and sharp and argon2 in no server process', async (t) => {
+test('curd serve loads oidc-provider and MCP with the first request to them, and sharp and argon2 in no server process', async (t) => {
   const log = join(await temporaryFolder(t), 'modules');
   const server = await serve(t, {
     ...(await freshShop(t)),
@@ -63,7 +63,7 @@ test('serve loads oidc-provider and MCP with the first request to them, and shar
   assert.deepEqual(large.filter(isLoaded), loaded);
 });
 
-test('serve loads the modules that send webhooks with the first endpoint', async (t) => {
+test('curd serve loads the modules that send webhooks with the first endpoint', async (t) => {
   const log = join(await temporaryFolder(t), 'modules');
   const shop = { ...(await freshShop(t)), CURD_ENVIRONMENT: 'local' };
   const server = await serve(t, {

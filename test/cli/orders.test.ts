@@ -68,7 +68,7 @@ test('On a running server, curd', async (suite) => {
   const { shop, send, place, statusOf, close } = await openCounter(suite);
 
   await suite.test(
-    'orders approve, ship, deliver and cancel take effect immediately and print the order as JSON',
+    'curd orders approve, ship, deliver and cancel take effect immediately and print the order as JSON',
     async () => {
       const id = await place();
       for (const [verb, status] of [
@@ -97,7 +97,7 @@ test('On a running server, curd', async (suite) => {
   );
 
   await suite.test(
-    'serve adds orders, and changes that commands make, to the counts of orders',
+    'curd serve adds orders, and changes that commands make, to the counts of orders',
     async (t) => {
       const file = new DatabaseSync(join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite'), { readOnly: true });
       cleanUp(t, () => file.close());
@@ -109,7 +109,7 @@ test('On a running server, curd', async (suite) => {
     },
   );
 
-  await suite.test('orders prints the new status as text', async () => {
+  await suite.test('curd orders prints the new status as text', async () => {
     const id = String(await place());
     for (const [verb, status] of [
       ['approve', 'approved'],
@@ -120,30 +120,33 @@ test('On a running server, curd', async (suite) => {
     }
   });
 
-  await suite.test('orders ship and orders track state carrier and tracking, or refuse them', async () => {
-    const id = await place();
-    await curdJson(shop, 'orders', 'approve', String(id));
-    const invalid = await curd(shop, 'orders', 'ship', String(id), '--tracking-url', 'http://a.example');
-    assertRefused(invalid, /--tracking-url is "http:\/\/a\.example"/, /https/);
-    await curdJson(
-      shop,
-      'orders',
-      'ship',
-      String(id),
-      '--carrier',
-      'Swiss Post',
-      '--tracking-number',
-      '99.1',
-    );
-    const { json } = await send('GET', `/store/order/${id}/shipment`);
-    assert.deepEqual([json.carrier, json.trackingNumber, json.trackingUrl], ['Swiss Post', '99.1', null]);
-    const changed = await curdJson(shop, 'orders', 'track', String(id), '--carrier', 'Courier');
-    assert.deepEqual([changed.carrier, changed.trackingNumber], ['Courier', null]);
-    const shown = await curd(shop, 'orders', 'show', String(id));
-    assert.match(shown.stdout, /shipped {2}cli {2}Courier$/m);
-  });
+  await suite.test(
+    'curd orders ship and orders track state carrier and tracking, or refuse them',
+    async () => {
+      const id = await place();
+      await curdJson(shop, 'orders', 'approve', String(id));
+      const invalid = await curd(shop, 'orders', 'ship', String(id), '--tracking-url', 'http://a.example');
+      assertRefused(invalid, /--tracking-url is "http:\/\/a\.example"/, /https/);
+      await curdJson(
+        shop,
+        'orders',
+        'ship',
+        String(id),
+        '--carrier',
+        'Swiss Post',
+        '--tracking-number',
+        '99.1',
+      );
+      const { json } = await send('GET', `/store/order/${id}/shipment`);
+      assert.deepEqual([json.carrier, json.trackingNumber, json.trackingUrl], ['Swiss Post', '99.1', null]);
+      const changed = await curdJson(shop, 'orders', 'track', String(id), '--carrier', 'Courier');
+      assert.deepEqual([changed.carrier, changed.trackingNumber], ['Courier', null]);
+      const shown = await curd(shop, 'orders', 'show', String(id));
+      assert.match(shown.stdout, /shipped {2}cli {2}Courier$/m);
+    },
+  );
 
-  await suite.test('orders cancel --dry-run prints the effects and changes nothing', async () => {
+  await suite.test('curd orders cancel --dry-run prints the effects and changes nothing', async () => {
     const id = await place();
     const { effects, ...rest } = await curdJson(shop, 'orders', 'cancel', String(id), '--dry-run');
     assert.deepEqual(rest, { dryRun: true, more: 0 });
@@ -161,7 +164,7 @@ test('On a running server, curd', async (suite) => {
   });
 
   await suite.test(
-    'orders approve approves an order without prices, and refuses an unavailable cheese',
+    'curd orders approve approves an order without prices, and refuses an unavailable cheese',
     async () => {
       const cheese = (await send('POST', '/cheeses', { name: 'Nameless' })).json;
       const order = await send('POST', '/store/order', orderOf(cheese.id));
@@ -173,7 +176,7 @@ test('On a running server, curd', async (suite) => {
     },
   );
 
-  await suite.test('orders refuses an invalid transition or id in one sentence', async (t) => {
+  await suite.test('curd orders refuses an invalid transition or id in one sentence', async (t) => {
     const placed = await place();
     const over = await place();
     await send('DELETE', `/store/order/${over}`);
@@ -196,7 +199,7 @@ test('On a running server, curd', async (suite) => {
   });
 
   await suite.test(
-    'customers set-role makes a customer staff and customer again, and refuses other roles',
+    'curd customers set-role makes a customer staff and customer again, and refuses other roles',
     async (t) => {
       const ada = { username: 'Ada', email: 'ada@example.com', password: 'good enough' };
       assert.equal((await send('POST', '/customer', ada)).status, 201);
@@ -234,7 +237,7 @@ test('On a running server, curd', async (suite) => {
     },
   );
 
-  await suite.test('orders note, customers note and demo remove change what the API shows', async () => {
+  await suite.test('curd orders note, customers note and demo remove change what the API shows', async () => {
     const id = String(await place());
     const note = await curdJson(shop, 'orders', 'note', id, 'Ring twice');
     assert.deepEqual([note.text, note.author], ['Ring twice', 'cli']);

@@ -53,7 +53,7 @@ async function olderNode(): Promise<string | null> {
 }
 
 suite('The package', () => {
-  test('has at most 3 MB, with the console and the client, and without sources, tests and benches', () => {
+  test('The package of the server has at most 3 MB, with the console and the client, and without sources, tests and benches', () => {
     const { installed, tarball } = project();
     assert.ok(statSync(tarball).size < packedMax);
     assert.deepEqual(readdirSync(installed).toSorted(), [
@@ -79,7 +79,7 @@ suite('The package', () => {
     }
   });
 
-  test('keeps lines and columns of the sources', () => {
+  test('The package of the server keeps lines and columns of the sources', () => {
     const source = read('src/cursor.ts').split('\n');
     const built = readFileSync(join(project().installed, 'lib/src/cursor.js'), 'utf8').split('\n');
     assert.equal(built.length, source.length);
@@ -88,7 +88,7 @@ suite('The package', () => {
     assert.equal(built[index]?.indexOf('throw '), source[index]?.indexOf('throw '));
   });
 
-  test('serves: an order, an image, a login, the console and the client', async (t) => {
+  test('The package of the server serves: an order, an image, a login, the console and the client', async (t) => {
     const data = await temporaryFolder(t);
     const env = { PATH: process.env.PATH, CURD_DATA_DIR: data, CURD_PORT: '0', CURD_LOG_LEVEL: 'warn' };
     const options = { cwd: project().folder, env };
@@ -132,7 +132,7 @@ suite('The package', () => {
     assert.deepEqual(await ended, [0, null]);
   });
 
-  test('runs with the Node that it brings where another one is too old', async (t) => {
+  test('The package of the server runs with the Node that it brings where another one is too old', async (t) => {
     const older = await olderNode();
     if (older === null) {
       t.skip('no Node 20 to 25 on the PATH');

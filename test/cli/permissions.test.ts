@@ -26,7 +26,7 @@ async function openFolder(...[t]: Parameters<typeof freshShop>): Promise<[string
 }
 
 suite('Other users of the machine', { concurrency: 2 }, () => {
-  test('can read no file of a server, a backup or an export in a folder that they can enter', async (t) => {
+  test('Other users of the machine can read no file of a server, a backup or an export in a folder that they can enter', async (t) => {
     const [folder, shop] = await openFolder(t);
     const server = await serve(t, shop, openToAll);
     for (const args of [
@@ -41,7 +41,7 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('lose access to database, secret and images that existed before, and a group keeps its access', async (t) => {
+  test('Other users of the machine lose access to database, secret and images that existed before, and a group keeps its access', async (t) => {
     const [folder, shop] = await openFolder(t);
     const path = (name: string) => join(folder, name);
     const mode = (name: string) => statSync(path(name)).mode & 0o777;
@@ -63,7 +63,7 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
     assert.deepEqual([mode('curd.sqlite'), mode('images'), mode('secret')], [0o640, 0o750, 0o600]);
   });
 
-  test('keep their access to a folder that they share, such as /tmp', async (t) => {
+  test('Other users of the machine keep their access to a folder that they share, such as /tmp', async (t) => {
     const [folder, shop] = await openFolder(t);
     const shared = join(folder, 'shared');
     mkdirSync(shared);
@@ -72,7 +72,7 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
     assert.equal(statSync(shared).mode & 0o7777, 0o1777);
   });
 
-  test('make a command refuse to run where it may not change their access', async (t) => {
+  test('Other users of the machine make a command refuse to run where it may not change their access', async (t) => {
     if (process.getuid?.() !== 0) {
       t.skip('only root can make a file of another user');
       return;

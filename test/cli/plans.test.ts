@@ -57,7 +57,7 @@ async function policyOf(server: RunningServer, key: string): Promise<string | nu
 }
 
 suite('Plans', { concurrency: 2 }, () => {
-  test('that are set on the command line apply on a running server from the next request on', async (t) => {
+  test('Plans of accounts that are set on the command line apply on a running server from the next request on', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const account = await curdJson(shop, 'accounts', 'create', 'dairy', '--plan', 'gold');
     assert.equal(account.plan, 'gold');
@@ -75,7 +75,7 @@ suite('Plans', { concurrency: 2 }, () => {
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
   });
 
-  test('of accounts that are created without one are those of CURD_ACCOUNT_PLAN', async (t) => {
+  test('Accounts that are created without a plan have that of CURD_ACCOUNT_PLAN', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     assert.equal((await curdJson(shop, 'accounts', 'create', 'usual')).plan, 'enterprise');
     const golden = { ...shop, CURD_ACCOUNT_PLAN: 'gold' };
@@ -83,7 +83,7 @@ suite('Plans', { concurrency: 2 }, () => {
     assert.equal((await curdJson(golden, 'accounts', 'create', 'other', '--plan', 'pro')).plan, 'pro');
   });
 
-  test('that do not exist are refused, with a list of those that do', async (t) => {
+  test('Plans of accounts that do not exist are refused, with a list of those that do', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const { account } = await accountWithKey(shop);
     const names = /free, pro, enterprise, gold/;
@@ -99,7 +99,7 @@ suite('Plans', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('that are invalid prevent the start of the server, with one sentence', async (t) => {
+  test('Plans of accounts that are invalid prevent the start of the server, with one sentence', async (t) => {
     const shop = await freshShop(t);
     const run = await curd({ ...shop, CURD_PLANS: '{"free":{"burst":0}}' }, 'serve');
     assertRefused(run, /CURD_PLANS/, /"free"/);
@@ -121,7 +121,7 @@ suite('Plans', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('and limits of client IPs are validated with all members', async (t) => {
+  test('Plans of accounts and limits of client IPs are validated with all members', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     const cases = [
       ...wrongPlans.map((text) => ['CURD_PLANS', text] as const),
@@ -137,7 +137,7 @@ suite('Plans', { concurrency: 2 }, () => {
     );
   });
 
-  test('that were added can be used for sessions too', async (t) => {
+  test('Plans of accounts that were added can be used for sessions too', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     const config = loadConfig({ CURD_DATA_DIR, CURD_PLANS: further, CURD_SESSION_PLAN: 'gold' });
     assert.equal(config.sessionPlan, 'gold');

@@ -100,99 +100,111 @@ for (const engine of engines) {
       oauth: { clients },
     } = shop.app;
 
-    await reset.test('is reported as text and by an event', async () => {
+    await reset.test('A shop that is reset is reported as text and by an event', async () => {
       const stdout = 'The shop is reset. Accounts, keys, applications and webhook endpoints are kept.\n';
       assert.deepEqual(life.run, { code: 0, stdout, stderr: '' });
       const [first] = await database.all<object>(sql`select type, actor from event order by id limit 1`);
       assert.deepEqual({ ...first }, { type: 'shop.reset', actor: 'cli' });
     });
 
-    await reset.test('keeps accounts, keys and applications, and nothing else', async () => {
-      const counts = await countsIn(database);
-      for (const name of ['account', 'api_key', 'oauth_client', 'migration']) {
-        assert.ok(counts[name] !== 0 && counts[name] === known[name], name);
-      }
-      assert.deepEqual(
-        emptied.map((name) => [name, counts[name]]),
-        emptied.map((name) => [name, 0]),
-      );
-      assert.equal(counts.orders, 10);
-      const unused = await freshShop(reset, { CURD_SECRET: secret });
-      const rows = await inShop(unused, (fresh) => countsIn(fresh.database));
-      for (const name of Object.keys(rows).filter((one) => rows[one] !== 0)) {
-        assert.notEqual(counts[name], 0, `${name} has a row in every shop: add it to kept-tables.ts`);
-      }
-      const { scopes } = await requestOk(shop, 'GET', '/v2/whoami', { as: orderer });
-      assert.ok(scopes.includes('write:orders'));
-      const { clientId } = life.application;
-      assert.ok((await clients.list()).some((client) => client.clientId === clientId));
-    });
-
-    await reset.test('returns nothing of the old data from the next request on', async () => {
-      for (const url of lists.slice(1)) {
-        const { items } = await requestOk(shop, 'GET', url, { as: shop.reader });
-        assert.ok(items.length > 0 || url.includes('cow'), url);
-        assert.ok(
-          items.every(({ name }: { name: string }) => name !== 'New name'),
-          url,
+    await reset.test(
+      'A shop that is reset keeps accounts, keys and applications, and nothing else',
+      async () => {
+        const counts = await countsIn(database);
+        for (const name of ['account', 'api_key', 'oauth_client', 'migration']) {
+          assert.ok(counts[name] !== 0 && counts[name] === known[name], name);
+        }
+        assert.deepEqual(
+          emptied.map((name) => [name, counts[name]]),
+          emptied.map((name) => [name, 0]),
         );
-      }
-      for (const url of [`/v2/store/order/${orders.shipped}`, '/v2/customer/ada']) {
-        assertError(await shop.request('GET', url, { as: shop.admin }), 404, 'not_found');
-      }
-      assertError(await shop.request('GET', '/v2/whoami', { headers: session }), 401, 'unauthorized');
-      assert.equal((await shown(shop, imageUrl)).status, 404);
-    });
+        assert.equal(counts.orders, 10);
+        const unused = await freshShop(reset, { CURD_SECRET: secret });
+        const rows = await inShop(unused, (fresh) => countsIn(fresh.database));
+        for (const name of Object.keys(rows).filter((one) => rows[one] !== 0)) {
+          assert.notEqual(counts[name], 0, `${name} has a row in every shop: add it to kept-tables.ts`);
+        }
+        const { scopes } = await requestOk(shop, 'GET', '/v2/whoami', { as: orderer });
+        assert.ok(scopes.includes('write:orders'));
+        const { clientId } = life.application;
+        assert.ok((await clients.list()).some((client) => client.clientId === clientId));
+      },
+    );
 
-    await reset.test('is like after a first start, with the same ids, and new ids continue', async () => {
-      const now = await seen(shop);
-      assert.ok(now.names.length > 50 && now.names.includes('Beaufort') && !now.names.includes('New name'));
-      assert.deepEqual(
-        now.ids.toSorted((a, b) => a - b),
-        now.ids.map((_, index) => index + 1),
-      );
-      const { headers } = await shop.request('GET', `/v2/cheeses/${cheeses[0]}`, { as: shop.reader });
-      assert.ok(!life.tags.includes(String(headers.etag)), 'no old ETag is valid for another content');
-      assert.equal(now.photos.length, now.names.length);
-      for (const url of new Set(now.photos)) {
-        assert.equal((await shown(shop, url)).status, 200, url);
-      }
-      assert.deepEqual(
-        now.tests.map((one) => one.split(' ')[1]),
-        ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((status) => [status, status]),
-      );
-      const again = { as: orderer, headers: { 'idempotency-key': 'once' }, body: orderOf(now.ids[0] ?? 0) };
-      const placed = await requestOk(shop, 'POST', '/v2/store/order', again);
-      assert.ok(
-        placed.id > Math.max(...Object.values(orders)),
-        'ids continue, and the idempotency key can be used again',
-      );
-      const doctor = await curd(environment, 'doctor');
-      assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
-    });
+    await reset.test(
+      'A shop that is reset returns nothing of the old data from the next request on',
+      async () => {
+        for (const url of lists.slice(1)) {
+          const { items } = await requestOk(shop, 'GET', url, { as: shop.reader });
+          assert.ok(items.length > 0 || url.includes('cow'), url);
+          assert.ok(
+            items.every(({ name }: { name: string }) => name !== 'New name'),
+            url,
+          );
+        }
+        for (const url of [`/v2/store/order/${orders.shipped}`, '/v2/customer/ada']) {
+          assertError(await shop.request('GET', url, { as: shop.admin }), 404, 'not_found');
+        }
+        assertError(await shop.request('GET', '/v2/whoami', { headers: session }), 401, 'unauthorized');
+        assert.equal((await shown(shop, imageUrl)).status, 404);
+      },
+    );
 
-    await reset.test('is reset again with --json: the same result, and the same ids', async () => {
-      const before = await seen(shop);
-      const category = await newCategory(shop, 'Smoked');
-      const made = await requestOk(shop, 'POST', '/v2/cheeses', {
-        as: shop.writer,
-        body: { name: 'One more' },
-      });
-      await requestOk(shop, 'DELETE', '/v2/store/order/1', { as: shop.admin });
-      assert.deepEqual(await curdJson(environment, 'reset', '--yes'), { reset: true });
-      const now = await seen(shop);
-      assert.deepEqual(
-        [now.names, now.tests, now.photos.length],
-        [before.names, before.tests, before.photos.length],
-      );
-      assert.deepEqual(now.ids, before.ids);
-      const { id } = await requestOk(shop, 'POST', '/v2/cheeses', {
-        as: shop.writer,
-        body: { name: 'One more' },
-      });
-      assert.ok(id > made.id, 'a cheese gets no id of before the reset');
-      assert.ok((await newCategory(shop, 'Blue-veined')) > category, 'no category gets the id of another');
-    });
+    await reset.test(
+      'A shop that is reset is like after a first start, with the same ids, and new ids continue',
+      async () => {
+        const now = await seen(shop);
+        assert.ok(now.names.length > 50 && now.names.includes('Beaufort') && !now.names.includes('New name'));
+        assert.deepEqual(
+          now.ids.toSorted((a, b) => a - b),
+          now.ids.map((_, index) => index + 1),
+        );
+        const { headers } = await shop.request('GET', `/v2/cheeses/${cheeses[0]}`, { as: shop.reader });
+        assert.ok(!life.tags.includes(String(headers.etag)), 'no old ETag is valid for another content');
+        assert.equal(now.photos.length, now.names.length);
+        for (const url of new Set(now.photos)) {
+          assert.equal((await shown(shop, url)).status, 200, url);
+        }
+        assert.deepEqual(
+          now.tests.map((one) => one.split(' ')[1]),
+          ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((status) => [status, status]),
+        );
+        const again = { as: orderer, headers: { 'idempotency-key': 'once' }, body: orderOf(now.ids[0] ?? 0) };
+        const placed = await requestOk(shop, 'POST', '/v2/store/order', again);
+        assert.ok(
+          placed.id > Math.max(...Object.values(orders)),
+          'ids continue, and the idempotency key can be used again',
+        );
+        const doctor = await curd(environment, 'doctor');
+        assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
+      },
+    );
+
+    await reset.test(
+      'A shop that is reset is reset again with --json: the same result, and the same ids',
+      async () => {
+        const before = await seen(shop);
+        const category = await newCategory(shop, 'Smoked');
+        const made = await requestOk(shop, 'POST', '/v2/cheeses', {
+          as: shop.writer,
+          body: { name: 'One more' },
+        });
+        await requestOk(shop, 'DELETE', '/v2/store/order/1', { as: shop.admin });
+        assert.deepEqual(await curdJson(environment, 'reset', '--yes'), { reset: true });
+        const now = await seen(shop);
+        assert.deepEqual(
+          [now.names, now.tests, now.photos.length],
+          [before.names, before.tests, before.photos.length],
+        );
+        assert.deepEqual(now.ids, before.ids);
+        const { id } = await requestOk(shop, 'POST', '/v2/cheeses', {
+          as: shop.writer,
+          body: { name: 'One more' },
+        });
+        assert.ok(id > made.id, 'a cheese gets no id of before the reset');
+        assert.ok((await newCategory(shop, 'Blue-veined')) > category, 'no category gets the id of another');
+      },
+    );
   });
 }
 

@@ -173,7 +173,7 @@ export type Refusal = readonly [name: string, command: () => unknown, ...says: R
 /** Asserts that each fails with one sentence. Use `assertRefused` for the output of a process. */
 export async function assertEachRefused(t: TestContext, refusals: readonly Refusal[]): Promise<void> {
   for (const [name, command, ...says] of refusals) {
-    await t.test(name, async () => {
+    await t.test(`A command is refused: ${name}`, async () => {
       const { message } = await errorOf(command);
       assert.match(message, /^[^\n]{14,}$/);
       assert.doesNotMatch(message, /undefined|\[object|sk_(live|test)_/);

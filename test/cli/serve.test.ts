@@ -79,7 +79,7 @@ test('A first start', async (start) => {
   const cheeses = await catalogueOf(first, key);
   const images = new Set<string>();
 
-  await start.test('prints a URL, the reference and one key, which can read', async () => {
+  await start.test('A first start prints a URL, the reference and one key, which can read', async () => {
     assert.match(first.greeting, /^Curd is listening on http:\/\/127\.0\.0\.1:\d+ \(local\)\n/);
     assert.match(first.greeting, new RegExp(`${first.url}/docs`));
     assert.equal(typeOfKey(key), 'test');
@@ -91,7 +91,7 @@ test('A first start', async (start) => {
     assert.match(await reference.text(), /openapi\.json/);
   });
 
-  await start.test('prints a link to the console, which signs in once', async () => {
+  await start.test('A first start prints a link to the console, which signs in once', async () => {
     const [, link] =
       /^Console: http:\/\/127\.0\.0\.1:\d+\/console#link=([\w-]{43})$/m.exec(first.greeting) ?? [];
     const signIn = () =>
@@ -106,16 +106,19 @@ test('A first start', async (start) => {
     assert.match(await again.text(), /was used before.*npx curd console/);
   });
 
-  await start.test('creates a catalogue with an image and a thumbnail of every cheese', async () => {
-    assert.ok(cheeses.length >= 20);
-    for (const cheese of cheeses) {
-      for (const name of await requirePhoto(first, key, cheese)) {
-        images.add(name);
+  await start.test(
+    'A first start creates a catalogue with an image and a thumbnail of every cheese',
+    async () => {
+      assert.ok(cheeses.length >= 20);
+      for (const cheese of cheeses) {
+        for (const name of await requirePhoto(first, key, cheese)) {
+          images.add(name);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await start.test('writes only into the data folder, and no key into the log', async () => {
+  await start.test('A first start writes only into the data folder, and no key into the log', async () => {
     const files = readdirSync(folder).filter((name) => !name.startsWith('curd.sqlite'));
     assert.deepEqual(files.toSorted(), ['images', 'secret']);
     assert.equal(statSync(join(folder, 'secret')).mode & 0o077, 0, 'the secret is for its owner only');
@@ -126,7 +129,7 @@ test('A first start', async (start) => {
   });
 
   await start.test(
-    'is followed by starts that print no key, accept the first key, and add nothing',
+    'A first start is followed by starts that print no key, accept the first key, and add nothing',
     async (t) => {
       const counts = await countsIn(shop);
       const second = await serve(t, { ...shop, CURD_CONSOLE: 'off' });
@@ -143,7 +146,7 @@ test('A first start', async (start) => {
 });
 
 suite('curd serve', { concurrency: 2 }, () => {
-  test('reports in one sentence that its port is used, and prints a key when it can start', async (t) => {
+  test('curd serve reports in one sentence that its port is used, and prints a key when it can start', async (t) => {
     const other = createServer().listen(0, '127.0.0.1');
     cleanUp(t, () => other.close());
     await once(other, 'listening');
@@ -162,7 +165,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     );
   });
 
-  test('adds no image to a demo cheese that was changed', async (t) => {
+  test('curd serve adds no image to a demo cheese that was changed', async (t) => {
     const shop = await freshShop(t);
     await (await serve(t, shop)).stop();
     const [first] = await cheesesIn(shop);
@@ -174,7 +177,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual(again?.photoUrls, []);
   });
 
-  test('ends with status 0 when a signal arrives while it writes the demo, and the next start completes it', async (t) => {
+  test('curd serve ends with status 0 when a signal arrives while it writes the demo, and the next start completes it', async (t) => {
     const shop = await freshShop(t);
     const child = start(['serve', '--port', '0'], { ...shop, CURD_LOG_LEVEL: 'warn' });
     const run = resultOf(child);
@@ -190,13 +193,13 @@ suite('curd serve', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('reports in one sentence that its host is not an address of this machine', async (t) => {
+  test('curd serve reports in one sentence that its host is not an address of this machine', async (t) => {
     // TEST-NET-1 (RFC 5737), and a name that is reserved as unknown (RFC 6761).
     const refused = await curd(await freshShop(t), 'serve', '--port', '0', '--host', '192.0.2.1');
     assertRefused(refused, /IP address 192\.0\.2\.1\. Choose one that it has with --host or CURD_HOST/);
   });
 
-  test('starts in production with its settings, and creates no key, account or demo', async (t) => {
+  test('curd serve starts in production with its settings, and creates no key, account or demo', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: secret,
@@ -220,7 +223,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual(namesIn(join(shop.CURD_DATA_DIR ?? '', 'images')), []);
   });
 
-  test('starts without images when they cannot be stored, and logs a warning', async (t) => {
+  test('curd serve starts without images when they cannot be stored, and logs a warning', async (t) => {
     const shop = await freshShop(t);
     writeFileSync(join(shop.CURD_DATA_DIR ?? '', 'images'), 'in the way');
     const server = await serve(t, shop);
@@ -235,7 +238,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual([level, msg], ['warn', 'the demo images could not be stored']);
   });
 
-  test('starts when the bucket does not respond', { timeout: 60_000 }, async (t) => {
+  test('curd serve starts when the bucket does not respond', { timeout: 60_000 }, async (t) => {
     const endpoint = await openSilence(t);
     const shop = await freshShop(t, { ...awsSettings(endpoint), CURD_IMAGES: 's3://pictures' });
     // Two attempts wait three seconds each for the socket. The limit of a whole request is a minute.

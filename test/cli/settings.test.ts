@@ -62,7 +62,7 @@ function inThisProcess(shop: Environment) {
 }
 
 suite('curd', { concurrency: 2 }, () => {
-  test('refuses unsafe settings with one sentence and a remedy, before it writes anything', async (t) => {
+  test('curd refuses unsafe settings with one sentence and a remedy, before it writes anything', async (t) => {
     const shop = await freshShop(t);
     await assertEachRefused(t, unsafe.map(inThisProcess(shop)));
     for (const environment of [{ CURD_ENVIRONMENT: 'sandbox' }, { ...complete, CURD_PUBLIC_URL: '' }]) {
@@ -73,7 +73,7 @@ suite('curd', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('reports every missing or invalid setting at once, and writes nothing', async (t) => {
+  test('curd reports every missing or invalid setting at once, and writes nothing', async (t) => {
     const shop = await freshShop(t);
     const environment = {
       ...shop,
@@ -94,7 +94,7 @@ suite('curd', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('checks every setting before it reports errors', async (t) => {
+  test('curd checks every setting before it reports errors', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     // Any text is a valid host or folder, and a question mark is a valid name.
     const checked = Object.values(settings).filter(
@@ -113,7 +113,7 @@ suite('curd', { concurrency: 2 }, () => {
     );
   });
 
-  test('accepts a name of the shop of 1 to 60 visible characters', async (t) => {
+  test('curd accepts a name of the shop of 1 to 60 visible characters', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     const load = (CURD_SHOP_NAME: string) => loadConfig({ CURD_DATA_DIR, CURD_SHOP_NAME }).shopName;
     assert.equal(loadConfig({ CURD_DATA_DIR }).shopName, 'Cheese shop');
@@ -123,11 +123,11 @@ suite('curd', { concurrency: 2 }, () => {
     }
   });
 
-  test('refuses invalid settings with one sentence that names the variable', async (t) => {
+  test('curd refuses invalid settings with one sentence that names the variable', async (t) => {
     await assertEachRefused(t, mistyped.map(inThisProcess(await freshShop(t))));
   });
 
-  test('accepts loopback URLs in production, and a secret of exactly 32 bytes', async (t) => {
+  test('curd accepts loopback URLs in production, and a secret of exactly 32 bytes', async (t) => {
     const shop = await freshShop(t, {
       ...production,
       CURD_SECRET: 'é'.repeat(16),
@@ -136,19 +136,19 @@ suite('curd', { concurrency: 2 }, () => {
     assert.ok((await curdJson(shop, 'migrate')).applied.length > 0);
   });
 
-  test('prefers a flag to the environment, and ignores an empty variable', async (t) => {
+  test('curd prefers a flag to the environment, and ignores an empty variable', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'nonsense', CURD_SECRET: '', CURD_LOG_LEVEL: '' });
     assert.ok((await curdJson(shop, 'migrate', '--environment', 'local')).applied.length > 0);
   });
 
-  test('creates the SQLite file of CURD_DATABASE and its folders', async (t) => {
+  test('curd creates the SQLite file of CURD_DATABASE and its folders', async (t) => {
     const shop = await freshShop(t, { CURD_DATABASE: 'sqlite:one/two/shop.db' });
     const account = await curdJson(shop, 'accounts', 'create', 'first');
     assert.ok(readdirSync(`${shop.CURD_DATA_DIR}/one/two`).includes('shop.db'));
     assert.deepEqual(await curdJson(shop, 'accounts', 'list'), [account]);
   });
 
-  test('reports in one sentence that PostgreSQL is unreachable', async (t) => {
+  test('curd reports in one sentence that PostgreSQL is unreachable', async (t) => {
     const shop = await freshShop(t, {
       CURD_DATABASE: 'postgres://curd:hidden@127.0.0.1:1/x',
       CURD_SECRET: secret,
@@ -160,7 +160,7 @@ suite('curd', { concurrency: 2 }, () => {
     }
   });
 
-  test('reports in one sentence that a data folder cannot be written', async (t) => {
+  test('curd reports in one sentence that a data folder cannot be written', async (t) => {
     const shop = await freshShop(t);
     const run = await curd(shop, 'migrate', '--data-dir', '/dev/null/data');
     assertRefused(
@@ -169,7 +169,7 @@ suite('curd', { concurrency: 2 }, () => {
     );
   });
 
-  test('names the flag when a setting was given as a flag, and the variable otherwise', async (t) => {
+  test('curd names the flag when a setting was given as a flag, and the variable otherwise', async (t) => {
     const shop = await freshShop(t, { CURD_LOG_LEVEL: 'loud' });
     const [byFlag, byVariable] = await Promise.all([
       curd({ ...shop, CURD_LOG_LEVEL: 'info' }, 'serve', '--port', 'abc'),
@@ -180,7 +180,7 @@ suite('curd', { concurrency: 2 }, () => {
     assertRefused(byVariable, /^curd: CURD_LOG_LEVEL is "loud"/);
   });
 
-  test('accepts the earlier names of --processes and CURD_PROCESSES, whose present ones win', async (t) => {
+  test('curd accepts the earlier names of --processes and CURD_PROCESSES, whose present ones win', async (t) => {
     const shop = await freshShop(t, { CURD_WORKERS: '2' });
     const [byVariable, byFlag, byBoth] = await Promise.all([
       curd(shop, 'serve'),
@@ -192,7 +192,7 @@ suite('curd', { concurrency: 2 }, () => {
     assertRefused(byBoth, /^curd: CURD_PROCESSES is 4, but/);
   });
 
-  test('migrate runs each migration once when two processes run it at the same time', async (t) => {
+  test('curd migrate runs each migration once when two processes run it at the same time', async (t) => {
     const shop = await freshShop(t);
     const [one, other] = await Promise.all([curdJson(shop, 'migrate'), curdJson(shop, 'migrate')]);
     assert.deepEqual(Object.keys(one), ['applied']);

@@ -67,7 +67,7 @@ const statusFor = async (url: string, key: string) =>
   ).status;
 
 suite('curd serve --ephemeral', () => {
-  test('serves new shops, whose folders are deleted with them, or by the next one', async (t) => {
+  test('curd serve --ephemeral serves new shops, whose folders are deleted with them, or by the next one', async (t) => {
     const folder = await temporaryFolder(t);
     const servers = await Promise.all(Array.from({ length: together }, () => start(t, folder)));
     assert.equal(new Set(servers.map(({ greeting }) => greeting.url)).size, together);
@@ -93,7 +93,7 @@ suite('curd serve --ephemeral', () => {
     assert.equal(await statusFor(alive?.url ?? '', alive?.adminKey ?? ''), 201);
   });
 
-  test('refuses settings of another shop, and changes nothing', async (t) => {
+  test('curd serve --ephemeral refuses settings of another shop, and changes nothing', async (t) => {
     const folder = await temporaryFolder(t);
     const env = environmentIn(folder);
     for (const flag of ['--data-dir', '--database', '--environment', '--local-key', '--clock']) {
@@ -107,7 +107,7 @@ suite('curd serve --ephemeral', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('is started and stopped by startEphemeral, which says why a start failed', async (t) => {
+  test('curd serve --ephemeral is started and stopped by startEphemeral, which says why a start failed', async (t) => {
     const folder = await temporaryFolder(t);
     const program = { TMPDIR: folder };
     const command = [
@@ -127,7 +127,7 @@ suite('curd serve --ephemeral', () => {
     await assert.rejects(startEphemeral({ command: ['/no/such/curd'] }), /did not start: .*ENOENT/);
   });
 
-  test('is never installed from the registry, which has another package of this name', async (t) => {
+  test('curd serve --ephemeral is never installed from the registry, which has another package of this name', async (t) => {
     const folder = await temporaryFolder(t);
     const requested: string[] = [];
     const registry = createServer(({ url = '' }, response) => {
@@ -180,13 +180,13 @@ suite('The examples of docs/testing.md', () => {
     return folder;
   }
 
-  test('are found', () => {
+  test('The examples of docs/testing.md are found', () => {
     const names = ['shop.test.js', 'start-shop.js', 'shop.vitest.js', 'shop.jest.cjs', 'shop-test.sh'];
     assert.deepEqual([...examples.keys()], names);
     assert.ok(existsSync(join(root, 'client/dist/esm/testing/index.js')), 'run "npm run build"');
   });
 
-  test('for node:test pass', async (t) => {
+  test('The examples of docs/testing.md for node:test pass', async (t) => {
     const cwd = await project(t);
     const { stdout } = await run(process.execPath, ['--test', 'shop.test.js'], {
       cwd,
@@ -195,14 +195,14 @@ suite('The examples of docs/testing.md', () => {
     assert.match(stdout, /pass 5\n/);
   });
 
-  test('for the shell work, and leave nothing', async (t) => {
+  test('The examples of docs/testing.md for the shell work, and leave nothing', async (t) => {
     const cwd = await project(t);
     const { stdout } = await run('sh', ['shop-test.sh'], { cwd, env: environmentIn(cwd) });
     assert.match(stdout, /"items".*"did"/s);
     await until(async () => (await readdir(cwd)).every((name) => !name.startsWith('curd-ephemeral')));
   });
 
-  test('for Vitest and Jest have a valid syntax', async (t) => {
+  test('The examples of docs/testing.md for Vitest and Jest have a valid syntax', async (t) => {
     const cwd = await project(t);
     for (const name of ['start-shop.js', 'shop.vitest.js', 'shop.jest.cjs']) {
       await run(process.execPath, ['--check', name], { cwd });

@@ -30,7 +30,7 @@ const endpointsOf = (shop: Environment) =>
   );
 
 suite('curd webhooks', () => {
-  test('create, list, test and deliveries print what an operator needs', async (t) => {
+  test('curd webhooks create, list, test and deliveries print what an operator needs', async (t) => {
     const { shop, account, receiver } = await shopWithEndpoint(t);
     const created = await curd(
       shop,
@@ -55,7 +55,7 @@ suite('curd webhooks', () => {
     assert.deepEqual([failed.code, JSON.parse(failed.stdout).status], [2, null]);
   });
 
-  test('disable, enable, rotate-secret, retry, replay and delete change what the API shows', async (t) => {
+  test('curd webhooks disable, enable, rotate-secret, retry, replay and delete change what the API shows', async (t) => {
     const { shop, account, receiver } = await shopWithEndpoint(t);
     const run = (verb: string, args: readonly string[], options = {}) =>
       runInProcess(shop, `webhooks ${verb}`, args, options);
@@ -96,7 +96,7 @@ suite('curd webhooks', () => {
 });
 
 suite('curd events', () => {
-  test('list prints the newest events, the oldest first, and those after a position', async (t) => {
+  test('curd events list prints the newest events, the oldest first, and those after a position', async (t) => {
     const shop = await freshShop(t);
     // No server has run yet.
     await inShop(shop, async ({ cheeses: { service: cheeses }, contextOf }) => {
@@ -127,7 +127,7 @@ suite('curd events', () => {
     ]);
   });
 
-  test('tail prints events from now on, until a signal', async (t) => {
+  test('curd events tail prints events from now on, until a signal', async (t) => {
     const shop = await freshShop(t);
     await inShop(shop, ({ cheeses: { service: cheeses }, contextOf }) =>
       cheeses.create(contextOf('test'), { name: 'Brie' }),

@@ -41,7 +41,7 @@ const login = { username: 'ada', password };
 const stored = () => JSON.stringify({ ...sessionStorage });
 
 suite('The browser client', () => {
-  test('reads the catalogue with the key in the URL, and refuses a key that is not publishable', async (t) => {
+  test('The browser client reads the catalogue with the key in the URL, and refuses a key that is not publishable', async (t) => {
     const { server, cheese, publishableKey } = stage();
     const { proxy, load } = await openPage(t);
     const shop = load();
@@ -59,7 +59,7 @@ suite('The browser client', () => {
     await assert.rejects(load({ publishableKey: 'pk_test_unknown' }).login(login), { status: 401 });
   });
 
-  test('keeps a login in memory, or in sessionStorage if the page asks for it, until it ends', async (t) => {
+  test('The browser client keeps a login in memory, or in sessionStorage if the page asks for it, until it ends', async (t) => {
     const { curd } = stage();
     const { load } = await openPage(t);
     const before = stored();
@@ -87,7 +87,7 @@ suite('The browser client', () => {
     await shop.logout();
   });
 
-  test('places, quotes, reads and cancels orders of the customer, and needs a login for that', async (t) => {
+  test('The browser client places, quotes, reads and cancels orders of the customer, and needs a login for that', async (t) => {
     const { orderOf, countOrders } = stage();
     const shop = (await openPage(t)).load();
     await assert.rejects(shop.orders.place(orderOf(1)), /Call login first/);
@@ -105,7 +105,7 @@ suite('The browser client', () => {
     await shop.orders.place(orderOf(1));
   });
 
-  test('places one order for a double click', async (t) => {
+  test('The browser client places one order for a double click', async (t) => {
     const { orderOf, countOrders } = stage();
     const { proxy, load } = await openPage(t);
     const shop = load();
@@ -118,7 +118,7 @@ suite('The browser client', () => {
     assert.notEqual((await shop.orders.place(orderOf(1))).id, first.id, 'a later order is another one');
   });
 
-  test('places one order when its response is lost, the page is loaded again and the cheese is sold out', async (t) => {
+  test('The browser client places one order when its response is lost, the page is loaded again and the cheese is sold out', async (t) => {
     const { curd, orderOf, countOrders } = stage();
     const cheese = await curd.cheeses.create({ name: 'Vacherin', pricePerKg: 20 });
     const order = orderOf(3, cheese.id);

@@ -62,7 +62,7 @@ async function openSite(t: Scope, shopUrl: string, script: () => Promise<string>
 }
 
 suite('Sign-in', () => {
-  test('in a page: code flow, one refresh for two tabs, and sign-out, after which the token is refused', async (t) => {
+  test('Sign-in in a page: code flow, one refresh for two tabs, and sign-out, after which the token is refused', async (t) => {
     const opened = await openPage(t);
     if (opened === null) {
       return;
@@ -123,7 +123,7 @@ suite('Sign-in', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('of an application on a server: one token for all requests, and another after a refusal', async (t) => {
+  test('Sign-in of an application on a server: one token for all requests, and another after a refusal', async (t) => {
     const shop = await openListeningShop(t);
     const proxy = await openProxy(t, shop.url);
     const { clientId, clientSecret } = await newApplication(shop, { grants: ['client_credentials'] });
@@ -169,7 +169,7 @@ suite('An upload of 9 MB', () => {
     }
   }
 
-  test('on a server reports growing progress, and aborted in the middle it stores nothing', async (t) => {
+  test('An upload of 9 MB on a server reports growing progress, and aborted in the middle it stores nothing', async (t) => {
     const { curd, cheese } = await openShop(t);
     const image = new Blob([await largeImage()], { type: 'image/jpeg' });
     const progress: UploadProgress[] = [];
@@ -192,7 +192,7 @@ suite('An upload of 9 MB', () => {
     assert.equal((await Array.fromAsync(curd.cheeses.listImages(cheese.id))).length, 1);
   });
 
-  test('is repeated after a lost response, and stored once', async (t) => {
+  test('An upload of 9 MB is repeated after a lost response, and stored once', async (t) => {
     const { shop, cheese } = await openShop(t);
     const proxy = await openProxy(t, shop.url, (number) => ({ loseResponse: number === 1 }));
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop.writer });
@@ -203,7 +203,7 @@ suite('An upload of 9 MB', () => {
     assert.ok(isCurdError(error, 'unsupported_media_type'));
   });
 
-  test('in a page reports growing progress, and aborted in the middle it stores nothing', async (t) => {
+  test('An upload of 9 MB in a page reports growing progress, and aborted in the middle it stores nothing', async (t) => {
     const opened = await openPage(t);
     if (opened === null) {
       return;

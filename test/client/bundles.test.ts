@@ -16,7 +16,7 @@ const limits = {
 
 suite('A bundle of the client', () => {
   for (const [entry, limit] of Object.entries(limits)) {
-    test(`of ${entry} has at most ${limit / kB} kB, and no import of Node`, async () => {
+    test(`A bundle of the client from ${entry} has at most ${limit / kB} kB, and no import of Node`, async () => {
       // A browser has no built-in modules of Node, so an import of one fails.
       const { outputFiles } = await build({
         entryPoints: [fileURLToPath(new URL(`../../client/${entry}`, import.meta.url))],
@@ -36,7 +36,7 @@ suite('A bundle of the client', () => {
     });
   }
 
-  test('that servers offer to pages has at most 12 kB, and no import', () => {
+  test('A bundle of the client that servers offer to pages has at most 12 kB, and no import', () => {
     const bytes = readFileSync(new URL('../../client/dist/browser.js', import.meta.url));
     const size = gzipSync(bytes, { level: 9 }).length;
     assert.ok(size <= 12 * kB, `${size} bytes`);

@@ -26,7 +26,7 @@ const addCheese = (curd: Curd) => {
 };
 
 suite('A dry run of the client', () => {
-  test('returns what the operation would return, or its effects, and changes nothing', async () => {
+  test('A dry run of the client returns what the operation would return, or its effects, and changes nothing', async () => {
     const curd = open();
     const cheese = await addCheese(curd);
     const body = { items: [{ cheeseId: cheese.id, quantity: 4 }], shippingAddress: bern };
@@ -47,7 +47,7 @@ suite('A dry run of the client', () => {
     assert.ok(real.id > 0);
   });
 
-  test('that a proxy made a real request rejects, and says that the change was made', async (t) => {
+  test('A dry run of the client rejects when a proxy made it a real request, and says that the change was made', async (t) => {
     const proxy = await openProxy(t, shop().url, (_, { headers }) => {
       delete headers['dry-run'];
       return undefined;
@@ -60,7 +60,7 @@ suite('A dry run of the client', () => {
 });
 
 suite('A result of the client', () => {
-  test('has the metadata of its response, which does not change its JSON', async () => {
+  test('A result of the client has the metadata of its response, which does not change its JSON', async () => {
     const curd = open();
     const idempotencyKey = `once-${names}`;
     const input = { name: 'Metadata', pricePerKg: 3 };
@@ -78,7 +78,7 @@ suite('A result of the client', () => {
     assert.equal(metadataOf({}), undefined);
   });
 
-  test('of a list with facets, and of changes, has the type that it has', async () => {
+  test('A result of the client has its exact type for a list with facets and for changes', async () => {
     const curd = open();
     const { facets } = await curd.cheeses.list({ limit: 1, facets: ['status'] });
     assert.ok((facets.status?.values.length ?? 0) > 0);
@@ -95,7 +95,7 @@ suite('A result of the client', () => {
 });
 
 suite('Hooks of the client', () => {
-  test('see each attempt, may change headers, and are told of a repetition', async (t) => {
+  test('Hooks of the client see each attempt and repetition, and may change headers', async (t) => {
     const proxy = await openProxy(t, shop().url, (number) =>
       number === 1 ? { refuse: { status: 503, headers: { 'Retry-After': '0' } } } : undefined,
     );
@@ -123,7 +123,7 @@ suite('Hooks of the client', () => {
     assert.deepEqual([metadataOf(page)?.attempts, metadataOf(page)?.requestId], [2, 'hook-2']);
   });
 
-  test('include a fetch of the caller, and errors that it throws are failed connections', async () => {
+  test('Hooks of the client include a fetch of the caller, and errors that it throws are failed connections', async () => {
     const urls: string[] = [];
     const recording: typeof fetch = (url, init) => {
       urls.push(String(url));
@@ -135,7 +135,7 @@ suite('Hooks of the client', () => {
     await assert.rejects(failing.inventory.get(), { name: 'ConnectionFailed', message: /no route/ });
   });
 
-  test('that throw reject the operation, which is not sent again', async () => {
+  test('Hooks of the client that throw reject the operation, which is not sent again', async () => {
     let calls = 0;
     const beforeAttempt = () => {
       calls += 1;
@@ -145,7 +145,7 @@ suite('Hooks of the client', () => {
     assert.equal(calls, 1);
   });
 
-  test('report the version of the package', () => {
+  test('Hooks of the client report the version of the package', () => {
     assert.equal(version, JSON.parse(read('client/package.json')).version);
   });
 });

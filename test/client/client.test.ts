@@ -21,7 +21,7 @@ async function rejection(promise: PromiseLike<unknown>): Promise<CurdError> {
 }
 
 suite('The client', () => {
-  test('refuses options that cannot work', () => {
+  test('The client refuses options that cannot work', () => {
     const open = (options: object) => () => new Curd({ baseUrl: 'http://shop.example', ...options });
     assert.throws(
       open({ baseUrl: 'shop.example' }),
@@ -34,7 +34,7 @@ suite('The client', () => {
     open({ apiKey: undefined, token: undefined, session: undefined, maxRetries: undefined })();
   });
 
-  test('says why no response arrived, and refuses a file that is not a Blob', async () => {
+  test('The client says why no response arrived, and refuses a file that is not a Blob', async () => {
     const curd = new Curd({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
     const { message } = await rejection(curd.inventory.get());
     assert.match(
@@ -44,7 +44,7 @@ suite('The client', () => {
     await assert.rejects(curd.cheeses.uploadImage(1, './brie.jpg' as never), /The image must be a Blob/);
   });
 
-  test('reports a page of a proxy in place of the event stream', async (t) => {
+  test('The client reports a page of a proxy in place of the event stream', async (t) => {
     const refuse = { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<h1>Log in</h1>' };
     const proxy = await openProxy(t, shop().url, () => ({ refuse }));
     const stream = new Curd({ baseUrl: proxy.url }).events.stream({ since: 'earliest' });
@@ -52,7 +52,7 @@ suite('The client', () => {
     assert.match(error.message, /is not JSON: <h1>Log in/);
   });
 
-  test('sends an API key and a session, and the key then acts for this customer', async () => {
+  test('The client sends an API key and a session, and the key then acts for this customer', async () => {
     const server = new Curd({ baseUrl: `${shop().url}/`, apiKey: shop().admin });
     const login = { username: 'ada', password: 'a cheese a day' };
     const customer = await server.customers.register({ ...login, email: 'ada@example.com' });
@@ -76,7 +76,7 @@ suite('The client', () => {
     assert.equal((await rejection(acting.credential.explain())).type, 'unauthorized');
   });
 
-  test('imports text and files of cheeses, with a mapping, as a preview and in update mode', async () => {
+  test('The client imports text and files of cheeses, with a mapping, as a preview and in update mode', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const csv = 'NameFr,Price\nReblochon,30\n';
     const map = { name: ['NameFr'], pricePerKg: 'Price' };
@@ -97,7 +97,7 @@ suite('The client', () => {
     assert.equal((await rejection(curd.cheeses.import(new Blob(['x'])))).type, 'unsupported_media_type');
   });
 
-  test('reports errors in their classes, with the request id in brackets', async () => {
+  test('The client reports errors in their classes, with the request id in brackets', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const missing = await rejection(curd.cheeses.get(4711));
     assert.equal(missing.name, 'NotFound');
@@ -118,14 +118,14 @@ suite('The client', () => {
     assert.deepEqual([gone.name, gone.type], ['Gone', 'log_rewound']);
   });
 
-  test('knows every error type of the server', () => {
+  test('The client knows every error type of the server', () => {
     const source = read('client/src/errors.ts');
     const known = [...source.matchAll(/^ {2}\| '(\w+)'$/gm)].map(([, type]) => type);
     const expected = Object.values(errorCatalogue).map(({ type }) => type);
     assert.deepEqual(known.sort(), [...expected, 'connection_failed'].sort());
   });
 
-  test('carries the version of a body without changing it', async () => {
+  test('The client carries the version of a body without changing it', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const created = await curd.cheeses.create({ name: 'Feta' });
     const cheese = await curd.cheeses.get(created.id);
@@ -141,7 +141,7 @@ suite('The client', () => {
     assert.equal(etagOf({}), undefined);
   });
 
-  test('reaches every path with http, with its credentials, retries and errors', async (t) => {
+  test('The client reaches every path with http, with its credentials, retries and errors', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '0' } };
     const proxy = await openProxy(t, shop().url, (number) => (number % 2 === 1 ? { refuse } : undefined));
     const { http, idempotency } = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
@@ -163,7 +163,7 @@ suite('The client', () => {
     assert.equal((await idempotency.get('..')).items[0]?.status, 201);
   });
 
-  test('says that a server without a path may be older', async (t) => {
+  test('The client says that a server without a path may be older', async (t) => {
     const edit = (text: string) => text;
     const proxy = await openProxy(t, `${shop().url}/unknown`, () => ({ edit }));
     const error = await rejection(new Curd({ baseUrl: proxy.url, apiKey: shop().reader }).cheeses.get(1));
@@ -173,7 +173,7 @@ suite('The client', () => {
     );
   });
 
-  test('shows the beginning of a response that is not JSON, and does not follow a redirect', async (t) => {
+  test('The client shows the beginning of a response that is not JSON, and does not follow a redirect', async (t) => {
     const reply = async (status: number, body: string, headers: Record<string, string> = {}) => {
       const proxy = await openProxy(t, shop().url, () => ({ refuse: { status, headers, body } }));
       return rejection(new Curd({ baseUrl: proxy.url, maxRetries: 0 }).inventory.get());
@@ -192,7 +192,7 @@ suite('The client', () => {
     );
   });
 
-  test('waits for a status of an order, and reports one that will not come', async () => {
+  test('The client waits for a status of an order, and reports one that will not come', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().admin });
     const cheese = await curd.cheeses.create({ name: 'Tilsiter', pricePerKg: 20 });
     const place = () =>
@@ -216,7 +216,7 @@ suite('The client', () => {
     });
   });
 
-  test('refuses ids that would lead to another path, before any request', async () => {
+  test('The client refuses ids that would lead to another path, before any request', async () => {
     const curd = new Curd({ baseUrl: 'http://127.0.0.1:9' });
     for (const username of ['', '.', '..', undefined as unknown as string]) {
       await assert.rejects(curd.customers.delete(username), TypeError);

@@ -23,7 +23,7 @@ const shop = shared(async (t) => {
 });
 
 suite('A list', () => {
-  test('has catch and finally, as a promise has', async () => {
+  test('A list of the client has catch and finally, as a promise has', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().reader });
     let ends = 0;
     const page = await curd.cheeses.list({ limit: 1 }).finally(() => {
@@ -39,7 +39,7 @@ suite('A list', () => {
     assert.equal(ends, 1);
   });
 
-  test('of 5,000 cheeses is iterated page by page, and a loop that ends sends no further request', async (t) => {
+  test('A list of 5,000 cheeses of the client is iterated page by page, and a loop that ends sends no further request', async (t) => {
     const proxy = await openProxy(t, shop().url);
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
     const names: string[] = [];
@@ -59,7 +59,7 @@ suite('A list', () => {
     assert.equal(proxy.requests.length, size / 100 + 2);
   });
 
-  test('is one page when awaited, with its etag', async () => {
+  test('A list of the client is one page when awaited, with its etag', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().reader });
     const page = await curd.cheeses.list({ limit: 3, status: ['sold', 'pending'], sort: '-name' });
     assert.deepEqual(
@@ -78,7 +78,7 @@ suite('A list', () => {
     assert.equal((await curd.cheeses.list({ q: 'Brie' })).items.length, 0);
   });
 
-  test('takes some items, and iterates pages', async (t) => {
+  test('A list of the client takes some items, and iterates pages', async (t) => {
     const proxy = await openProxy(t, shop().url);
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
     const list = curd.cheeses.list({ status: ['available'] });
@@ -99,7 +99,7 @@ suite('A list', () => {
     assert.equal(proxy.requests.length, 7);
   });
 
-  test('in one response is sent no limit', async (t) => {
+  test('A list of the client in one response is sent no limit', async (t) => {
     const proxy = await openProxy(t, shop().url);
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().admin });
     const keys = await Array.fromAsync(curd.apiKeys.list());
@@ -107,7 +107,7 @@ suite('A list', () => {
     assert.deepEqual(proxy.requests, ['GET /v2/api-keys']);
   });
 
-  test('of catalogue changes continues with its token', async () => {
+  test('A list of catalogue changes of the client continues with its token', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const mirror = new Map<number, string>();
     let since: string | undefined;
@@ -138,7 +138,7 @@ suite('A list', () => {
     ['without a position', /"nextCursor":"[^"]*"/, '"nextCursor":null'],
     ['with the same cursor again', /"nextCursor":"[^"]*"/, '"nextCursor":"same"'],
   ] as const) {
-    test(`ends with an error when the server says that there are more items, ${title}`, async (t) => {
+    test(`A list of the client ends with an error when the server says that there are more items, ${title}`, async (t) => {
       const edit = (text: string) => text.replace(pattern, replacement);
       const page = await (
         await fetch(`${shop().url}/v2/cheeses?limit=1`, { headers: { 'X-API-Key': shop().reader } })
@@ -159,7 +159,7 @@ suite('A list', () => {
     });
   }
 
-  test('reports an error to the loop', async () => {
+  test('A list of the client reports an error to the loop', async () => {
     const curd = new Curd({ baseUrl: shop().url });
     await assert.rejects(Array.fromAsync(curd.cheeses.list()), { name: 'Unauthorized' });
     await assert.rejects(async () => curd.cheeses.list(), { name: 'Unauthorized' });

@@ -103,7 +103,7 @@ async function nodes(): Promise<Map<string, string>> {
 }
 
 suite('The package', () => {
-  test('contains what its entries name, a license and a README, and no sources or tests', () => {
+  test('The client package contains what its entries name, a license and a README, and no sources or tests', () => {
     const { installed } = project();
     const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     const paths = (entry: object | string): string[] =>
@@ -117,13 +117,13 @@ suite('The package', () => {
     assert.ok(!existsSync(join(installed, 'src')));
   });
 
-  test('has no problem that publint knows', async () => {
+  test('The client package has no problem that publint knows', async () => {
     const { tarball } = project();
     const { stdout } = await run(process.execPath, [join(root, 'node_modules/publint/src/cli.js'), tarball]);
     assert.match(stdout, /All good!/);
   });
 
-  test('is the package that the build leaves for servers, whose bytes depend on the sources alone', async () => {
+  test('The client package is the package that the build leaves for servers, whose bytes depend on the sources alone', async () => {
     const { tarball } = project();
     const offered = join(root, 'client/dist/client.tgz');
     const times = new Set<number | undefined>();
@@ -150,7 +150,7 @@ suite('The package', () => {
     assert.deepEqual([...times], [0], 'no time of the build');
   });
 
-  test('lists, places an order, streams and verifies on each Node, which ends after the last request', async (t) => {
+  test('The client package lists, places an order, streams and verifies on each Node, which ends after the last request', async (t) => {
     const { shop, input } = await openStage(t);
     const { folder } = project();
     const versions = await nodes();
@@ -176,7 +176,7 @@ suite('The package', () => {
     }
   });
 
-  test('has one class of errors for import and for require, and loads each entry by require', async () => {
+  test('The client package has one class of errors for import and for require, and loads each entry by require', async () => {
     const { folder } = project();
     writeFileSync(
       join(folder, 'both.cjs'),
@@ -195,7 +195,7 @@ suite('The package', () => {
     }
   });
 
-  test("lists, places an order, streams and verifies in a page with default-src 'self'", async (t) => {
+  test("The client package lists, places an order, streams and verifies in a page with default-src 'self'", async (t) => {
     const opened = await openPage(t);
     if (opened === null) {
       return;
@@ -249,7 +249,7 @@ suite('The package', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('has types that accept the samples of docs/client.md and of the reference, and refuse what is wrong, in strict projects', async () => {
+  test('The client package has types that accept the samples of docs/client.md and of the reference, in strict projects', async () => {
     const { folder } = project();
     const [sample = '', typed = '', handled = ''] = [
       ...read('docs/client.md').matchAll(/```ts\n([\s\S]*?)```/g),
@@ -326,7 +326,7 @@ suite('The package', () => {
     },
   };
   for (const [name, { file, ...options }] of Object.entries(settings)) {
-    test(`has types for ${name}, checked with the types of all packages`, async () => {
+    test(`The client package has types for ${name}, checked with the types of all packages`, async () => {
       const { folder } = project();
       const typed = `import { Curd, type Cheese, NotFound } from '@curd/client';
         import { verify } from '@curd/client/webhooks';

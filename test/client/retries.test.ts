@@ -37,7 +37,7 @@ async function addCheese(curd: Curd) {
 }
 
 suite('The client', { concurrency: true }, () => {
-  test('places 200 orders exactly once through a proxy that loses the response of every third POST', async (t) => {
+  test('The client places 200 orders exactly once through a proxy that loses the response of every third POST', async (t) => {
     const keys = new Set<unknown>();
     // A repetition arrives: else some of 200 requests at once would lose four responses in a row.
     const lose = (_: number, { method, headers }: IncomingMessage) => {
@@ -61,7 +61,7 @@ suite('The client', { concurrency: true }, () => {
     assert.ok(proxy.maxAtOnce() <= 32, `${proxy.maxAtOnce()} requests at once`);
   });
 
-  test('waits as long as Retry-After says', async (t) => {
+  test('The client waits as long as Retry-After says', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '2' } };
     const proxy = await openProxy(t, shop().url, (number) => (number === 1 ? { refuse } : undefined));
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
@@ -71,7 +71,7 @@ suite('The client', { concurrency: true }, () => {
     assert.equal(proxy.requests.length, 2);
   });
 
-  test('reports a Retry-After above maxWaitMs at once', async (t) => {
+  test('The client reports a Retry-After above maxWaitMs at once', async (t) => {
     const body = JSON.stringify({ code: 503, type: 'unavailable', message: 'The disk is full.' });
     const headers = { 'Retry-After': '600', 'X-Request-Id': 'r1', 'Content-Type': 'application/json' };
     const proxy = await openProxy(t, shop().url, () => ({ refuse: { status: 503, headers, body } }));
@@ -96,7 +96,7 @@ suite('The client', { concurrency: true }, () => {
   });
 
   for (const status of [408, 429, 500, 502, 503, 504, 409]) {
-    test(`repeats a ${status} three times, and the error says 4 attempts`, async (t) => {
+    test(`The client repeats a ${status} three times, and the error says 4 attempts`, async (t) => {
       const proxy = await openProxy(t, shop().url, () => ({
         refuse: { status, headers: { 'Retry-After': '0' } },
       }));
@@ -105,7 +105,7 @@ suite('The client', { concurrency: true }, () => {
     });
   }
 
-  test('reports other statuses at once, and a 409 without Retry-After', async (t) => {
+  test('The client reports other statuses at once, and a 409 without Retry-After', async (t) => {
     for (const status of [400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 501]) {
       const proxy = await openProxy(t, shop().url, () => ({ refuse: { status } }));
       const error = await errorOf(new Curd({ baseUrl: proxy.url }).inventory.get());
@@ -113,7 +113,7 @@ suite('The client', { concurrency: true }, () => {
     }
   });
 
-  test('with the limits of the plan free, 12 requests in a row meet the rate limit inside the client only', async (t) => {
+  test('The client with the limits of the plan free keeps 12 requests in a row below the rate limit', async (t) => {
     const clock = testClock();
     const own = await openListeningShop(t, {
       clock,
@@ -132,7 +132,7 @@ suite('The client', { concurrency: true }, () => {
     assert.ok(burst !== undefined && burst.remaining < 10);
   });
 
-  test('resolves a DELETE whose response was lost, and rejects one of a cheese that never existed', async (t) => {
+  test('The client resolves a DELETE whose response was lost, and rejects one of a cheese that never existed', async (t) => {
     const proxy = await openProxy(t, shop().url, (number) => ({ loseResponse: number === 1 }));
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
     const cheese = await addCheese(new Curd({ baseUrl: shop().url, apiKey: shop().writer }));
@@ -142,7 +142,7 @@ suite('The client', { concurrency: true }, () => {
     assert.ok(error instanceof NotFound && error.attempts === 1);
   });
 
-  test('resolves a logout whose response was lost', async (t) => {
+  test('The client resolves a logout whose response was lost', async (t) => {
     const direct = new Curd({ baseUrl: shop().url });
     await direct.customers.register({
       username: 'lea',
@@ -159,7 +159,7 @@ suite('The client', { concurrency: true }, () => {
     }
   });
 
-  test('says by attempts that a change with ifMatch may have succeeded', async (t) => {
+  test('The client says by attempts that a change with ifMatch may have succeeded', async (t) => {
     const direct = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const cheese = await addCheese(direct);
     const ifMatch = etagOf(cheese);
@@ -171,7 +171,7 @@ suite('The client', { concurrency: true }, () => {
     assert.equal(error.attempts, 2);
   });
 
-  test('sends one idempotency key for all attempts, or that of the caller', async (t) => {
+  test('The client sends one idempotency key for all attempts, or that of the caller', async (t) => {
     const keys: (string | undefined)[] = [];
     const refuse = { status: 503, headers: { 'Retry-After': '0' } };
     const proxy = await openProxy(t, shop().url, (_, { headers }) => {
@@ -186,7 +186,7 @@ suite('The client', { concurrency: true }, () => {
     assert.deepEqual(keys, [keys[0], keys[0], 'mine', 'mine', undefined, undefined]);
   });
 
-  test('reports a server that cannot be reached', async () => {
+  test('The client reports a server that cannot be reached', async () => {
     const curd = new Curd({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', maxRetries: 1 });
     const error = await errorOf(curd.inventory.get());
     assert.ok(error instanceof ConnectionFailed);
@@ -201,14 +201,14 @@ suite('The client', { concurrency: true }, () => {
     );
   });
 
-  test('ends an attempt after timeoutMs, and repeats it', async (t) => {
+  test('The client ends an attempt after timeoutMs, and repeats it', async (t) => {
     const proxy = await openProxy(t, shop().url, (number) => ({ delayMs: number === 1 ? 60_000 : 0 }));
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
     await curd.inventory.get({ timeoutMs: 2000 });
     assert.equal(proxy.requests.length, 2);
   });
 
-  test('rejects with the reason of the signal, while it sends, waits and queues', async (t) => {
+  test('The client rejects with the reason of the signal, while it sends, waits and queues', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '15' } };
     const proxy = await openProxy(t, shop().url, (number) =>
       number === 1 ? { delayMs: 60_000 } : { refuse },
@@ -231,7 +231,7 @@ suite('The client', { concurrency: true }, () => {
     assert.equal(proxy.requests.length, 2);
   });
 
-  test('asks for a new token once after a 401 with invalid_token', async (t) => {
+  test('The client asks for a new token once after a 401 with invalid_token', async (t) => {
     const sent: (string | undefined)[] = [];
     const proxy = await openProxy(t, shop().url, (_, { headers }) => {
       sent.push(headers.authorization);
@@ -248,7 +248,7 @@ suite('The client', { concurrency: true }, () => {
     );
   });
 
-  test('keeps several copies of the package apart from other errors', () => {
+  test('The client keeps several copies of its package apart from other errors', () => {
     assert.equal(isCurdError(new Error('conflict')), false);
     assert.equal(isCurdError(null), false);
     const error = new Conflict('m', { type: 'conflict' } as CurdError);

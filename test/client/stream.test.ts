@@ -11,7 +11,7 @@ import { openProxy } from './proxy.ts';
 const reconnectSoon = (text: string) => text.replace('retry: 2000', 'retry: 20');
 
 suite('A stream', { concurrency: true }, () => {
-  test('over a connection that is cut every 300 ms yields every event once, in order', async (t) => {
+  test('An event stream of the client over a connection that is cut every 300 ms yields every event once, in order', async (t) => {
     const shop = await openListeningShop(t);
     const proxy = await openProxy(t, shop.url, (_, { url }) =>
       url?.includes('stream') ? { cutAfterMs: 300, edit: reconnectSoon } : undefined,
@@ -48,7 +48,7 @@ suite('A stream', { concurrency: true }, () => {
     await assert.rejects(reading, { name: 'AbortError' });
   });
 
-  test('continues after a given event, and narrows the data by its type', async (t) => {
+  test('An event stream of the client continues after a given event, and narrows the data by its type', async (t) => {
     const shop = await openListeningShop(t);
     const curd = new Curd({ baseUrl: shop.url, apiKey: shop.admin });
     for (const name of ['Brie', 'Feta', 'Gouda']) {
@@ -68,7 +68,7 @@ suite('A stream', { concurrency: true }, () => {
     assert.deepEqual(await curd.events.get(items[0]?.id ?? ''), items[0]);
   });
 
-  test('is read no further while the caller works, so that the server buffers little', async (t) => {
+  test('An event stream of the client is read no further while the caller works, so that the server buffers little', async (t) => {
     const shop = await openListeningShop(t);
     const photoUrls = Array.from(
       { length: 100 },
@@ -114,7 +114,7 @@ suite('A stream', { concurrency: true }, () => {
     );
   });
 
-  test('resumes after a heartbeat, which moves the position', async (t) => {
+  test('An event stream of the client resumes after a heartbeat, which moves the position', async (t) => {
     const shop = await openListeningShop(t);
     const body = 'retry: 20\n\n: evt_AAAA_7\nid: evt_AAAA_7\n\n';
     const headers = { 'Content-Type': 'text/event-stream' };
@@ -133,7 +133,7 @@ suite('A stream', { concurrency: true }, () => {
     ]);
   });
 
-  test('reconnects after refusals that pass, and not when the first connection fails', async (t) => {
+  test('An event stream of the client reconnects after refusals that pass, and not when the first connection fails', async (t) => {
     const shop = await openListeningShop(t);
     const headers = { 'Content-Type': 'text/event-stream' };
     const fates = [

@@ -33,7 +33,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
 }
 
 suite('verify', () => {
-  test('accepts a delivery in the raw form of each framework, and returns the event', async () => {
+  test('verify() accepts a delivery in the raw form of each framework, and returns the event', async () => {
     const { secret, headers, text } = delivery();
     const bytes = Buffer.from(text);
     const fetchHeaders = new Headers(headers as Record<string, string>);
@@ -54,7 +54,7 @@ suite('verify', () => {
     assert.equal(event.previousId, null);
   });
 
-  test('refuses a parsed body, and says how the frameworks provide the raw one', async () => {
+  test('verify() refuses a parsed body, and says how the frameworks provide the raw one', async () => {
     const { secret, headers, text, body } = delivery();
     const consumed = new Request('http://127.0.0.1/', {
       method: 'POST',
@@ -71,7 +71,7 @@ suite('verify', () => {
     }
   });
 
-  test('refuses a changed byte, a foreign secret, and a request without a signature', async () => {
+  test('verify() refuses a changed byte, a foreign secret, and a request without a signature', async () => {
     const { secret, headers, text } = delivery();
     const changed = text.replace('Gruyère', 'Gruyere');
     assert.equal(await reasonOf(verify({ headers, body: changed }, secret)), 'bad_signature');
@@ -84,7 +84,7 @@ suite('verify', () => {
     assert.equal(await reasonOf(verify({ headers: unsigned, body: text }, secret)), 'bad_signature');
   });
 
-  test('refuses an old or future timestamp, and names both times', async () => {
+  test('verify() refuses an old or future timestamp, and names both times', async () => {
     const { secret, id, text } = delivery();
     for (const minutes of [-6, 6]) {
       const at = new Date(Date.now() + minutes * 60_000);
@@ -105,7 +105,7 @@ suite('verify', () => {
     assert.equal(await reasonOf(verify({ headers: garbled, body: text }, secret)), 'too_old');
   });
 
-  test('reports a secret that is malformed or missing', async () => {
+  test('verify() reports a secret that is malformed or missing', async () => {
     const { headers, text } = delivery();
     for (const secret of ['', 'whsec_', 'whsec_***', undefined as unknown as string, []]) {
       assert.equal(await reasonOf(verify({ headers, body: text }, secret)), 'bad_secret', String(secret));

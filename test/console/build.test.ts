@@ -25,12 +25,12 @@ suite('npm run build', () => {
     return Promise.all([build(first), build(second)]);
   });
 
-  test('writes the same bytes twice', () => {
+  test('npm run build writes the same bytes twice', () => {
     const [first, second] = opened();
     assert.deepEqual(first, second);
   });
 
-  test('writes scripts and styles within their limits', () => {
+  test('npm run build writes scripts and styles within their limits', () => {
     const [files] = opened();
     const page = String(files.get('index.html'));
     const sizes = { first: { js: 0, css: 0 }, all: { js: 0, css: 0 } };
@@ -68,7 +68,7 @@ suite('npm run build', () => {
     assert.ok(sizes.all.js <= 400_000 && sizes.all.css <= 45_000, text);
   });
 
-  test('writes into the page what is seen first: colors for light and dark, and the frame', () => {
+  test('npm run build writes into the page what is seen first: colors for light and dark, and the frame', () => {
     const [files] = opened();
     const page = String(files.get('index.html'));
     const [, style = ''] = /<style nonce="\{\{nonce\}\}">([^<]*)<\/style>/.exec(page) ?? [];
@@ -86,7 +86,7 @@ suite('npm run build', () => {
     assert.deepEqual([...places].sort(), ['command', 'environment', 'nonce', 'shop', 'title', 'version']);
   });
 
-  test('names in the page every file that its script imports', () => {
+  test('npm run build names in the page every file that its script imports', () => {
     const [files] = opened();
     const page = String(files.get('index.html'));
     const [, entry = ''] = /<script type="module" src="\/console\/assets\/([^"]+)"/.exec(page) ?? [];
@@ -96,7 +96,7 @@ suite('npm run build', () => {
     }
   });
 
-  test('writes the styles of every widget in use', async () => {
+  test('npm run build writes the styles of every widget in use', async () => {
     const [files] = opened();
     const textOf = (ending: string) =>
       [...files]

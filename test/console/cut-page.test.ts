@@ -8,7 +8,7 @@ const pageSize = 10;
 const rereadMax = 20;
 const idOf = (id: number) => id;
 
-test('a page that is read again and the next one have every row between them', () => {
+test('A page of a list that is read again and the next one have every row between them', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.nat(999), { minLength: 2 * pageSize, maxLength: 40 }),

@@ -7,7 +7,7 @@ import { guessMapping, headerOf, readColumns } from '../../console/src/screens/i
 const fileOf = (name: string, text: string) => new File([text], name);
 
 suite('columns of a file', () => {
-  test('reads the header of any table', () => {
+  test('The columns of a file are read from the header of any table', () => {
     const cell = fc
       .string({ minLength: 1, maxLength: 12 })
       .map((text) => text.trim())
@@ -22,14 +22,14 @@ suite('columns of a file', () => {
     assert.deepEqual(headerOf('"two\nlines",b'), ['two\nlines', 'b']);
   });
 
-  test('reads members of the first object of JSON, and nothing of a broken file', async () => {
+  test('The columns of a file are the members of the first object of JSON, and none of a broken file', async () => {
     assert.deepEqual(await readColumns(fileOf('a.json', '[{"name":"Comté","price":1}]')), ['name', 'price']);
     assert.deepEqual(await readColumns(fileOf('a.ndjson', '{"name":"Comté"}\n{"b":1}')), ['name']);
     assert.deepEqual(await readColumns(fileOf('a.csv', '\uFEFFname,price\nComté,1')), ['name', 'price']);
     assert.deepEqual(await readColumns(fileOf('a.json', '{"name":')), []);
   });
 
-  test('guesses fields by their names, and prefers the exact one', () => {
+  test('The columns of a file get fields by their names, first by the exact one', () => {
     assert.deepEqual(guessMapping(['Cheese name', 'Country', 'Price per kg', 'milk', 'Labels', 'Vendor']), {
       name: ['Cheese name'],
       origin: ['Country'],

@@ -13,7 +13,7 @@ import { parsePrice } from '../../src/catalogue-import/price-text.ts';
 const kilograms: NumberRules = { decimals: 0, min: -1000, max: 1_000_000_000 };
 
 suite('A number in a field', () => {
-  test('is read with the separator of the browser or a point, and refused where it could be another', () => {
+  test('A number in a field of the console is read with the separator of the browser or a point, and refused where ambiguous', () => {
     const digits = /^Write digits without separators of thousands, such as 1234.5\.$/;
     for (const [text, inEnglish, inGerman] of [
       ['29.90', 29.9, 29.9],
@@ -57,7 +57,7 @@ suite('A number in a field', () => {
     assert.match(readNumber('1.500', kilograms, 'de-DE').problem ?? '', /whole number/);
   });
 
-  test('is read as it was written, for any price', () => {
+  test('A number in a field of the console is read as it was written, for any price', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 1e8 }),
@@ -70,7 +70,7 @@ suite('A number in a field', () => {
     );
   });
 
-  test('is never another one in a field than in a file', () => {
+  test('A number in a field of the console is never another one in a field than in a file', () => {
     const text = fc.string({ unit: fc.constantFrom(..."0123456789.,-e '"), maxLength: 9 });
     fc.assert(
       fc.property(text, fc.constantFrom('en-US', 'de-DE'), (written, language) => {

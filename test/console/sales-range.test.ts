@@ -16,7 +16,7 @@ const today = '2026-06-10';
 const rangeIn = (query: string) => rangeOf(chosenIn(new URLSearchParams(query), today));
 
 suite('The range of sales', () => {
-  test('is read from the URL, and is the last 30 days without valid days', () => {
+  test('The range of sales is read from the URL, and is the last 30 days without valid days', () => {
     for (const [query, from, to, step] of [
       ['', '2026-05-12', '2026-06-11', 'day'],
       ['from=x&to=2026-02-30&step=year', '2026-05-12', '2026-06-11', 'day'],
@@ -33,7 +33,7 @@ suite('The range of sales', () => {
     assert.equal(rangeIn('from=2026-06-02&to=2026-06-01'), null);
   });
 
-  test('is compared with as many months, or as many days', () => {
+  test('The range of sales is compared with as many months, or as many days', () => {
     for (const [from, to, before] of [
       ['2026-06-01', '2026-07-01', '2026-05-01'],
       ['2026-03-01', '2026-06-01', '2025-12-01'],
@@ -45,7 +45,7 @@ suite('The range of sales', () => {
     }
   });
 
-  test('contains the chosen days in at most 400 whole steps', () => {
+  test('The range of sales contains the chosen days in at most 400 whole steps', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -3000, max: 3000 }),
@@ -65,7 +65,7 @@ suite('The range of sales', () => {
     );
   });
 
-  test('is one of some usual ones', () => {
+  test('The range of sales is one of some usual ones', () => {
     assert.deepEqual(
       presetsOf('2026-01-10').map(({ from, last }) => `${from} ${last}`),
       [
@@ -80,7 +80,7 @@ suite('The range of sales', () => {
   });
 });
 
-test('A change is in percent, or new', () => {
+test('A change of sales is in percent, or new', () => {
   assert.deepEqual(
     [showChange(112, 100), showChange(50, 100), showChange(3, 3), showChange(1, 0), showChange(0, 0)],
     ['+12 %', '-50 %', '0 %', 'new', ''],

@@ -23,7 +23,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     return { clock, shop: await openShop(t, { engine, clock }) };
   });
 
-  test('exchanges a link for a token with all scopes, once', async () => {
+  test('POST /v2/console/sign-in exchanges a link for a token with all scopes, once', async () => {
     const { shop, clock } = opened();
     const link = await linkOf(shop);
     const { status, json, headers } = await signIn(shop, link);
@@ -36,7 +36,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     assertError(await signIn(shop, link), 401, 'unauthorized');
   });
 
-  test('lets one of several concurrent attempts succeed', async () => {
+  test('POST /v2/console/sign-in lets one of several concurrent attempts succeed', async () => {
     const { shop } = opened();
     const link = await linkOf(shop);
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => signIn(shop, link)))).map(
@@ -45,7 +45,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     assert.deepEqual(statuses.sort(), [201, 401, 401, 401, 401]);
   });
 
-  test('refuses a link after 15 minutes, and a token after 8 hours', async () => {
+  test('POST /v2/console/sign-in refuses a link after 15 minutes, and a token after 8 hours', async () => {
     const { shop, clock } = opened();
     const [late, used] = [await linkOf(shop), await linkOf(shop)];
     const { accessToken } = (await signIn(shop, used)).json;
@@ -56,7 +56,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     assertError(await shop.request('GET', '/v2/whoami', bearer(accessToken)), 401, 'unauthorized');
   });
 
-  test('refuses malformed and unknown links', async () => {
+  test('POST /v2/console/sign-in refuses malformed and unknown links', async () => {
     const { shop } = opened();
     assertError(await signIn(shop, 'a'.repeat(43)), 401, 'unauthorized');
     for (const link of ['', 1, null, 'a'.repeat(101)]) {
@@ -64,7 +64,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     }
   });
 
-  test('ends with a sign-out, and with a revoked approval', async () => {
+  test('POST /v2/console/sign-in ends with a sign-out, and with a revoked approval', async () => {
     const { shop } = opened();
     const [first, second] = [await signIn(shop, await linkOf(shop)), await signIn(shop, await linkOf(shop))];
     const out = await shop.request('POST', '/v2/console/sign-out', bearer(first.json.accessToken));
@@ -82,7 +82,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     assertError(await shop.request('POST', '/v2/console/sign-out', { as: shop.admin }), 409, 'conflict');
   });
 
-  test('keeps the account of the console without API keys, and its client from deletion', async () => {
+  test('POST /v2/console/sign-in keeps the account of the console without API keys, and its client from deletion', async () => {
     const { shop } = opened();
     await linkOf(shop);
     const {
@@ -99,7 +99,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     );
   });
 
-  test('stores neither a link nor a token', async () => {
+  test('POST /v2/console/sign-in stores neither a link nor a token', async () => {
     const { shop } = opened();
     const link = await linkOf(shop);
     const other = await linkOf(shop);
@@ -127,7 +127,7 @@ suite('GET /console', () => {
     return { folder, page: routes[0], shop: await openShop(t) };
   });
 
-  test('returns the page with a new nonce, a strict policy and escaped names', async () => {
+  test('GET /console returns the page with a new nonce, a strict policy and escaped names', async () => {
     const { folder, page } = opened();
     await writeFile(join(folder, 'index.html'), '<p title="{{shop}}">{{title}}|{{nonce}}|{{environment}}');
     const show = async () =>
@@ -148,7 +148,7 @@ suite('GET /console', () => {
     assert.notEqual(second.headers['Content-Security-Policy'], policy);
   });
 
-  test('is 503 until the console is built: a page for browsers, an error for others', async (t) => {
+  test('GET /console is 503 until the console is built: a page for browsers, an error for others', async (t) => {
     const folder = await temporaryFolder(t);
     const [page] = consoleRoutes({
       links: {} as never,
@@ -168,7 +168,7 @@ suite('GET /console', () => {
     assert.equal(((await open('text/html')) as { status: number }).status, 200);
   });
 
-  test('is the page at every path without a dot', async () => {
+  test('GET /console is the page at every path without a dot', async () => {
     const { shop } = opened();
     const built = (await shop.request('GET', '/console')).status;
     for (const path of [
@@ -196,7 +196,7 @@ suite('GET /console', () => {
     }
   });
 
-  test('has its files for a year, and 404 for others', async () => {
+  test('GET /console has its files for a year, and 404 for others', async () => {
     const { shop } = opened();
     for (const path of [
       '/console/assets/x.js',
@@ -207,7 +207,7 @@ suite('GET /console', () => {
     }
   });
 
-  test('is 404 with CURD_CONSOLE=off, like the sign-in', async (t) => {
+  test('GET /console is 404 with CURD_CONSOLE=off, like the sign-in', async (t) => {
     const shop = await openShop(t, { settings: { CURD_CONSOLE: 'off' } });
     assertError(await shop.request('GET', '/console'), 404, 'not_found');
     assertError(await signIn(shop, 'a'), 404, 'not_found');

@@ -9,7 +9,7 @@ const salesOf = (days: number, orders: number, kilograms: number): Sales => ({
 });
 
 suite('The supply of a cheese', () => {
-  test('is of the days of the shop, at least one and at most 28', () => {
+  test('The supply of a cheese is of the days of the shop, at least one and at most 28', () => {
     const now = Date.parse('2026-06-10T09:00:00Z');
     const windows = [
       null,
@@ -26,7 +26,7 @@ suite('The supply of a cheese', () => {
     );
   });
 
-  test('is not claimed below three orders', () => {
+  test('The supply of a cheese is not claimed below three orders', () => {
     for (const [available, sales, text] of [
       [35, undefined, '-'],
       [35, null, '-'],

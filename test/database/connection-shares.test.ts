@@ -83,7 +83,7 @@ const blockers: Record<string, readonly [(database: Database) => Promise<unknown
 
 suite('Connections to PostgreSQL', () => {
   for (const [name, [block, others]] of Object.entries(blockers)) {
-    test(`are left to other requests by ${name}`, async (t) => {
+    test(`Connections to PostgreSQL are left to other requests by ${name}`, async (t) => {
       for (const parameters of ['', '?max=5']) {
         const { url, database } = await open(t, parameters);
         const blocking = () => Array.from({ length: 12 }, () => block(database));
@@ -99,7 +99,7 @@ suite('Connections to PostgreSQL', () => {
     });
   }
 
-  test('are left to other requests by many reads that were quick and no longer are', async (t) => {
+  test('Connections to PostgreSQL are left to other requests by many reads that were quick and no longer are', async (t) => {
     // The connections that one text may use.
     for (const [parameters, share] of [
       ['', 8],
@@ -124,7 +124,7 @@ suite('Connections to PostgreSQL', () => {
     }
   });
 
-  test('are left to quick reads by slow reads, changes and snapshots together', async (t) => {
+  test('Connections to PostgreSQL are left to quick reads by slow reads, changes and snapshots together', async (t) => {
     const { url, database } = await open(t);
     const blocking = () =>
       Object.values(blockers).flatMap(([block]) => Array.from({ length: 12 }, () => block(database)));
@@ -138,7 +138,7 @@ suite('Connections to PostgreSQL', () => {
     });
   });
 
-  test('are left to orders by requests for best-sellers', async (t) => {
+  test('Connections to PostgreSQL are left to orders by requests for best-sellers', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const body = { name: 'Slow Tomme', pricePerKg: 20, status: 'available' };
     const { id } = (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json;

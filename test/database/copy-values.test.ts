@@ -43,7 +43,7 @@ const large = [Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 0, 2 ** 31, 2 
 
 suite('Values of every column', () => {
   for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
-    test(`from ${from} to ${to} are copied unchanged`, async (t) => {
+    test(`Values of every column from ${from} to ${to} are copied unchanged`, async (t) => {
       const [source, target] = [
         await open(t, await freshConfig(t, from)),
         await open(t, await freshConfig(t, to)),

@@ -10,7 +10,7 @@ import { cleanUp, createDatabase, onBothEngines, postgresUrl } from '../context.
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {
-  test('commits waiting writes of a group together, and runs them again when a later one fails', async (t) => {
+  test('A database commits waiting writes of a group together, and runs them again when a later one fails', async (t) => {
     const database = await openNotes(t, engine);
     let notes = 0;
 
@@ -64,7 +64,7 @@ onBothEngines('A database', (engine) => {
     await eventually(['a', 'b', 'fail', 'd'], 'a b fail a b fail d');
   });
 
-  test('rolls back a transaction that throws, and throws the same error', async (t) => {
+  test('A database rolls back a transaction that throws, and throws the same error', async (t) => {
     const database = await openNotes(t, engine);
     const failure = new Error('no');
     const work = database.transaction(async (tx) => {
@@ -76,7 +76,7 @@ onBothEngines('A database', (engine) => {
     assert.deepEqual(await textsIn(database), []);
   });
 
-  test('isolates a failing write from concurrent ones', async (t) => {
+  test('A database isolates a failing write from concurrent ones', async (t) => {
     const database = await openNotes(t, engine);
     const writes = Array.from({ length: 60 }, (_, index) =>
       database.transaction(async (tx) => {
@@ -107,7 +107,7 @@ onBothEngines('A database', (engine) => {
     );
   });
 
-  test('loses no concurrent increment', async (t) => {
+  test('A database loses no concurrent increment', async (t) => {
     const database = await openNotes(t, engine);
     await database.run(insertNote(1, 'counter', 0));
     const increments = Array.from({ length: 200 }, () =>
@@ -125,7 +125,7 @@ onBothEngines('A database', (engine) => {
     assert.equal(new Set(seen).size, 200);
   });
 
-  test('returns committed writes in every later read', async (t) => {
+  test('A database returns committed writes in every later read', async (t) => {
     const database = await openNotes(t, engine);
     for (let id = 0; id < 50; id += 1) {
       await database.transaction((tx) => tx.run(insertNote(id, `note ${id}`)));
@@ -134,7 +134,7 @@ onBothEngines('A database', (engine) => {
     }
   });
 
-  test('hides uncommitted changes', async (t) => {
+  test('A database hides uncommitted changes', async (t) => {
     const database = await openNotes(t, engine);
     let rowsSeenOutside = Number.NaN;
     await database.transaction(async (tx) => {
@@ -144,7 +144,7 @@ onBothEngines('A database', (engine) => {
     assert.equal(rowsSeenOutside, 0);
   });
 
-  test('returns every value unchanged', async (t) => {
+  test('A database returns every value unchanged', async (t) => {
     const database = await openNotes(t, engine);
     const large = 'Époisses 🧀 '.repeat(100_000);
     const table: (readonly [text: Value, number: Value, fraction: Value])[] = [
@@ -179,7 +179,7 @@ onBothEngines('A database', (engine) => {
     await database.insert('note', ['id', 'text'], []);
   });
 
-  test('returns any text unchanged, through parameters and through rows', async (t) => {
+  test('A database returns any text unchanged, through parameters and through rows', async (t) => {
     const database = await openNotes(t, engine);
     // PostgreSQL stores no U+0000, and lone surrogates are not text.
     const unit = fc
@@ -197,7 +197,7 @@ onBothEngines('A database', (engine) => {
     );
   });
 
-  test('returns the number of changed rows, and undefined for a missing row', async (t) => {
+  test('A database returns the number of changed rows, and undefined for a missing row', async (t) => {
     const database = await openNotes(t, engine);
     await database.insert(
       'note',
@@ -217,7 +217,7 @@ onBothEngines('A database', (engine) => {
     assert.equal((await database.all(sql`select * from note where id = 9`)).length, 0);
   });
 
-  test('throws ConstraintError when a unique index refuses, and keeps nothing of the statement', async (t) => {
+  test('A database throws ConstraintError when a unique index refuses, and keeps nothing of the statement', async (t) => {
     const database = await openNotes(t, engine);
     await database.run(insertNote(1, 'a'));
     const pair = [
@@ -240,7 +240,7 @@ onBothEngines('A database', (engine) => {
     assert.deepEqual(await textsIn(database), ['a']);
   });
 
-  test('ends a transaction with the error of a statement that was sent, and keeps nothing', async (t) => {
+  test('A database ends a transaction with the error of a statement that was sent, and keeps nothing', async (t) => {
     const database = await openNotes(t, engine);
     await database.run(insertNote(1, 'a'));
     const attempts: ((tx: Sql) => Promise<unknown>)[] = [
@@ -291,7 +291,7 @@ onBothEngines('A database', (engine) => {
     assert.deepEqual((await textsIn(database)).toSorted(), ['a', 'alone']);
   });
 
-  test('refuses a statement that is sent after the end of its transaction', async (t) => {
+  test('A database refuses a statement that is sent after the end of its transaction', async (t) => {
     if (engine === 'sqlite') {
       return;
     }

@@ -54,7 +54,7 @@ function assertEvent(event: EventRow | undefined, type: string, subject: string,
 }
 
 onBothEngines('Events', (engine) => {
-  test('record the creation, update and deletion of a cheese, with actor and request', async (t) => {
+  test('Events record the creation, update and deletion of a cheese, with actor and request', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const events = await eventsFrom(shop);
@@ -100,7 +100,7 @@ onBothEngines('Events', (engine) => {
     assert.equal(rows[2]?.created_at, replaced.json.updatedAt);
   });
 
-  test('store only the changed fields of an update, also for a large cheese', async (t) => {
+  test('Events store only the changed fields of an update, also for a large cheese', async (t) => {
     const shop = await openShop(t, { engine });
     const photoUrls = Array.from(
       { length: 100 },
@@ -121,7 +121,7 @@ onBothEngines('Events', (engine) => {
     });
   });
 
-  test('record the creation, rotation and revocation of a key, without its secret', async (t) => {
+  test('Events record the creation, rotation and revocation of a key, without its secret', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const events = await eventsFrom(shop);
@@ -158,7 +158,7 @@ onBothEngines('Events', (engine) => {
     assert.ok(![key, newKey].some((secret) => text.includes(secret.slice(8, -6))));
   });
 
-  test('are not written by failed requests, requests without a change, and replays', async (t) => {
+  test('Events are not written by failed requests, requests without a change, and replays', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const as = shop.writer;
@@ -197,7 +197,7 @@ onBothEngines('Events', (engine) => {
     assert.deepEqual(await events(), []);
   });
 
-  test('and changes are one transaction: if the event cannot be written, nothing is changed', async (t) => {
+  test('Events and changes are one transaction: if the event cannot be written, nothing is changed', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
@@ -402,13 +402,13 @@ onBothEngines('Tests fail for an event', (engine) => {
     });
   };
 
-  test('whose data has a field that its type does not have', async () => {
+  test('Tests fail for an event whose data has a field that its type does not have', async () => {
     await record(orderEvents.placed.of('order:11', data));
     const withNote = { ...data, notes: 'ring twice' };
     await assert.rejects(record(orderEvents.placed.of('order:11', withNote)), /order\.placed/);
   });
 
-  test('whose data is of another type, which does not compile', async () => {
+  test('Tests fail for an event whose data is of another type, which does not compile', async () => {
     // @ts-expect-error no order has this status
     await assert.rejects(record(orderEvents.placed.of('order:11', { ...data, status: 'eaten' })), /eaten/);
     // @ts-expect-error the reason is missing
@@ -417,7 +417,7 @@ onBothEngines('Tests fail for an event', (engine) => {
     await assert.rejects(record({ type: 'order.eaten', subject: 'order:11', data: '{}' }), /order\.eaten/);
   });
 
-  test('that is recorded before its change, which breaks the order on PostgreSQL', async () => {
+  test('Tests fail for an event that is recorded before its change, which breaks the order on PostgreSQL', async () => {
     const early = record(orderEvents.placed.of('order:11', data), true);
     await (engine === 'postgres' ? assert.rejects(early, /before its change/) : early);
   });

@@ -52,7 +52,7 @@ const workOf = (jobs: readonly LeasedJob[]): LeasedWork[] => jobs.map((job) => (
 const keysOf = (jobs: readonly LeasedJob[]) => jobs.map(({ key }) => key).sort();
 
 onBothEngines('Jobs under leases', (engine) => {
-  test('are leased once, up to the limit of their lane, and again when the lease was ended', async (t) => {
+  test('Jobs under leases are leased once, up to the limit of their lane, and again when the lease was ended', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'a', 10);
@@ -83,7 +83,7 @@ onBothEngines('Jobs under leases', (engine) => {
     );
   });
 
-  test('are due by lane; postponed ones can be made due, and a lane can be emptied', async (t) => {
+  test('Jobs under leases are due by lane; postponed ones can be made due, and a lane can be emptied', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'b', 2);
@@ -106,7 +106,7 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.deepEqual(await lanes(), ['a', 'c']);
   });
 
-  test('of a lane with many due jobs do not delay the job of another lane', async (t) => {
+  test('Jobs under leases in a lane with many due jobs do not delay the job of another lane', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'busy', 200);
@@ -147,7 +147,7 @@ onBothEngines('Jobs under leases', (engine) => {
     await worker.stop();
   });
 
-  test('are claimed again when a job of their lane ended during a claim that found none', async (t) => {
+  test('Jobs under leases are claimed again when a job of their lane ended during a claim that found none', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'lane', 2);
@@ -187,7 +187,7 @@ onBothEngines('Jobs under leases', (engine) => {
     await worker.stop();
   });
 
-  test('run 64 at a time in a process, from all lanes', async (t) => {
+  test('Jobs under leases run 64 at a time in a process, from all lanes', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     const lanes = Array.from({ length: 20 }, (_, index) => `lane ${index}`);
@@ -222,7 +222,7 @@ onBothEngines('Jobs under leases', (engine) => {
     await worker.stop();
   });
 
-  test('do not wait for their lease where the response to a commit was lost', async (t) => {
+  test('Jobs under leases do not wait for their lease where the response to a commit was lost', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'a', 1);
@@ -264,7 +264,7 @@ onBothEngines('Jobs under leases', (engine) => {
     await worker.stop();
   });
 
-  test('are run by another worker when nothing renews their leases, and by no other while their worker lives', async (t) => {
+  test('Jobs under leases are run by another worker when nothing renews their leases, and by no other while their worker lives', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     await add(database, clock, 'dead', 2);
@@ -315,7 +315,7 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.deepEqual(done.slice(3), ['slow:000']);
   });
 
-  test('run early in the order of their keys as numbers, and so often at most', async (t) => {
+  test('Jobs under leases run early in the numeric order of their keys, up to a limit of times', async (t) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     const keys = ['9', '10', '100', '99'];
@@ -360,7 +360,7 @@ onBothEngines('Jobs under leases', (engine) => {
 suite('A watch over leases', () => {
   const lease = { key: '1', lane: 'a', attempts: 1, leased_until: '2026-06-01T12:00:10.000Z' };
 
-  test('finds those that stay the same, but not after a time without a look', (t) => {
+  test('A watch over leases finds those that stay the same, but not after a time without a look', (t) => {
     let now = 0;
     t.mock.method(performance, 'now', () => now);
     const find = watchLeases(10_000);

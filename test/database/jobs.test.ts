@@ -73,7 +73,7 @@ async function keysIn(database: Database, table: 'done' | 'background_job'): Pro
 }
 
 onBothEngines('Background jobs', (engine) => {
-  test('run in one transaction when they are due, and not before', async (t) => {
+  test('Background jobs run in one transaction when they are due, and not before', async (t) => {
     const clock = testClock();
     const { database, worker, batches, ranAlone } = await openWorker(t, engine, clock);
     await addAll(database, clock, ['a', 'b', 'c', 'alone', 'e']);
@@ -90,7 +90,7 @@ onBothEngines('Background jobs', (engine) => {
     assert.equal(others.length, 1, 'a job of another kind was run');
   });
 
-  test('run alone when their batch failed, and the one that fails is parked with its error', async (t) => {
+  test('Background jobs run alone when their batch failed, and the one that fails is parked with its error', async (t) => {
     const clock = testClock();
     const { database, worker, batches } = await openWorker(t, engine, clock);
     await addAll(database, clock, ['a', 'bad', 'c']);
@@ -114,7 +114,7 @@ onBothEngines('Background jobs', (engine) => {
     assert.equal((await stored())?.attempts, 2, 'a parked job was run');
   });
 
-  test('run behind any number of jobs that batches leave', async (t) => {
+  test('Background jobs run behind any number of jobs that batches leave', async (t) => {
     const clock = testClock();
     const { database, worker, batches } = await openWorker(t, engine, clock);
     const left = Array.from({ length: 150 }, (_, index) => `left ${String(index).padStart(3, '0')}`);

@@ -95,7 +95,7 @@ async function isMigrating(database: Database): Promise<boolean> {
 onBothEngines('migrate', (engine) => {
   const all = listMigrations(engine);
 
-  test('brings a fresh database to the newest schema, and does nothing the second time', async (t) => {
+  test('migrate() brings a fresh database to the newest schema, and does nothing the second time', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     assert.deepEqual(await migrate(database), namesOf(all));
     const schema = await schemaOf(database);
@@ -109,7 +109,7 @@ onBothEngines('migrate', (engine) => {
     );
   });
 
-  test('applies each migration once when several processes start concurrently', async (t) => {
+  test('migrate() applies each migration once when several processes start concurrently', async (t) => {
     const config = await freshConfig(t, engine);
     const starters = await Promise.all(Array.from({ length: 4 }, () => open(t, config)));
     for (const migrations of [all, futureMigrations(engine)]) {
@@ -118,7 +118,7 @@ onBothEngines('migrate', (engine) => {
     }
   });
 
-  test('uses a newer schema, unless it has a breaking migration, and changes nothing in it', async (t) => {
+  test('migrate() uses a newer schema, unless it has a breaking migration, and changes nothing in it', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     const change = (number: number, name: string, ...lines: string[]) => {
       const script = [...lines, `create table ${name} (id bigint primary key);`].join('\n');
@@ -150,7 +150,7 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await migrate(database, breaking.slice(0, -1)), [], 'knows the breaking migration');
   });
 
-  test('refuses a database of before 1.0, and changes nothing in it', async (t) => {
+  test('migrate() refuses a database of before 1.0, and changes nothing in it', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     await database.exclusiveTransaction(async (tx, runScript) => {
       await runScript('create table migration (number integer primary key, name text not null)');
@@ -168,7 +168,7 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await schemaOf(database), schema);
   });
 
-  test('leads to the same schema one by one as all at once', async (t) => {
+  test('migrate() leads to the same schema one by one as all at once', async (t) => {
     const future = futureMigrations(engine);
     const atOnce = await open(t, await freshConfig(t, engine));
     assert.deepEqual(await migrate(atOnce, future), namesOf(future));
@@ -179,7 +179,7 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await schemaOf(oneByOne), await schemaOf(atOnce));
   });
 
-  test('continues where an older program stopped, keeping what is stored', async (t) => {
+  test('migrate() continues where an older program stopped, keeping what is stored', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     const older = [
       { number: 1, name: 'one', script: 'create table a (x bigint); insert into a values (7);' },
@@ -192,7 +192,7 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual([row?.x, row?.y], [7, '7!']);
   });
 
-  test('applies a migration whose process was killed in the middle at the next start, and keeps all rows', async (t) => {
+  test('migrate() applies a migration whose process was killed in the middle at the next start, and keeps all rows', async (t) => {
     const config = await freshConfig(t, engine);
     const database = await open(t, config);
     await migrate(database);
@@ -218,7 +218,7 @@ onBothEngines('migrate', (engine) => {
     );
   });
 
-  test('rolls back all migrations of a run when one fails', async (t) => {
+  test('migrate() rolls back all migrations of a run when one fails', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     const empty = await schemaOf(database);
     const broken = [...all, { number: 9999, name: 'broken', script: 'create table half (x int); oops;' }];
@@ -229,13 +229,13 @@ onBothEngines('migrate', (engine) => {
 });
 
 suite('The migrations', () => {
-  test('let nothing be decided at the commit, which a dry run does not reach', () => {
+  test('The migrations let nothing be decided at the commit, which a dry run does not reach', () => {
     for (const { name, script } of engines.flatMap(listMigrations)) {
       assert.doesNotMatch(script, /deferrable|deferred/i, name);
     }
   });
 
-  test('come in numbered pairs without a gap', () => {
+  test('The migrations come in numbered pairs without a gap', () => {
     const files = readdirSync(new URL('../../migrations/', import.meta.url)).sort();
     const [sqlite = [], postgres = []] = engines.map((engine) =>
       listMigrations(engine).map(({ number, name }) => `${String(number).padStart(4, '0')}-${name}`),
@@ -251,7 +251,7 @@ suite('The migrations', () => {
     );
   });
 
-  test('define the same tables, columns and indexes on both engines, except for the table quota', async (t) => {
+  test('The migrations define the same tables, columns and indexes on both engines, except for the table quota', async (t) => {
     const sqlite = await open(t, await freshConfig(t, 'sqlite'));
     const postgres = await open(t, await freshConfig(t, 'postgres'));
     for (const [index, { name }] of listMigrations('sqlite').entries()) {

@@ -24,7 +24,7 @@ interface Job {
 }
 
 onBothEngines('The worker', (engine) => {
-  test(`of ${servers} servers approves each of ${orders} orders once`, async (t) => {
+  test(`The order worker on ${servers} servers approves each of ${orders} orders once`, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const workers = [shop.app.worker];
@@ -60,7 +60,9 @@ onBothEngines('The worker', (engine) => {
     }
   });
 
-  test('retries a failed approval later, and runs the others meanwhile', { timeout: 60_000 }, async (t) => {
+  test('The order worker retries a failed approval later, and runs the others meanwhile', {
+    timeout: 60_000,
+  }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const { worker } = shop.app;
@@ -96,7 +98,7 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual(await jobs(shop), []);
   });
 
-  test('parks an approval that fails 20 times, with its error, until an operator approves the order', async (t) => {
+  test('The order worker parks an approval that fails 20 times, with its error, until an operator approves the order', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const [id = 0] = await place(shop, 1);
@@ -133,7 +135,7 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual([await statusOf(shop, id), await stored()], ['approved', undefined]);
   });
 
-  test('runs due jobs behind any number of failing ones', { timeout: 60_000 }, async (t) => {
+  test('The order worker runs due jobs behind any number of failing ones', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const ids = await place(shop, 150);
@@ -148,7 +150,7 @@ onBothEngines('The worker', (engine) => {
     );
   });
 
-  test('deletes the job of a failing order that is cancelled', async (t) => {
+  test('The order worker deletes the job of a failing order that is cancelled', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const [id = 0] = await place(shop, 1);
@@ -166,7 +168,7 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual([await statusOf(shop, id), await jobs(shop)], ['cancelled', []]);
   });
 
-  test('finishes running jobs when it is stopped, and starts no more', async (t) => {
+  test('The order worker finishes running jobs when it is stopped, and starts no more', async (t) => {
     let looks = 0;
     const clock: Clock = {
       ...systemClock,
@@ -207,7 +209,7 @@ onBothEngines('The worker', (engine) => {
 });
 
 suite('The worker on PostgreSQL', () => {
-  test('leaves orders that others change, and orders of cheeses that others change', async (t) => {
+  test('The order worker on PostgreSQL leaves orders that others change, and orders of cheeses that others change', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, 'postgres', clock);
     const some = await place(shop, 3);
@@ -233,7 +235,7 @@ suite('The worker on PostgreSQL', () => {
     assert.deepEqual(await approvals(shop), [...some, ...others]);
   });
 
-  test('loses no order of a batch whose connection ends, and approves none twice', async (t) => {
+  test('The order worker on PostgreSQL loses no order of a batch whose connection ends, and approves none twice', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, 'postgres', clock);
     const ids = await place(shop, 20);

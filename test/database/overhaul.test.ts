@@ -7,7 +7,7 @@ import { onBothEngines } from '../helper.ts';
 import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('An exclusive transaction', (engine) => {
-  test('returns the result of its work, and rolls back work that fails', async (t) => {
+  test('An exclusive transaction returns the result of its work, and rolls back work that fails', async (t) => {
     const database = await openNotes(t, engine);
     assert.equal(await database.exclusiveTransaction((tx) => tx.run(insertNote(1, 'kept'))), 1);
     const failing = database.exclusiveTransaction(async (tx) => {
@@ -18,7 +18,7 @@ onBothEngines('An exclusive transaction', (engine) => {
     assert.deepEqual(await textsIn(database), ['kept']);
   });
 
-  test('of two concurrent ones, the second sees the changes of the first', async (t) => {
+  test('An exclusive transaction sees the changes of a concurrent one that began before it', async (t) => {
     const config = await freshConfig(t, engine);
     const [one, other] = [await open(t, config), await open(t, config)];
     const applied = await Promise.all([migrate(one), migrate(other)]);

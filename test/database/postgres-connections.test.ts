@@ -43,7 +43,7 @@ function isUnavailable(message: string) {
 }
 
 suite('A connection to PostgreSQL that is terminated', () => {
-  test('while it is idle is replaced before the next statement', async (t) => {
+  test('A terminated connection to PostgreSQL while it is idle is replaced before the next statement', async (t) => {
     const { url, database } = await open(t, '?max=2');
     for (let round = 0; round < 5; round += 1) {
       await ping(database);
@@ -52,7 +52,7 @@ suite('A connection to PostgreSQL that is terminated', () => {
     }
   });
 
-  test('between two statements of a transaction ends it, and says that the change may have been made', async (t) => {
+  test('A terminated connection to PostgreSQL ends a transaction between two statements, which may have been committed', async (t) => {
     const { url, database } = await open(t, '?max=1');
     const work = database.transaction(async (tx) => {
       await tx.run(note(1));
@@ -64,7 +64,7 @@ suite('A connection to PostgreSQL that is terminated', () => {
     assert.deepEqual(await database.all(sql`select id from note`), []);
   });
 
-  test('while statements run rejects all of them as lost', async (t) => {
+  test('A terminated connection to PostgreSQL while statements run rejects all of them as lost', async (t) => {
     const { url, database } = await open(t, '?max=3');
     const work = database.transaction((tx) =>
       Promise.all([tx.all(rawSql('select pg_sleep(20)')), tx.all(sql`select 1`), tx.all(sql`select 2`)]),
@@ -95,7 +95,7 @@ suite('A pool of connections to PostgreSQL', () => {
     return { url, pool };
   }
 
-  test('closes a connection that comes back within a transaction', async (t) => {
+  test('A pool of connections to PostgreSQL closes a connection that comes back within a transaction', async (t) => {
     const { url, pool } = await openPool(t, 1);
     const pidOf = async () =>
       (await pool.query('select pg_backend_pid() as pid', [], undefined, false)).rows[0].pid;
@@ -125,7 +125,7 @@ suite('A pool of connections to PostgreSQL', () => {
     assert.deepEqual(idle, []);
   });
 
-  test('that ends refuses those that wait as unconnected, and lets the others end', async (t) => {
+  test('A pool of connections to PostgreSQL that ends refuses those that wait as unconnected, and lets the others end', async (t) => {
     const { pool } = await openPool(t, 1);
     await pool.query('select 1', [], undefined, false);
     const running = pool.query('select pg_sleep(0.3), 7 as seven', [], undefined, false);
@@ -144,7 +144,7 @@ suite('A pool of connections to PostgreSQL', () => {
     await assert.rejects(pool.query('select 1', [], undefined, false), isUnconnected);
   });
 
-  test('that ends destroys what runs too long', async (t) => {
+  test('A pool of connections to PostgreSQL that ends destroys what runs too long', async (t) => {
     const { pool } = await openPool(t, 2);
     await Promise.all([0, 1].map(() => pool.query('select pg_sleep(0.1)', [], undefined, false)));
     const running = [
@@ -165,7 +165,7 @@ suite('A pool of connections to PostgreSQL', () => {
     );
   });
 
-  test('works with the connections that the server permits', async (t) => {
+  test('A pool of connections to PostgreSQL works with the connections that the server permits', async (t) => {
     const url = new URL(await createDatabase(t));
     const role = `few_${url.pathname.slice(-8)}`;
     await queryPostgres(url.href, `create role ${role} login password 'few' connection limit 2`);
@@ -187,7 +187,7 @@ suite('A pool of connections to PostgreSQL', () => {
 });
 
 suite('A prepared statement', () => {
-  test('is prepared again after a migration changed the types of its columns', async (t) => {
+  test('A prepared statement is prepared again after a migration changed the types of its columns', async (t) => {
     const { url, database } = await open(t, '?max=2');
     await database.run(note(1));
     const all = () => database.all(sql`select * from note`);
@@ -207,7 +207,7 @@ suite('A prepared statement', () => {
     assert.deepEqual((await both())[1], { id: 1, text: 'b', number: '7' });
   });
 
-  test('that was refused once is prepared again, and those after it with its name run again', async (t) => {
+  test('A prepared statement that was refused once is prepared again, and those after it with its name run again', async (t) => {
     const { url, database } = await open(t, '?max=1');
     const count = () => database.get<{ notes: number }>(sql`select count(*) as notes from note`);
     for (let run = 0; run < 3; run += 1) {
@@ -229,7 +229,7 @@ suite('A prepared statement', () => {
     assert.deepEqual(await count(), { notes: 0 });
   });
 
-  test('in a transaction that failed rejects with the error of the statement that failed first', async (t) => {
+  test('A prepared statement in a transaction that failed rejects with the error of the statement that failed first', async (t) => {
     const { database } = await open(t);
     await database.run(note(1));
     for (let run = 0; run < 2; run += 1) {
@@ -244,7 +244,7 @@ suite('A prepared statement', () => {
 });
 
 suite('The commit', () => {
-  test('is sent after statements that wait for something before they are sent', async (t) => {
+  test('The commit of a transaction is sent after statements that wait for something before they are sent', async (t) => {
     const { database } = await open(t);
     await database.transaction(async (tx) => {
       // Nothing awaits them. Both wait for `begin`, and the second for the types of the columns.
@@ -267,7 +267,7 @@ suite('The commit', () => {
 });
 
 suite('The URL of PostgreSQL', () => {
-  test('replaces no time limit and no verification of a certificate', async (t) => {
+  test('The URL of PostgreSQL replaces no time limit and no verification of a certificate', async (t) => {
     for (const parameter of [
       'statement_timeout=7',
       'ssl=0',
@@ -290,7 +290,7 @@ suite('The URL of PostgreSQL', () => {
     );
   });
 
-  test('may contain escapes in each part', () => {
+  test('The URL of PostgreSQL may contain escapes in each part', () => {
     const [server, other] = serversIn(
       'postgres://us%40er:p%3Ass@%2Frun%2Fpostgresql,[::1]:5433/my%2Fdb?max=3',
     );

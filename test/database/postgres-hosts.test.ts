@@ -5,7 +5,7 @@ import { hostsIn, urlsIn } from '../../src/database/postgres/hosts.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
 
 suite('The URL of PostgreSQL', () => {
-  test('names one server or several', () => {
+  test('The URL of PostgreSQL names one server or several', () => {
     const cases: readonly (readonly [url: string, urls: readonly string[]])[] = [
       ['postgres://db/curd', ['postgres://db/curd']],
       ['postgres://u:p@db:5433/curd?max=5', ['postgres://u:p@db:5433/curd?max=5']],
@@ -24,7 +24,7 @@ suite('The URL of PostgreSQL', () => {
     assert.deepEqual(hostsIn('postgres://u:p@one:5432,[::1]:5432,10.0.0.1/curd'), ['one', '::1', '10.0.0.1']);
   });
 
-  test('is refused where it asks for a standby', () => {
+  test('The URL of PostgreSQL is refused where it asks for a standby', () => {
     for (const target of ['standby', 'prefer-standby', 'read-only', 'any', '']) {
       assert.throws(
         () => urlsIn(`postgres://one,two/curd?target_session_attrs=${target}`),

@@ -14,7 +14,7 @@ import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 const source = new URL('../../src/', import.meta.url).href;
 
 onBothEngines('A database', (engine) => {
-  test('keeps committed writes when its process is killed', { timeout: 20_000 }, async (t) => {
+  test('A database keeps committed writes when its process is killed', { timeout: 20_000 }, async (t) => {
     const config = await freshConfig(t, engine);
     const database = await openNotes(t, engine, config);
     const child = startChild(
@@ -50,7 +50,7 @@ onBothEngines('A database', (engine) => {
     await database.run(insertNote(0, 'after'));
   });
 
-  test('finishes waiting writes before it closes', async (t) => {
+  test('A database finishes waiting writes before it closes', async (t) => {
     const config = await freshConfig(t, engine);
     await (await openNotes(t, engine, config)).run(insertNote(0, 'first'));
     const database = await openDatabase(config);
@@ -64,7 +64,9 @@ onBothEngines('A database', (engine) => {
 });
 
 suite('SQLite', () => {
-  test('waits for another process that writes, and reads meanwhile', { timeout: 20_000 }, async (t) => {
+  test('SQLite waits for another process that writes, and reads meanwhile', {
+    timeout: 20_000,
+  }, async (t) => {
     const config = await freshConfig(t, 'sqlite');
     const database = await openNotes(t, 'sqlite', config);
     assert.ok(config.database.engine === 'sqlite');

@@ -14,7 +14,7 @@ const future = '2026-06-01T12:30:00.000Z';
 /** More than two slices. */
 const rows = { sqlite: 1001, postgres: 4001 };
 
-test('maintenance runs tasks that have work left again after the others, until it is stopped', async () => {
+test('Maintenance runs tasks that have work left again after the others, until it is stopped', async () => {
   const runs: string[] = [];
   let left = 3;
   const purge = async () => {
@@ -40,7 +40,7 @@ test('maintenance runs tasks that have work left again after the others, until i
 onBothEngines('A purge', (engine) => {
   const open = shared((t) => openShop(t, { engine, clock: testClock() }));
 
-  test('deletes expired rows in slices, and keeps the others', async () => {
+  test('A purge deletes expired rows in slices, and keeps the others', async () => {
     const { app } = open();
     const { database } = app;
     const quota: [columns: string[], old: Value[], current: Value[]] =
@@ -89,7 +89,7 @@ onBothEngines('A purge', (engine) => {
     }
   });
 
-  test('lets other changes run between its slices', async () => {
+  test('A purge lets other changes run between its slices', async () => {
     const { database } = open().app;
     const order: string[] = [];
     let slices = 0;

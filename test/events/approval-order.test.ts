@@ -58,7 +58,7 @@ onBothEngines('Events of approvals', (engine) => {
     };
   }
 
-  test('follow requests that wait for each other, through any instance', async (t) => {
+  test('Events of approvals follow requests that wait for each other, through any instance', async (t) => {
     const { shop, shops, newClient, decide } = await open(t);
     const expected: string[] = [];
     // Transactions that stay open, and an old snapshot, as during a dump, delay neither numbers nor their order.
@@ -90,7 +90,7 @@ onBothEngines('Events of approvals', (engine) => {
     assert.deepEqual(listed, expected);
   });
 
-  test('of one subject are a possible history, with decisions and new requests at the same time', async (t) => {
+  test('Events of the approvals of one subject are a possible history, with decisions and new requests at the same time', async (t) => {
     const { clock, shop, shops, newClient, decide } = await open(t);
     const approvals = () => pick(shops).app.oauth.approvals;
     for (let round = 0; round < rounds; round += 1) {

@@ -79,7 +79,7 @@ async function openWith(t: Scope, engine: Engine) {
 onBothEngines('The purger of a cache', (engine) => {
   const open = shared((t) => openWith(t, engine));
 
-  test('purges everything once, then the tags of each change, each twice', async (t) => {
+  test('The purger of an edge cache purges everything once, then the tags of each change, each twice', async (t) => {
     const { shop, cache } = open();
     const stop = purging(shop, cache);
     cleanUp(t, stop);
@@ -110,7 +110,7 @@ onBothEngines('The purger of a cache', (engine) => {
     assert.equal(times(cache.purged, `category-${category.id}`), 0);
   });
 
-  test('continues where it was stopped, and sends a refused purge again', async (t) => {
+  test('The purger of an edge cache continues where it was stopped, and sends a refused purge again', async (t) => {
     const { shop, cache } = open();
     await purging(shop, cache)();
     const { id } = await send(shop, 'POST', '/cheeses', { name: 'Tomme' });
@@ -126,7 +126,7 @@ onBothEngines('The purger of a cache', (engine) => {
     await untilPurged(cache, `cheese-${id}`, `cheese-${other}`);
   });
 
-  test('shows in the metrics and the list how far it is behind', async () => {
+  test('The purger of an edge cache shows in the metrics and the list how far it is behind', async () => {
     const { shop, cache } = open();
     const stop = purging(shop, cache);
     const { id } = await send(shop, 'POST', '/cheeses', { name: 'Morbier' });
@@ -147,7 +147,7 @@ onBothEngines('The purger of a cache', (engine) => {
     assert.equal(await shop.app.edge.delete(cache.url), false);
   });
 
-  test('purges everything where the event log has another history, or not all of the changes', async () => {
+  test('The purger of an edge cache purges everything where the event log has another history, or not all of the changes', async () => {
     const { shop, cache } = open();
     const { database } = shop.app;
     for (const change of [
@@ -168,7 +168,7 @@ onBothEngines('The purger of a cache', (engine) => {
 });
 
 suite('curd edge', () => {
-  test('run purges after a kill what it had not purged', async (t) => {
+  test('curd edge run purges after a kill what it had not purged', async (t) => {
     const { shop, cache } = await openWith(t, 'sqlite');
     const environment = { CURD_DATA_DIR: shop.config.dataDir, CURD_SECRET: shop.config.secret };
     const args = ['edge', 'run', '--purge-url', cache.url, '--header', 'X-Secret: open sesame'];
@@ -207,7 +207,7 @@ suite('curd edge', () => {
     assert.ok(cache.requests.every((headers) => String(headers['xkey-purge']).length <= 4096));
   });
 
-  test('refuses what is not valid', async (t) => {
+  test('curd edge refuses what is not valid', async (t) => {
     const { shop } = await openWith(t, 'sqlite');
     const environment = { CURD_DATA_DIR: shop.config.dataDir, CURD_SECRET: shop.config.secret };
     const url = ['--purge-url', 'http://127.0.0.1:1/'];

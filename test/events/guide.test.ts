@@ -15,7 +15,7 @@ const requests = [
 suite('The guide to events', () => {
   const opened = shared((t) => openListeningShop(t));
 
-  test('names every type, by subject', () => {
+  test('The guide to events names every type, by subject', () => {
     const rows = [...guide.matchAll(/^\| `([a-z_]+)(?::[a-z0-9]+)?` \| (.+) \|$/gm)];
     const named = rows.flatMap(([, , types = '']) =>
       [...types.matchAll(/`([^`]+)`/g)].map(([, type]) => type),
@@ -23,7 +23,7 @@ suite('The guide to events', () => {
     assert.deepEqual(named.sort(), [...eventTypes.names].sort());
   });
 
-  test('has requests that work, and an example with the members of a page', async (t) => {
+  test('The guide to events has requests that work, and an example with the members of a page', async (t) => {
     const shop = opened();
     assert.deepEqual(
       requests.map(([, stream]) => stream !== undefined),
@@ -42,7 +42,7 @@ suite('The guide to events', () => {
     live.close();
   });
 
-  test('shows how to start again after a 410', async () => {
+  test('The guide to events shows how to start again after a 410', async () => {
     const shop = opened();
     const [, steps = ''] = /To start again:\n\n([\s\S]*?)\n\n/.exec(guide) ?? [];
     const [, url = ''] = /`GET (\/v2\/events[^`]*)`/.exec(steps) ?? [];

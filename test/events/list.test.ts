@@ -52,7 +52,7 @@ onBothEngines('GET /v2/events', (engine) => {
     return { shop, ids };
   });
 
-  test('lists every event once, with numbers that rise by one', async () => {
+  test('GET /v2/events lists every event once, with numbers that rise by one', async () => {
     const { shop, ids } = opened();
     const events = await listAll(shop);
     assert.deepEqual(
@@ -78,7 +78,7 @@ onBothEngines('GET /v2/events', (engine) => {
     });
   });
 
-  test('continues after an event id, a time, and from the end', async () => {
+  test('GET /v2/events continues after an event id, a time, and from the end', async () => {
     const { shop } = opened();
     const events = await listAll(shop);
     const third = events[2] as Listed & { timestamp: string };
@@ -91,7 +91,7 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.ok(since.some(({ id }) => id === third.id));
   });
 
-  test('filters by types and subject, and examines no event twice', async () => {
+  test('GET /v2/events filters by types and subject, and examines no event twice', async () => {
     const { shop, ids } = opened();
     const events = await listAll(shop);
     const updates = await listAll(shop, 'types=cheese.updated,cheese.deleted');
@@ -109,7 +109,7 @@ onBothEngines('GET /v2/events', (engine) => {
     }
   });
 
-  test('shows events of API keys and accounts to admin alone, and leaves no gap in positions for others', async () => {
+  test('GET /v2/events shows events of API keys and accounts to admin alone, and leaves no gap in positions for others', async () => {
     const { shop } = opened();
     const all = await listAll(shop);
     const shown = await listAll(shop, '', shop.reader);
@@ -123,7 +123,7 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.equal((await shop.request('GET', `/v2/events/${key?.id}`, { as: shop.admin })).status, 200);
   });
 
-  test('returns one event with a tag that never changes', async () => {
+  test('GET /v2/events returns one event with a tag that never changes', async () => {
     const { shop } = opened();
     const [event] = await listAll(shop, 'types=cheese.created');
     const response = await shop.request('GET', `/v2/events/${event?.id}`, { as: shop.reader });
@@ -140,7 +140,7 @@ onBothEngines('GET /v2/events', (engine) => {
     }
   });
 
-  test('refuses positions that are malformed or not given yet, and unknown types', async () => {
+  test('GET /v2/events refuses positions that are malformed or not given yet, and unknown types', async () => {
     const { shop } = opened();
     const last = (await listAll(shop)).at(-1) as Listed;
     const beyond = last.id.replace(/\d+$/, String(last.sequence + 1));
@@ -166,7 +166,7 @@ onBothEngines('GET /v2/events', (engine) => {
     );
   });
 
-  test('waits for the next event', async () => {
+  test('GET /v2/events waits for the next event', async () => {
     const { shop } = opened();
     const started = performance.now();
     const waiting = shop.request('GET', '/v2/events?since=latest&types=cheese.*&wait=20', { as: shop.admin });
@@ -177,7 +177,7 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.ok(performance.now() - started < 15_000);
   });
 
-  test('returns an empty page when the wait is over', async () => {
+  test('GET /v2/events returns an empty page when the wait is over', async () => {
     const { shop } = opened();
     const response = await shop.request('GET', '/v2/events?since=latest&types=order.*&wait=1', {
       as: shop.admin,
@@ -185,7 +185,7 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.deepEqual([response.status, response.json.items], [200, []]);
   });
 
-  test('has no events of test orders', async () => {
+  test('GET /v2/events has no events of test orders', async () => {
     const { shop } = opened();
     const { database } = shop.app;
     const approve = await shop.request('POST', '/v2/store/order/1/approve', { as: shop.admin });
@@ -200,7 +200,7 @@ onBothEngines('GET /v2/events', (engine) => {
 suite('Access to the event log', () => {
   const opened = shared((t) => openShop(t));
 
-  test('needs an API key or the scope admin', async () => {
+  test('Access to the event log needs an API key or the scope admin', async () => {
     const shop = opened();
     assertError(await shop.request('GET', '/v2/events'), 401, 'unauthorized');
     assert.equal((await shop.request('GET', '/v2/events', { as: shop.reader })).status, 200);

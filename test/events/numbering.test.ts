@@ -185,11 +185,11 @@ async function assertFound(t: TestContext, rules: Rules, ...expected: Violation[
 }
 
 suite('The numbers of events', { concurrency: 2 }, () => {
-  test('rise by one, lose nothing, and keep the order of each subject and of cause and effect', async (t) => {
+  test('The numbers of events rise by one, lose nothing, and keep the order of each subject and of cause and effect', async (t) => {
     assert.deepEqual([...(await violations(t, {}))], []);
   });
 
-  test('have gaps for a reader where passes do not exclude each other', async (t) => {
+  test('The numbers of events have gaps for a reader where passes do not exclude each other', async (t) => {
     await assertFound(
       t,
       {
@@ -210,7 +210,7 @@ suite('The numbers of events', { concurrency: 2 }, () => {
     );
   });
 
-  test('are given twice where the last number is read without a lock', async (t) => {
+  test('The numbers of events are given twice where the last number is read without a lock', async (t) => {
     await assertFound(
       t,
       {
@@ -226,7 +226,7 @@ suite('The numbers of events', { concurrency: 2 }, () => {
     );
   });
 
-  test('lose events where a pass takes those that are newer than the last instead of those without a number', async (t) => {
+  test('The numbers of events lose events where a pass takes those newer than the last instead of those without a number', async (t) => {
     await assertFound(
       t,
       {
@@ -241,11 +241,11 @@ suite('The numbers of events', { concurrency: 2 }, () => {
     );
   });
 
-  test('break the order of a subject where a change writes its event before it locks the subject', async (t) => {
+  test('The numbers of events break the order of a subject where a change writes its event before it locks the subject', async (t) => {
     await assertFound(t, { isEventFirst: true }, 'subject order');
   });
 
-  test('break the order of cause and effect where a pass does not take the lowest ids first', async (t) => {
+  test('The numbers of events break the order of cause and effect where a pass does not take the lowest ids first', async (t) => {
     await assertFound(
       t,
       { replace: [['row_number() over (order by id)', 'row_number() over (order by random())']] },

@@ -41,7 +41,7 @@ async function follow(shop: Shop, isDone: () => boolean): Promise<Listed[]> {
 }
 
 onBothEngines('The order of the log', (engine) => {
-  test('has no gap, and that of each subject is the order of its changes, with two instances and a command', async (t) => {
+  test('The order of the log has no gap, and that of each subject is the order of its changes, with two instances and a command', async (t) => {
     const first = await openShop(t, { engine });
     const instances = engine === 'postgres' ? [first, await first.another()] : [first];
     const as = first.admin;

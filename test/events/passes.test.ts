@@ -47,7 +47,7 @@ async function subjects(database: Database): Promise<string[]> {
 }
 
 suite('A pass', () => {
-  test('numbers others while a transaction with an event stays open, and that event next', async (t) => {
+  test('A numbering pass numbers others while a transaction with an event stays open, and that event next', async (t) => {
     const { database, numbering } = await openNumbered(t);
     await numbering.start();
     await database.transaction(async (tx) => {
@@ -62,7 +62,7 @@ suite('A pass', () => {
     assert.equal((await subjects(database)).length, 101);
   });
 
-  test('whose event is deleted meanwhile is rolled back, and the next one leaves no gap', async (t) => {
+  test('A numbering pass whose event is deleted meanwhile is rolled back, and the next one leaves no gap', async (t) => {
     const { database, numbering, errors } = await openNumbered(t);
     await numbering.run();
     for (const subject of ['order:1', 'order:2', 'order:3']) {
@@ -87,7 +87,7 @@ suite('A pass', () => {
     assert.deepEqual(await subjects(database), ['order:1', 'order:3']);
   });
 
-  test('numbers nothing in another database until an epoch has begun', async (t) => {
+  test('A numbering pass numbers nothing in another database until an epoch has begun', async (t) => {
     const { database, numbering } = await openNumbered(t);
     await numbering.run();
     await database.run(insertEvent('order:1'));
@@ -113,7 +113,7 @@ suite('A pass', () => {
     );
   });
 
-  test('ignores the floor from time to time, so that a floor that is too high loses no event', async (t) => {
+  test('A numbering pass ignores the floor from time to time, so that a floor that is too high loses no event', async (t) => {
     const { database, numbering } = await openNumbered(t, 300);
     await numbering.start();
     await database.run(sql`update event_log set floor_id = 1000000000`);

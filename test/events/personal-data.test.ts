@@ -62,7 +62,7 @@ async function dump({ app }: ListeningShop): Promise<string> {
 onBothEngines('A customer made of markers', (engine) => {
   const opened = shared((t) => openListeningShop(t, { engine }));
 
-  test('is found nowhere after the deletion: list, stream, deliveries and all tables', async (t) => {
+  test('A customer made of markers is found nowhere after the deletion: list, stream, deliveries and all tables', async (t) => {
     const shop = opened();
     const send = async (method: string, path: string, body?: object, headers = {}) => {
       const as = path.startsWith('/v2/customer') ? {} : { as: shop.admin };

@@ -25,7 +25,7 @@ async function openInstances(shop: ListeningShop): Promise<ListeningShop[]> {
 }
 
 onBothEngines('A stream that is cut', (engine) => {
-  test('and resumed with the last complete id has every event once', async (t) => {
+  test('An event stream that is cut, and resumed with the last complete id has every event once', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const instances = await openInstances(shop);
     let isWriting = true;

@@ -48,7 +48,7 @@ class Mirror {
 }
 
 onBothEngines('The retention of events', (engine) => {
-  test('removes old events in blocks, and a client that was away continues by the recipe', async (t) => {
+  test('The retention of events removes old events in blocks, and a client that was away continues by the recipe', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database, contextOf } = shop.app;
@@ -137,7 +137,7 @@ onBothEngines('The retention of events', (engine) => {
     assert.deepEqual(await checkEventLog(database, clock.now()), []);
   });
 
-  test('never removes the newest event, and moves the beginning once for two instances', async (t) => {
+  test('The retention of events never removes the newest event, and moves the beginning once for two instances', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
@@ -154,7 +154,7 @@ onBothEngines('The retention of events', (engine) => {
 });
 
 suite('CURD_EVENT_RETENTION', () => {
-  test('is at least four days, because webhooks are repeated for three, or forever', () => {
+  test('CURD_EVENT_RETENTION is at least four days, because webhooks are repeated for three, or forever', () => {
     const config = (text: string) => loadConfig({ CURD_EVENT_RETENTION: text }).eventRetentionMs;
     assert.equal(config('4d'), 4 * dayMs);
     assert.equal(config('forever'), null);

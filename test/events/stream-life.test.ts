@@ -57,7 +57,7 @@ async function exchange(shop: ListeningShop, text: string): Promise<string> {
 onBothEngines('An event stream', (engine) => {
   const opened = shared((t) => openListeningShop(t, { engine, streamTimes }));
 
-  test('sends its position where no event matches, so that a client resumes near the end', async (t) => {
+  test('An event stream sends its position where no event matches, so that a client resumes near the end', async (t) => {
     const shop = opened();
     const stream = await openStream(t, shop, '?types=customer.deleted');
     await fillLog(shop, placed(1500));
@@ -72,7 +72,7 @@ onBothEngines('An event stream', (engine) => {
     resumed.close();
   });
 
-  test('ends when its key is revoked, also while events flow', async (t) => {
+  test('An event stream ends when its key is revoked, also while events flow', async (t) => {
     const shop = opened();
     const [quietKey, busyKey] = [await shop.createKey(), await shop.createKey()];
     const quiet = await openStream(t, shop, '?types=customer.deleted', {}, quietKey);
@@ -95,7 +95,7 @@ onBothEngines('An event stream', (engine) => {
     assert.equal((await openStream(t, shop, '', {}, busyKey)).status, 401);
   });
 
-  test('ends where the log lost the events that it has sent, and the next attempt is 410', async (t) => {
+  test('An event stream ends where the log lost the events that it has sent, and the next attempt is 410', async (t) => {
     const shop = opened();
     const { database } = shop.app;
     const stream = await openStream(t, shop);
@@ -123,7 +123,7 @@ onBothEngines('An event stream', (engine) => {
 suite('A waiting request', () => {
   const opened = shared((t) => openListeningShop(t));
 
-  test('is 401 when its key was revoked meanwhile', async () => {
+  test('A waiting request for events is 401 when its key was revoked meanwhile', async () => {
     const shop = opened();
     const key = await shop.createKey();
     const waiting = shop.request('GET', '/v2/events?since=latest&types=order.*&wait=20', { as: key });
@@ -140,7 +140,7 @@ suite('A waiting request', () => {
 });
 
 suite('A client that does not read', () => {
-  test('costs at most 2 MiB, is disconnected, and its place is free again', async (t) => {
+  test('A client that does not read its event stream costs at most 2 MiB, is disconnected, and its place is free again', async (t) => {
     const settings = { CURD_STREAMS_PER_ACCOUNT: '1' };
     const shop = await openListeningShop(t, { settings, streamTimes });
     await fillLog(shop, large(100));
@@ -157,7 +157,7 @@ suite('A client that does not read', () => {
     next.close();
   });
 
-  test('does not keep the server from stopping', async (t) => {
+  test('A client that does not read its event stream does not keep the server from stopping', async (t) => {
     const shop = await openListeningShop(t, { streamTimes: { ...streamTimes, stallMs: 60_000 } });
     await fillLog(shop, large(100));
     const { server } = await openDeaf(t, shop, '?since=earliest');
@@ -174,7 +174,7 @@ suite('A client that does not read', () => {
 suite('GET /v2/events/stream', () => {
   const opened = shared((t) => openListeningShop(t, { settings: { CURD_STREAMS_PER_ACCOUNT: '1' } }));
 
-  test('returns the headers alone for HEAD, and keeps no place', async () => {
+  test('GET /v2/events/stream returns the headers alone for HEAD, and keeps no place', async () => {
     const shop = opened();
     for (let count = 0; count < 3; count += 1) {
       const response = await fetch(`${shop.url}/v2/events/stream`, {
@@ -187,13 +187,13 @@ suite('GET /v2/events/stream', () => {
     }
   });
 
-  test('is 400 with HTTP/1.0, which has no end of a response but that of the connection', async () => {
+  test('GET /v2/events/stream is 400 with HTTP/1.0, which has no end of a response but that of the connection', async () => {
     const shop = opened();
     const request = `GET /v2/events/stream HTTP/1.0\r\nX-API-Key: ${shop.admin}\r\n\r\n`;
     assert.match(await exchange(shop, request), /^HTTP\/1\.1 400 /);
   });
 
-  test('begins with "retry" and sends events that were read once for all streams', async (t) => {
+  test('GET /v2/events/stream begins with "retry" and sends events that were read once for all streams', async (t) => {
     const shop = await openListeningShop(t);
     const streams = [await openStream(t, shop), await openStream(t, shop), await openStream(t, shop)];
     await untilNumbered(shop);

@@ -23,7 +23,7 @@ async function createCheeses(shop: ListeningShop, count: number): Promise<string
 onBothEngines('GET /v2/events/stream', (engine) => {
   const opened = shared((t) => openListeningShop(t, { engine, settings: { CURD_STREAMS_PER_ACCOUNT: '3' } }));
 
-  test('sends missed events first, then new ones, and resumes without a gap or a repetition', async (t) => {
+  test('GET /v2/events/stream sends missed events first, then new ones, and resumes without a gap or a repetition', async (t) => {
     const shop = opened();
     const missed = await createCheeses(shop, 3);
     const first = await openStream(t, shop, '?since=earliest&types=cheese.created');
@@ -51,7 +51,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     second.close();
   });
 
-  test('begins with new events unless a position is given', async (t) => {
+  test('GET /v2/events/stream begins with new events unless a position is given', async (t) => {
     const shop = opened();
     const [earlier] = await createCheeses(shop, 1);
     // On PostgreSQL, an event is new until it has its number.
@@ -66,7 +66,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     stream.close();
   });
 
-  test('is refused before the first byte with an ordinary error', async (t) => {
+  test('GET /v2/events/stream is refused before the first byte with an ordinary error', async (t) => {
     const shop = opened();
     assert.equal((await openStream(t, shop, '?since=nonsense')).status, 400);
     assert.equal((await openStream(t, shop, '?since=evt_zzzz_1')).status, 410);
@@ -75,7 +75,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     await unknown.body?.cancel();
   });
 
-  test('is limited by account, and a place is free again when a stream closes', async (t) => {
+  test('GET /v2/events/stream is limited by account, and a place is free again when a stream closes', async (t) => {
     const shop = opened();
     const streams: OpenStream[] = [];
     await until(async () => {
@@ -102,7 +102,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     }
   });
 
-  test('keeps no place for clients that are gone before it begins', async () => {
+  test('GET /v2/events/stream keeps no place for clients that are gone before it begins', async () => {
     const { routes } = opened().app;
     const stream = routes.find(({ operationId }) => operationId === 'streamEvents');
     const openConnection = () => ({
@@ -122,7 +122,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     }
   });
 
-  test('ends when the server stops', async (t) => {
+  test('GET /v2/events/stream ends when the server stops', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const stream = await openStream(t, shop);
     const startedAt = performance.now();

@@ -60,7 +60,7 @@ const numbered = ({ app }: Shop) =>
   until(async () => (await app.database.all(sql`select id from event where sequence is null`)).length === 0);
 
 onBothEngines('Transitions of test orders', (engine) => {
-  test('write timelines and nothing in the log, across restarts and a kill', async (t) => {
+  test('Transitions of test orders write timelines and nothing in the log, across restarts and a kill', async (t) => {
     const database: Record<string, string> =
       engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
     const environment = await freshShop(t, { CURD_SECRET: secret, ...database });
@@ -111,7 +111,7 @@ onBothEngines('Transitions of test orders', (engine) => {
     assert.equal(code, 0, stdout);
   });
 
-  test('leave order and timeline in agreement when instances restore them at the same time', async (t) => {
+  test('Transitions of test orders leave order and timeline in agreement when instances restore them at the same time', async (t) => {
     const shop = await openShop(t, { engine });
     const other = engine === 'postgres' ? await shop.another() : shop;
     const restore = ({ app }: Shop) => restoreTestOrders(app.contextOf('system'));
@@ -132,7 +132,7 @@ onBothEngines('Transitions of test orders', (engine) => {
     assert.equal(code, 0, stdout);
   });
 
-  test('that an earlier version has recorded in the log become shop.event_withdrawn', async (t) => {
+  test('Transitions of test orders that an earlier version has recorded in the log become shop.event_withdrawn', async (t) => {
     const shop = await openShop(t, { engine });
     const { database, contextOf } = shop.app;
     const restore = () => restoreTestOrders(contextOf('system'));
@@ -180,7 +180,7 @@ async function openReceiver(t: Scope) {
 }
 
 onBothEngines('curd doctor --repair', (engine) => {
-  test('completes a log that lacks numbers, while orders are placed, and every reader passes them', async (t) => {
+  test('curd doctor --repair completes a log that lacks numbers, while orders are placed, and every reader passes them', async (t) => {
     const { shop, environment, orderer, cheeses } = await openFilledShop(t, engine);
     const { database } = shop.app;
     await numbered(shop);

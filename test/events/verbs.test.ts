@@ -249,7 +249,7 @@ async function openLives(shop: Shop, receiverUrl: string): Promise<Life[]> {
 }
 
 onBothEngines('Two writers of one subject', (engine) => {
-  test('leave its events in the order of its changes, for all verbs', async (t) => {
+  test('Two writers of one subject leave its events in the order of its changes, for all verbs', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '1h' } });
     const instances = engine === 'postgres' ? [shop, await shop.another()] : [shop, shop];
     const receiver = await openReceiver(t);

@@ -13,7 +13,7 @@ import { assertError, openShop } from '../helper.ts';
 const withSmallFiles = ['sh', '-c', 'ulimit -f 2048 && exec "$0" "$@"'];
 
 suite('A disk that reports errors', () => {
-  test('returns 503 for changes, which may have been made, and reads succeed; no change is made in part', async (t) => {
+  test('A disk that reports errors returns 503 for changes, none of which is made in part, and reads succeed', async (t) => {
     const shop = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
     await (await serve(t, shop)).stop();
     const { key } = await accountWithKey(shop, ['write:cheeses'], { plan: 'enterprise' });
@@ -46,7 +46,7 @@ suite('A disk that reports errors', () => {
     assert.deepEqual(known.difference(stored), new Set(), 'cheeses whose creation was confirmed');
   });
 
-  test('under PostgreSQL returns 503 for changes, and nothing is changed', async (t) => {
+  test('A disk that reports errors under PostgreSQL returns 503 for changes, and nothing is changed', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const { database } = shop.app;
     await database.exclusiveTransaction((_, runScript) =>
@@ -74,7 +74,7 @@ suite('A disk that reports errors', () => {
     assert.match(String(lost), /connection to the database was lost.*may have been made/);
   });
 
-  test('is recognized by all codes of SQLite and of the operating system', () => {
+  test('A disk that reports errors is recognized by all codes of SQLite and of the operating system', () => {
     // READONLY, CANTOPEN and kinds of IOERR: read, write, fsync, mmap.
     for (const errcode of [8, 14, 266, 778, 1034, 6154]) {
       const error = translateSqliteError(Object.assign(new Error('disk'), { errcode }));

@@ -35,7 +35,7 @@ const linuxOnly = {
 };
 
 suite('Uploads', () => {
-  test(`are accepted up to ${uploadsMax} at the same time; more return 503, and other requests still succeed`, async (t) => {
+  test(`Uploads are accepted up to ${uploadsMax} at the same time; more return 503, and other requests still succeed`, async (t) => {
     const shop = await openShop(t);
     const cheese = await newCheese(shop);
     const images = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
@@ -69,7 +69,7 @@ suite('Uploads', () => {
     assert.equal((await upload(shop, cheese, await testImage(999))).status, 200, 'later');
   });
 
-  test('of clients that disconnect after the headers keep no slot', async (t) => {
+  test('Uploads of clients that disconnect after the headers keep no slot', async (t) => {
     const shop = await openListeningShop(t);
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(1));
@@ -89,7 +89,7 @@ suite('Uploads', () => {
     assert.equal((await upload(shop, cheese, await testImage(1))).status, 200);
   });
 
-  test('of one credential get a quarter of the slots; the rest stay free for other credentials', async (t) => {
+  test('Uploads of one credential get a quarter of the slots; the rest stay free for other credentials', async (t) => {
     const shop = await openListeningShop(t);
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(2));
@@ -143,7 +143,7 @@ async function breakOff(url: string, isBegun: boolean): Promise<void> {
 }
 
 suite('Connections that break', () => {
-  test('leave no image file open', linuxOnly, async (t) => {
+  test('Connections that break leave no image file open', linuxOnly, async (t) => {
     const shop = await openShop(t);
     const base = await listening(shop);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await noise(1500));
@@ -165,7 +165,7 @@ suite('Connections that break', () => {
     await untilNoneOpen(imagesFolder(shop));
   });
 
-  test('during a response from a bucket leave no connection to the bucket', async (t) => {
+  test('Connections that break during a response from a bucket leave no connection to the bucket', async (t) => {
     const { endpoint } = await openBucket(t);
     Object.assign(process.env, awsSettings(endpoint));
     const shop = await openShop(t, { settings: { CURD_IMAGES: `s3://${bucket}` } });
@@ -180,7 +180,7 @@ suite('Connections that break', () => {
     assertWhole(imageUrl, new Uint8Array(await response.arrayBuffer()));
   });
 
-  test('during an upload leave no file and keep no slot', linuxOnly, async (t) => {
+  test('Connections that break during an upload leave no file and keep no slot', linuxOnly, async (t) => {
     const shop = await openShop(t);
     const base = await listening(shop);
     const cheese = await newCheese(shop);
@@ -207,7 +207,7 @@ suite('Connections that break', () => {
     }
   });
 
-  test('return 404 when the cheese is deleted during the upload, and the image is not attached', async (t) => {
+  test('Connections that break return 404 when the cheese is deleted during the upload, and the image is not attached', async (t) => {
     const shop = await openShop(t);
     const cheese = await newCheese(shop);
     const sent = upload(shop, cheese, await noise(800));
@@ -253,7 +253,7 @@ suite('A full disk', { skip: canMount ? false : 'a small disk takes unshare -Urm
     // Not enough to receive.
     ['incoming', 200, 400],
   ] as const) {
-    test(`of ${kilobytes} kB for ${name} returns 503 and stores nothing, and smaller images are accepted`, async (t) => {
+    test(`A full disk of ${kilobytes} kB for ${name} returns 503 and stores nothing, and smaller images are accepted`, async (t) => {
       const send = await serveOnSmallDisk(t, name, kilobytes);
       const large = await noise(side);
       for (let round = 0; round < 3; round += 1) {

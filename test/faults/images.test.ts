@@ -87,7 +87,7 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
 }
 
 suite('Images of a killed server', () => {
-  test('exist when their upload returned 200, and files that were not attached are deleted', async (t) => {
+  test('Images of a killed server exist when their upload returned 200, and files that were not attached are deleted', async (t) => {
     const { environment, key, ids } = await shopWith(t, 8);
     const config = loadConfig(environment);
     const bytes = await Promise.all(
@@ -152,7 +152,7 @@ suite('Images of a killed server', () => {
     t.diagnostic(`${kills} kills, ${answered.length} uploads answered, ${cut} cut short`);
   });
 
-  test('leave no child process behind', linuxOnly, async (t) => {
+  test('Images of a killed server leave no child process behind', linuxOnly, async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
@@ -164,7 +164,7 @@ suite('Images of a killed server', () => {
     await until(() => imageWorkersOf(environment).length === 0, 'helpers outlive their server');
   });
 
-  test('are finished before a stop, which is not delayed afterwards', async (t) => {
+  test('Images of a killed server are finished before a stop, which is not delayed afterwards', async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
@@ -181,37 +181,44 @@ suite('Images of a killed server', () => {
 });
 
 suite('Uploads of images', () => {
-  test('return 503 when their worker is killed, and the next ones succeed', linuxOnly, async (t) => {
-    const { environment, key, ids } = await shopWith(t, 1);
-    const server = await serve(t, environment);
-    const [id = 0] = ids;
-    const known = imageWorkersOf(environment);
-    const incoming = join(environment.CURD_DATA_DIR ?? '', 'incoming');
-    assert.equal((await send(server, key, id, await testImage(1))).status, 200);
-    const large = await noise(1700);
-    const received = () => namesIn(incoming).filter((name) => !name.includes('.'));
-    for (let round = 0; round < 2; round += 1) {
-      const sent = [send(server, key, id, large), send(server, key, id, large)];
-      await until(() => received().length === 2 && imageWorkersOf(environment).length === 2, 'not received');
-      await sleep(100);
-      for (const pid of imageWorkersOf(environment)) {
-        process.kill(pid, 'SIGKILL');
+  test(
+    'Uploads of images return 503 when their worker is killed, and the next ones succeed',
+    linuxOnly,
+    async (t) => {
+      const { environment, key, ids } = await shopWith(t, 1);
+      const server = await serve(t, environment);
+      const [id = 0] = ids;
+      const known = imageWorkersOf(environment);
+      const incoming = join(environment.CURD_DATA_DIR ?? '', 'incoming');
+      assert.equal((await send(server, key, id, await testImage(1))).status, 200);
+      const large = await noise(1700);
+      const received = () => namesIn(incoming).filter((name) => !name.includes('.'));
+      for (let round = 0; round < 2; round += 1) {
+        const sent = [send(server, key, id, large), send(server, key, id, large)];
+        await until(
+          () => received().length === 2 && imageWorkersOf(environment).length === 2,
+          'not received',
+        );
+        await sleep(100);
+        for (const pid of imageWorkersOf(environment)) {
+          process.kill(pid, 'SIGKILL');
+        }
+        for (const response of await Promise.all(sent)) {
+          assert.equal(response.status, 503, await response.text());
+          assert.ok(Number(response.headers.get('retry-after')) > 0);
+        }
+        assert.equal((await imagesOf(server, key, id)).length, round + 1);
+        await until(() => imageWorkersOf(environment).length === 0, 'killed');
+        const next = await send(server, key, id, await testImage(2 + round));
+        assert.equal(next.status, 200, await next.text());
       }
-      for (const response of await Promise.all(sent)) {
-        assert.equal(response.status, 503, await response.text());
-        assert.ok(Number(response.headers.get('retry-after')) > 0);
-      }
-      assert.equal((await imagesOf(server, key, id)).length, round + 1);
-      await until(() => imageWorkersOf(environment).length === 0, 'killed');
-      const next = await send(server, key, id, await testImage(2 + round));
-      assert.equal(next.status, 200, await next.text());
-    }
-    assert.deepEqual(namesIn(incoming), []);
-    assert.deepEqual(known, [], 'no image worker runs before the first upload');
-  });
+      assert.deepEqual(namesIn(incoming), []);
+      assert.deepEqual(known, [], 'no image worker runs before the first upload');
+    },
+  );
 
   for (const place of ['images', 'incoming']) {
-    test(`return 503 and leave nothing while the folder ${place} is missing, and succeed afterwards`, async (t) => {
+    test(`Uploads of images return 503 and leave nothing while the folder ${place} is missing, and succeed afterwards`, async (t) => {
       const shop = await openShop(t);
       const cheese = await photos.newCheese(shop);
       await photos.uploaded(shop, cheese, await testImage(1));
@@ -229,7 +236,7 @@ suite('Uploads of images', () => {
     });
   }
 
-  test('return 503 on GET when the file cannot be read, and 404 when it is missing', async (t) => {
+  test('Uploads of images return 503 on GET when the file cannot be read, and 404 when it is missing', async (t) => {
     const shop = await openShop(t);
     const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await testImage(1));
     const folder = photos.imagesFolder(shop);
@@ -244,7 +251,7 @@ suite('Uploads of images', () => {
 });
 
 suite('Left uploads', () => {
-  test('are deleted by maintenance after one hour and not before', async (t) => {
+  test('Left uploads are deleted by maintenance after one hour and not before', async (t) => {
     const folder = await temporaryFolder(t);
     const clock = testClock();
     const { purge } = createUploads(folder, clock);
@@ -262,7 +269,7 @@ suite('Left uploads', () => {
     await createUploads(join(folder, 'not there'), clock).purge();
   });
 
-  test('that are folders stay, and do not stop the deletion of others', async (t) => {
+  test('Left uploads that are folders stay, and do not stop the deletion of others', async (t) => {
     const folder = await temporaryFolder(t);
     // As on a separate file system.
     mkdirSync(join(folder, 'lost+found'));

@@ -34,13 +34,21 @@ const stock = { prices: [41.5, 0.01, 19.999, 100, undefined], scopes: ['write:or
 suite('A server that is killed', () => {
   const options = { timeout: (kills + 1) * secondsForEach * 1000 };
 
-  test('keeps every confirmed change on SQLite, and makes none twice', options, async (t) => {
-    await killAgainAndAgain(t, 'sqlite', kills);
-  });
+  test(
+    'A server that is killed keeps every confirmed change on SQLite, and makes none twice',
+    options,
+    async (t) => {
+      await killAgainAndAgain(t, 'sqlite', kills);
+    },
+  );
 
-  test('keeps every confirmed change on PostgreSQL, and makes none twice', options, async (t) => {
-    await killAgainAndAgain(t, 'postgres', Math.ceil(kills / 2));
-  });
+  test(
+    'A server that is killed keeps every confirmed change on PostgreSQL, and makes none twice',
+    options,
+    async (t) => {
+      await killAgainAndAgain(t, 'postgres', Math.ceil(kills / 2));
+    },
+  );
 });
 
 async function killAgainAndAgain(t: TestContext, engine: Engine, times: number): Promise<void> {

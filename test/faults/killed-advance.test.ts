@@ -17,7 +17,7 @@ const openTransaction = sql`
   where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' limit 1`;
 
 onBothEngines('A server that is killed while it moves the clock', (engine) => {
-  test('leaves finished jobs finished, and the same request continues', async (t) => {
+  test('A server that is killed while it moves the clock leaves finished jobs finished, and the same request continues', async (t) => {
     const environment = await shopOf(t, engine);
     const { key, cheeses } = await createStock(environment, {
       prices: [20],

@@ -75,7 +75,7 @@ async function isRefused(url: string): Promise<boolean> {
 }
 
 suite('A server that is stopped', { concurrency: 2 }, () => {
-  test('responds to every accepted request, and keeps every confirmed change', async (t) => {
+  test('A server that is stopped responds to every accepted request, and keeps every confirmed change', async (t) => {
     const { server, environment, key } = await start(t);
     const made: number[] = [];
     const faults: string[] = [];
@@ -122,7 +122,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     });
   });
 
-  test('does not wait for idle connections', async (t) => {
+  test('A server that is stopped does not wait for idle connections', async (t) => {
     const { server, key } = await start(t);
     const fresh = await open(t, server.url);
     const used = await open(t, server.url);
@@ -138,7 +138,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     await Promise.all([fresh.closed, used.closed, refused.closed]);
   });
 
-  test('waits for the rest of a started request, accepts no new connection, and sends Connection: close', async (t) => {
+  test('A server that is stopped waits for the rest of a started request, accepts no new connection, and sends Connection: close', async (t) => {
     const { server, environment, key } = await start(t);
     const body = JSON.stringify({ name: 'Slow Stilton' });
     const line = await open(t, server.url);
@@ -167,7 +167,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     }
   });
 
-  test('finishes a running upload, and leaves no files', async (t) => {
+  test('A server that is stopped finishes a running upload, and leaves no files', async (t) => {
     const { server, environment, key } = await start(t);
     const image = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();
     const form = bodyOf([filePart(image, 'image/png')]);
@@ -194,7 +194,7 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     assert.ok(namesIn(join(folder, 'images')).includes(nameOf(imageUrl)), imageUrl);
   });
 
-  test('exits at once on a second signal, with requests still waiting', async (t) => {
+  test('A server that is stopped exits at once on a second signal, with requests still waiting', async (t) => {
     for (const [first, second] of [
       ['SIGTERM', 'SIGTERM'],
       ['SIGINT', 'SIGTERM'],

@@ -116,7 +116,7 @@ async function openEdge(t: Scope) {
 suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
   const open = shared(openEdge);
 
-  test('returns cached pages until their cheese changes, and then the new ones', async (t) => {
+  test('Varnish in front of a shop returns cached pages until their cheese changes, and then the new ones', async (t) => {
     const { ids, read, price } = open();
     const [one, other] = ids as [number, number];
     for (const path of [
@@ -140,7 +140,7 @@ suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
     assert.equal((await read('/cheeses?categoryId=2')).cache, 'hit');
   });
 
-  test('returns nothing stale after many changes, while pages are read', async () => {
+  test('Varnish in front of a shop returns nothing stale after many changes, while pages are read', async () => {
     const { ids, read, price, untilSame } = open();
     let isChanging = true;
     const reading = (async () => {
@@ -160,7 +160,7 @@ suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
     await untilSame();
   });
 
-  test('returns nothing stale once a purger that was stopped has caught up', async () => {
+  test('Varnish in front of a shop returns nothing stale once a purger that was stopped has caught up', async () => {
     const { ids, read, price, purger, untilSame } = open();
     await untilSame();
     await purger.stop();
@@ -174,7 +174,7 @@ suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
     assert.match((await read(`/cheeses/${first}`)).text, /999/);
   });
 
-  test('caches nothing for secret keys, sessions and unknown keys, and takes no purge without tags', async () => {
+  test('Varnish in front of a shop caches nothing for secret keys, sessions and unknown keys, and takes no purge without tags', async () => {
     const { shop, key, ids, read } = open();
     const path = `/cheeses/${ids[0]}`;
     await read(path);

@@ -76,7 +76,7 @@ async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array):
 suite('Images in a bucket', () => {
   const ours = shared(openBucket);
 
-  test('are stored under the prefix with their media type and an immutable Cache-Control', async (t) => {
+  test('Images in a bucket are stored under the prefix with their media type and an immutable Cache-Control', async (t) => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const urls = await uploaded(shop, await newCheese(shop), await testImage(1, 400, 'jpeg'));
@@ -95,7 +95,7 @@ suite('Images in a bucket', () => {
     }
   });
 
-  test('are returned by the server, whole and as ranges', async (t) => {
+  test('Images in a bucket are returned by the server, whole and as ranges', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(2, 400));
@@ -118,7 +118,7 @@ suite('Images in a bucket', () => {
     assert.equal((await shown(shop, `${'0'.repeat(64)}.png`)).status, 404);
   });
 
-  test('have URLs below CURD_IMAGES_URL, and the server redirects there', async (t) => {
+  test('Images in a bucket have URLs below CURD_IMAGES_URL, and the server redirects there', async (t) => {
     const { endpoint } = ours();
     const base = 'https://cdn.example.com/cheese';
     const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
@@ -137,7 +137,7 @@ suite('Images in a bucket', () => {
     assert.equal((await shown(shop, imageUrl)).status, 404);
   });
 
-  test('are deleted by maintenance after their cheese is deleted', async (t) => {
+  test('Images in a bucket are deleted by maintenance after their cheese is deleted', async (t) => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const cheese = await newCheese(shop);
@@ -151,7 +151,7 @@ suite('Images in a bucket', () => {
     await assertShown(shop, imageUrl);
   });
 
-  test('survive a slow deletion when another instance was faster', async (t) => {
+  test('Images in a bucket survive a slow deletion when another instance was faster', async (t) => {
     const slow = await openSlowDeletion(t, ours().endpoint);
     const shop = await shopAt(t, slow.endpoint);
     const clock = shop.clock as ReturnType<typeof testClock>;
@@ -175,7 +175,7 @@ suite('Images in a bucket', () => {
     }
   });
 
-  test('are refused with 503 while the bucket is unreachable, and accepted afterwards', async (t) => {
+  test('Images in a bucket are refused with 503 while the bucket is unreachable, and accepted afterwards', async (t) => {
     const own = await openBucket(t);
     const shop = await shopAt(t, own.endpoint);
     const cheese = await newCheese(shop);
@@ -193,18 +193,18 @@ suite('Images in a bucket', () => {
     }
   });
 
-  test('are refused with 503 when the bucket accepts connections but does not respond', async (t) => {
+  test('Images in a bucket are refused with 503 when the bucket accepts connections but does not respond', async (t) => {
     const shop = await shopAt(t, await openSilence(t));
     await assertUnavailable(shop, await newCheese(shop), await testImage(6));
   });
 
-  test('are refused with 503 when the bucket does not exist', async (t) => {
+  test('Images in a bucket are refused with 503 when the bucket does not exist', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint, { CURD_IMAGES: 's3://not-there' });
     await assertUnavailable(shop, await newCheese(shop), await testImage(7));
   });
 
-  test('are refused with 503 for wrong credentials, which are not logged; the demo has no images', async (t) => {
+  test('Images in a bucket are refused with 503 for wrong credentials, which are not logged; the demo has no images', async (t) => {
     const { endpoint, folder } = ours();
     const secret = 'hidden-from-all-logs';
     const prefix = newPrefix();
@@ -228,21 +228,21 @@ suite('Images in a bucket', () => {
 });
 
 suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
-  test('with a folder, image URLs are below CURD_IMAGES_URL, and /images still returns images', async (t) => {
+  test('With CURD_IMAGES as a folder, image URLs are below CURD_IMAGES_URL, and /images still returns images', async (t) => {
     const shop = await openShop(t, { settings: { CURD_IMAGES_URL: 'https://cdn.example.com' } });
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}-[0-9a-f]{64}\.png$/);
     await assertShown(shop, imageUrl);
   });
 
-  test('accept any folder', async (t) => {
+  test('CURD_IMAGES and CURD_IMAGES_URL accept any folder', async (t) => {
     const { CURD_DATA_DIR = '' } = await freshShop(t);
     const shop = await openShop(t, { settings: { CURD_IMAGES: `file:${CURD_DATA_DIR}/a/b` } });
     await uploaded(shop, await newCheese(shop), await testImage(10));
     assert.equal(namesIn(`${CURD_DATA_DIR}/a/b`).length, 2);
   });
 
-  test('refuse the start with one sentence when they are invalid', async (t) => {
+  test('CURD_IMAGES and CURD_IMAGES_URL refuse the start with one sentence when they are invalid', async (t) => {
     const shop = await freshShop(t);
     for (const place of [
       'images',
@@ -282,7 +282,7 @@ suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
     }
   });
 
-  test('accept prefixes with and without a slash at the end', async (t) => {
+  test('CURD_IMAGES and CURD_IMAGES_URL accept prefixes with and without a slash at the end', async (t) => {
     const shop = await freshShop(t);
     for (const [place, expected] of [
       ['s3://my-bucket', ''],

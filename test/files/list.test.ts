@@ -42,7 +42,7 @@ async function bucketOf(t: TestContext) {
 }
 
 suite('The list of all image files', () => {
-  test('in a folder contains the files that were put and not deleted', async (t) => {
+  test('The list of all image files in a folder contains the files that were put and not deleted', async (t) => {
     const folder = join(await temporaryFolder(t), 'images');
     const files = await openFiles({ images: { kind: 'folder', folder } }, systemClock);
     assert.deepEqual(await namesOf(files), [], 'a folder that is not there is empty');
@@ -59,7 +59,7 @@ suite('The list of all image files', () => {
     assert.equal((await namesOf(files)).length, many + 2);
   });
 
-  test('in a bucket contains the files of all pages below the prefix', async (t) => {
+  test('The list of all image files in a bucket contains the files of all pages below the prefix', async (t) => {
     const { at, folder } = await bucketOf(t);
     const files = await at('some/prefix/');
     assert.deepEqual(await namesOf(files), []);
@@ -85,7 +85,7 @@ suite('The list of all image files', () => {
     assert.deepEqual(await namesOf(await at('some/prefix-of-others/')), [nameOf(7)]);
   });
 
-  test('fails when the bucket is unreachable, instead of being empty', async (t) => {
+  test('The list of all image files fails when the bucket is unreachable, instead of being empty', async (t) => {
     const { at, stop } = await bucketOf(t);
     const files = await at('one/');
     await put(t, files, nameOf(1));

@@ -56,7 +56,7 @@ async function rowsIn(shop: Shop): Promise<string[]> {
 }
 
 onBothEngines('Image files', (engine) => {
-  test('are stored once for two cheeses, and deleted after the last of them', async (t) => {
+  test('Image files are stored once for two cheeses, and deleted after the last of them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const folder = imagesFolder(shop);
@@ -85,7 +85,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(await rowsIn(shop), []);
   });
 
-  test('stay when they are uploaded again before maintenance deletes them', async (t) => {
+  test('Image files stay when they are uploaded again before maintenance deletes them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const bytes = await testImage(2);
@@ -99,7 +99,7 @@ onBothEngines('Image files', (engine) => {
     await assertShown(shop, thumbnailUrl);
   });
 
-  test('that are not attached return 404, and are deleted after ten minutes and not before', async (t) => {
+  test('Image files that are not attached return 404, and are deleted after ten minutes and not before', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const folder = imagesFolder(shop);
@@ -119,7 +119,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(await rowsIn(shop), []);
   });
 
-  test('are deleted ten minutes after the last upload that stored them', async (t) => {
+  test('Image files are deleted ten minutes after the last upload that stored them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const names = await storeUnattached(shop, 11);
@@ -137,7 +137,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
-  test('that a killed server was deleting are deleted by the next one, and can be uploaded again', async (t) => {
+  test('Image files that a killed server was deleting are deleted by the next one, and can be uploaded again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const names = await storeUnattached(shop, 4);
@@ -163,7 +163,7 @@ onBothEngines('Image files', (engine) => {
     await assertShown(shop, imageUrl);
   });
 
-  test('can be uploaded again after a failed deletion', async (t) => {
+  test('Image files can be uploaded again after a failed deletion', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const [name = ''] = await storeUnattached(shop, 5);
@@ -180,7 +180,7 @@ onBothEngines('Image files', (engine) => {
     );
   });
 
-  test('are deleted together with incomplete copies', async (t) => {
+  test('Image files are deleted together with incomplete copies', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
@@ -195,7 +195,7 @@ onBothEngines('Image files', (engine) => {
     await assertShown(shop, thumbnailUrl);
   });
 
-  test('can be their own thumbnails', async (t) => {
+  test('Image files can be their own thumbnails', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
@@ -218,7 +218,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
-  test('are at most 100 for each cheese, and one more leaves nothing behind', async (t) => {
+  test('Image files are at most 100 for each cheese, and one more leaves nothing behind', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
@@ -250,7 +250,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(namesIn(imagesFolder(shop)), [thumbnailName]);
   });
 
-  test('are in folders named after their first two characters, and only their owner can read them', async (t) => {
+  test('Image files are in folders named after their first two characters, and only their owner can read them', async (t) => {
     const shop = await openShop(t, { engine });
     const { imageUrl, thumbnailUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     for (const name of [imageUrl, thumbnailUrl].map(nameOf)) {
@@ -261,7 +261,7 @@ onBothEngines('Image files', (engine) => {
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
   });
 
-  test('all exist after parallel uploads, deletions and maintenance by two instances', async (t) => {
+  test('Image files all exist after parallel uploads, deletions and maintenance by two instances', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const shops = [shop, await shop.another()];

@@ -86,7 +86,7 @@ const excluded = ['streamEvents', 'advanceSandboxClock', 'resetSandbox', 'restor
 const takesCredentials = ({ security }: Operation) => security.length > 0;
 
 onBothEngines('Every operation that takes credentials', (engine) => {
-  test('returns only documented responses to broken requests', async (t) => {
+  test('Every operation that takes credentials returns only documented responses to broken requests', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: document } = await shop.request('GET', '/openapi.json');
     // The next test sends garbage to the others.

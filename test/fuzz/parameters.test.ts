@@ -90,7 +90,7 @@ function bodyOf({ requestBody }: Operation, { body, raw }: Draft): [type: string
 }
 
 onBothEngines('Every parameter of every operation, and every text of every body', (engine) => {
-  test('is refused, or taken as a text, when it is hostile, and never a 5xx', async (t) => {
+  test('Every parameter, and every text of a body, is refused or taken as a text when it is hostile, and never a 5xx', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const operations = operationsOf(shop.app.describe());
     const world = createWorld(shop);

@@ -64,7 +64,7 @@ async function openRecorder(t: TestContext) {
 }
 
 suite('The verbs of the client', () => {
-  test('reach each operation of openapi.json exactly once, and are named after it', async (t) => {
+  test('The verbs of the client reach each operation of openapi.json exactly once, and are named after it', async (t) => {
     const { received, baseUrl } = await openRecorder(t);
     const curd = new Curd({ baseUrl });
     const verbs = verbsOf(curd).filter(([name]) => !helpers.includes(name));
@@ -92,7 +92,7 @@ suite('The verbs of the client', () => {
     );
   });
 
-  test('have a sample in openapi.json, which sends the request of its operation', async (t) => {
+  test('The verbs of the client have a sample in openapi.json, which sends the request of its operation', async (t) => {
     const { received, baseUrl } = await openRecorder(t);
     class RecordedCurd extends Curd {
       constructor(options: object) {

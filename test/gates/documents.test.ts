@@ -45,13 +45,13 @@ test('docs/README.md lists every page once', () => {
 suite('docs/errors.md', () => {
   const rows = () => tableRows('docs/errors.md');
 
-  test('has a row for every error type, and for no other', () => {
+  test('docs/errors.md has a row for every error type, and for no other', () => {
     const types = Object.values(errorCatalogue).map(({ type }) => type);
     const documented = rows().flatMap(([first]) => codeIn(first));
     assert.deepEqual(documented.toSorted(), [...new Set(types)].sort());
   });
 
-  test('gives the status of every error type', () => {
+  test('docs/errors.md gives the status of every error type', () => {
     for (const [code, { type }] of Object.entries(errorCatalogue)) {
       const status = statusOf({ code: code as ErrorCode });
       const row = rows().find(([first]) => codeIn(first).includes(type)) ?? [];
@@ -63,7 +63,7 @@ suite('docs/errors.md', () => {
 suite('docs/configuration.md', () => {
   const rows = () => tableRows('docs/configuration.md').filter(([first]) => /CURD_/.test(first ?? ''));
 
-  test('has a row for every setting, with its variable, its flag and its default', () => {
+  test('docs/configuration.md has a row for every setting, with its variable, its flag and its default', () => {
     for (const setting of allSettings) {
       const { variable, flag } = setting;
       const row = rows().find(([first]) => codeIn(first).includes(variable));
@@ -74,7 +74,7 @@ suite('docs/configuration.md', () => {
     }
   });
 
-  test('has no row for a setting that does not exist', () => {
+  test('docs/configuration.md has no row for a setting that does not exist', () => {
     const known: string[] = allSettings.map(({ variable }) => variable);
     const documented = rows().flatMap(([first]) => codeIn(first).filter((code) => code.startsWith('CURD_')));
     assert.deepEqual(new Set(documented), new Set(known));
@@ -100,7 +100,7 @@ test('docs/architecture.md lists the steps of the pipeline in their order', () =
 });
 
 suite('The settings table', () => {
-  test('gives each setting one variable and the same name as a flag', () => {
+  test('The settings table gives each setting one variable and the same name as a flag', () => {
     for (const { variable, flag, help } of allSettings) {
       assert.equal(variable, `CURD_${flag.toUpperCase().replaceAll('-', '_')}`);
       assert.notEqual(help, '');
@@ -109,7 +109,7 @@ suite('The settings table', () => {
   });
 
   for (const environment of environments) {
-    test(`has defaults in ${environment} whose text is parsed to the same value`, async (t) => {
+    test(`The settings table has defaults in ${environment} whose text is parsed to the same value`, async (t) => {
       const raw: RawSettings = {
         CURD_DATA_DIR: await temporaryFolder(t),
         CURD_ENVIRONMENT: environment,
@@ -131,7 +131,7 @@ suite('The settings table', () => {
     });
   }
 
-  test('describes in words only the defaults that depend on more than the environment', () => {
+  test('The settings table describes in words only the defaults that depend on more than the environment', () => {
     const described = allSettings.filter(({ defaultText: text }) => text !== undefined);
     assert.deepEqual(
       described.map(({ variable }) => variable),

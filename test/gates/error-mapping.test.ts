@@ -9,7 +9,7 @@ suite('The mapping of errors', () => {
   /** Two reasons why a position in the event log is gone. The client does the same in both cases. */
   const sharedStatuses = [410];
 
-  test('gives each code a status of its own', () => {
+  test('The mapping of errors gives each code a status of its own', () => {
     for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
       const status = statusOf({ code });
       assert.ok(status >= 400 && status < 600, `${code}: ${status}`);
@@ -20,7 +20,7 @@ suite('The mapping of errors', () => {
     }
   });
 
-  test('has a code for each error status of openapi.json', () => {
+  test('The mapping of errors has a code for each error status of openapi.json', () => {
     const { paths } = JSON.parse(read('openapi.json')) as { paths: object };
     const statuses = Object.values(paths)
       .flatMap((path) => Object.values(path as object))

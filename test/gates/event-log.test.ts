@@ -15,7 +15,7 @@ const statementsIn = (path: string) =>
   [...read(path).matchAll(/sql`([^`]*)`/g)].map(([, text = '']) => text.replace(/\s+/g, ' ').trim());
 
 suite('Events', () => {
-  test('are deleted by the listed statements only', () => {
+  test('Events are deleted by the listed statements only', () => {
     for (const [path, pattern] of Object.entries(deletions)) {
       const found = statementsIn(path).filter((text) => /^delete from event\b/.test(text));
       assert.equal(found.length, 1, path);
@@ -30,14 +30,14 @@ suite('Events', () => {
     assert.deepEqual(migrations, [], 'a migration must not delete events');
   });
 
-  test('with a number are deleted by the retention only', () => {
+  test('Events with a number are deleted by the retention only', () => {
     assert.deepEqual(
       placesOf(/\bdeleteEvents\b/, ['src/event-log/log-queries.ts', 'src/event-log/retention.ts']),
       [],
     );
   });
 
-  test('have numbers that only passes, transactions of changes and repairs give', () => {
+  test('Events have numbers that only passes, transactions of changes and repairs give', () => {
     assert.deepEqual(placesOf(/\bupdate event set\b.*\bsequence\b/, ['src/event-log/log-queries.ts']), []);
     assert.deepEqual(
       placesOf(/\beventQueries\(tx\)\.insert\b/, ['src/event-log/record.ts', 'src/event-log/repair.ts']),

@@ -16,7 +16,7 @@ const setup = `
   await withoutExitHooks(() => import('${postgres}'));`;
 const failing = `
   import { test } from 'node:test';
-  test('fails', () => { throw new Error('expected'); });`;
+  test('A test that fails', () => { throw new Error('expected'); });`;
 
 test('A test run ends with status 1 when a test fails', async (t) => {
   const folder = await temporaryFolder(t);

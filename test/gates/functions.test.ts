@@ -15,7 +15,7 @@ suite('Functions', () => {
   const functions = measureFunctions();
   const linesOf = (name: string) => functions.find((one) => `${one.path} ${one.name}` === name)?.lines;
 
-  test('are measured by this gate', () => {
+  test('Functions are measured by this gate', () => {
     assert.ok(functions.length > 4000);
     const { length } = `${measureFunctions}`.split('\n');
     assert.equal(linesOf('test/gates/functions.ts measureFunctions'), length);
@@ -26,7 +26,7 @@ suite('Functions', () => {
     assert.ok(linesOf('console/src/parts/chart.tsx Chart') !== undefined);
   });
 
-  test(`have at most ${linesMax} lines in src, client/src and console/src without an entry with a reason`, () => {
+  test(`Functions have at most ${linesMax} lines in src, client/src and console/src without an entry with a reason`, () => {
     const long = functions.filter(({ path, lines }) => lines > linesMax && !path.startsWith('test/'));
     assert.deepEqual(
       long.map(({ path, name }) => `${path} ${name}`).sort(),

@@ -66,7 +66,7 @@ function layerOf(path: string): number {
 const shown = (some: readonly Import[]) => some.map(({ from, to }) => `${from} -> ${to}`);
 
 suite('Imports', () => {
-  test('are found by this gate', () => {
+  test('Imports are found by this gate', () => {
     assert.ok(imports.length > files.length);
     assert.ok(shown(imports).includes('src/app/compose.ts -> src/app/foundation.ts'));
     assert.ok(shown(imports).includes('src/cli/commands/commands.ts -> src/cli/server/serve.ts'));
@@ -74,7 +74,7 @@ suite('Imports', () => {
     assert.deepEqual(shown(dangling), []);
   });
 
-  test('belong to files with a layer', () => {
+  test('Imports belong to files with a layer', () => {
     assert.deepEqual(
       files.filter((path) => layerOf(path) === -1),
       [],
@@ -82,7 +82,7 @@ suite('Imports', () => {
     );
   });
 
-  test('have the layers that docs/architecture.md shows', () => {
+  test('Imports have the layers that docs/architecture.md shows', () => {
     const [, block = ''] = /^## Layers$.*?^```text\n(.*?)^```$/ms.exec(read('docs/architecture.md')) ?? [];
     const shownLayers = block
       .trim()
@@ -92,12 +92,12 @@ suite('Imports', () => {
     assert.deepEqual(shownLayers, names);
   });
 
-  test('lead only to the same layer or a lower one', () => {
+  test('Imports lead only to the same layer or a lower one', () => {
     const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
     assert.deepEqual(shown(upward), []);
   });
 
-  test("of one area never lead to another area's queries: it receives the other's service", () => {
+  test("Imports of one area never lead to another area's queries: it receives the other's service", () => {
     const crossing = imports.filter(({ from, to }) => {
       const [area] = areas.exec(from) ?? [];
       return area !== undefined && areas.test(to) && !to.startsWith(area) && queries.test(to);
@@ -105,14 +105,14 @@ suite('Imports', () => {
     assert.deepEqual(shown(crossing), []);
   });
 
-  test('of queries stay in the folder of the queries and the folders in it', () => {
+  test('Imports of queries stay in the folder of the queries and the folders in it', () => {
     const foreign = imports.filter(
       ({ from, to }) => queries.test(to) && !from.startsWith(`${posix.dirname(to)}/`),
     );
     assert.deepEqual(shown(foreign), []);
   });
 
-  test('of event types stay in the area that defines them: the list of all is passed in', () => {
+  test('Imports of event types stay in the area that defines them: the list of all is passed in', () => {
     const definitions = /\/event-types\.ts$/;
     const above = /^src\/(app|cli)\//;
     const foreign = imports.filter(
@@ -130,7 +130,7 @@ suite('Imports', () => {
     assert.deepEqual(listed, [], 'add these to src/app/event-types.ts');
   });
 
-  test('of http/ are absent from services, queries, readers and jobs', () => {
+  test('Imports of http/ are absent from services, queries, readers and jobs', () => {
     const files = /(^|[/-])(service|queries|reader|job|worker|schemas|on-delete|transitions)\.ts$/;
     const found = imports.filter(
       ({ from, to }) => files.test(from) && !from.startsWith('src/http/') && to.startsWith('src/http/'),
@@ -138,7 +138,7 @@ suite('Imports', () => {
     assert.deepEqual(shown(found), [], 'move what they need to the core, or pass it in');
   });
 
-  test('never lead from a route to SQL', () => {
+  test('Imports never lead from a route to SQL', () => {
     const direct = imports.filter(
       ({ from, to }) =>
         /(^|[/-])routes\.ts$/.test(from) && (queries.test(to) || to === 'src/database/sql.ts'),
@@ -146,7 +146,7 @@ suite('Imports', () => {
     assert.deepEqual(shown(direct), []);
   });
 
-  test('of the console lead to itself, to its packages and to the client, never to the server', () => {
+  test('Imports of the console lead to itself, to its packages and to the client, never to the server', () => {
     const outside = filesIn('console/src/**/*.{ts,tsx}')
       .flatMap(importsOf)
       .filter(
@@ -156,7 +156,7 @@ suite('Imports', () => {
     assert.deepEqual(shown(outside), []);
   });
 
-  test('of the server never lead to the console or to one of its packages', () => {
+  test('Imports of the server never lead to the console or to one of its packages', () => {
     const names = Object.keys(JSON.parse(read('console/package.json')).dependencies).join('|');
     const pattern = new RegExp(`from '(?:${names})[/']`);
     const leading = [...files, ...filesIn('client/src/**/*.ts')].filter(
@@ -165,7 +165,7 @@ suite('Imports', () => {
     assert.deepEqual(leading, []);
   });
 
-  test('form no cycle, dynamic imports and the console included', () => {
+  test('Imports form no cycle, dynamic imports and the console included', () => {
     const all = [...files, ...filesIn('console/src/**/*.{ts,tsx}')];
     const importsFrom = new Map(all.map((path) => [path, importsOf(path)]));
     const cycles: string[] = [];

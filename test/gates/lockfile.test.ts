@@ -24,12 +24,12 @@ const packages: [string, Package][] = Object.entries(
 ).filter(([path, { link }]) => path.includes('node_modules/') && !link); // The other entries are our own: the root and the workspace.
 
 suite('package-lock.json', () => {
-  test('has a hash for each package', () => {
+  test('package-lock.json has a hash for each package', () => {
     const unlocked = packages.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'));
     assert.deepEqual(unlocked, []);
   });
 
-  test('has the three dependencies of the client, and no second version of one in the workspace', () => {
+  test('package-lock.json has the three dependencies of the client, and no second version of one in the workspace', () => {
     const { dependencies } = JSON.parse(read('client/package.json'));
     assert.deepEqual(Object.keys(dependencies).sort(), [
       'eventsource-parser',
@@ -44,7 +44,7 @@ suite('package-lock.json', () => {
     );
   });
 
-  test('has no install script in production packages, except that of esbuild, which works without it', () => {
+  test('package-lock.json has no install script in production packages, except that of esbuild, which works without it', () => {
     const scripts = packages.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
     assert.deepEqual(
       scripts.map(([path]) => path),
@@ -52,7 +52,7 @@ suite('package-lock.json', () => {
     );
   });
 
-  test('has the same Node version for each platform, and npm installs the matching package', () => {
+  test('package-lock.json has the same Node version for each platform, and npm installs the matching package', () => {
     const node = packages.filter(([path]) => /^node_modules\/node-(bin-)?(darwin|linux|win)-/.test(path));
     const { optionalDependencies } = JSON.parse(read('package.json'));
     assert.deepEqual(
@@ -68,7 +68,7 @@ suite('package-lock.json', () => {
 });
 
 suite('bin/link-node.js', { skip: process.platform === 'win32' }, () => {
-  test('links the Node of the platform package if npm has not, and keeps an existing link', async (t) => {
+  test('bin/link-node.js links the Node of the platform package if npm has not, and keeps an existing link', async (t) => {
     const folder = await temporaryFolder(t);
     mkdirSync(join(folder, 'bin'));
     for (const name of ['link-node.js', 'node-package.js']) {

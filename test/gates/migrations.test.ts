@@ -17,7 +17,7 @@ suite('Migrations', () => {
     for (const migration of migrations.slice(1)) {
       const earlier = migrations.filter(({ number }) => number < migration.number);
       const uniqueIndexes = new Set(earlier.flatMap(({ script }) => uniqueIndexesOf(script)));
-      test(`let older programs work: ${migration.name} (${engine})`, () => {
+      test(`Migrations let older programs work: ${migration.name} (${engine})`, () => {
         assert.deepEqual(
           isBreaking(migration) ? [] : breakingChanges(migration.script, uniqueIndexes),
           [],
@@ -27,7 +27,7 @@ suite('Migrations', () => {
     }
   }
 
-  test('are those of the newest release, and new ones', () => {
+  test('Migrations are those of the newest release, and new ones', () => {
     assert.deepEqual(
       changedSinceRelease(root),
       [],
@@ -35,7 +35,7 @@ suite('Migrations', () => {
     );
   });
 
-  test('are breaking on both engines or on none', () => {
+  test('Migrations are breaking on both engines or on none', () => {
     const [sqlite, postgres] = engines.map((engine) =>
       listMigrations(engine).map((migration) => [migration.name, isBreaking(migration)]),
     );
@@ -101,17 +101,17 @@ suite('The gate for migrations', () => {
   ];
 
   for (const script of compatible) {
-    test(`accepts ${script}`, () => assert.deepEqual(breakingChanges(script), []));
+    test(`The gate for migrations accepts ${script}`, () => assert.deepEqual(breakingChanges(script), []));
   }
   for (const script of breaking) {
-    test(`rejects ${script}`, () =>
+    test(`The gate for migrations rejects ${script}`, () =>
       assert.equal(
         breakingChanges(`create index i on a (b);\n${script};`, new Set(['account_name'])).length,
         1,
       ));
   }
 
-  test('reads every character of the migrations', () => {
+  test(`The gate for migrations reads every character of the migrations`, () => {
     for (const { name, script } of engines.flatMap(listMigrations)) {
       for (const statement of splitStatements(script)) {
         assert.match(
@@ -123,7 +123,7 @@ suite('The gate for migrations', () => {
     }
   });
 
-  test('lets the baseline change until v1.0.0, and then refuses a change of any released migration', async (t) => {
+  test(`The gate for migrations lets the baseline change until v1.0.0, and then refuses a change of any released migration`, async (t) => {
     const repository = await temporaryFolder(t);
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@x', ...args], { cwd: repository });

@@ -31,12 +31,12 @@ const businessWords =
   /cheese|image(?!\/)|picture|photo|\borders\b|Orders?\b|countries|customer|\btiers?\b|\bshop\b/;
 
 suite('Names', () => {
-  test('are found by these gates', () => {
+  test('Names are found by these gates', () => {
     assert.ok(exports.length > 500);
     assert.ok(exports.some(({ name, path }) => name === 'validate' && path === 'src/schema/validate.ts'));
   });
 
-  test('of exports are unique', () => {
+  test('Names of exports are unique', () => {
     const byName = Map.groupBy(exports, ({ name }) => name);
     const repeated = [...byName].flatMap(([name, files]) =>
       files.length > 1 ? [`${name}: ${files.map(({ path }) => path).join(', ')}`] : [],
@@ -44,7 +44,7 @@ suite('Names', () => {
     assert.deepEqual(repeated, [], 'make each name specific');
   });
 
-  test('of exports contain no avoided words', () => {
+  test('Names of exports contain no avoided words', () => {
     const found = exports.filter(({ name }) => avoided.test(wordsOf(name)));
     assert.deepEqual(
       found.map(({ name, path }) => `${path} ${name}`),
@@ -53,7 +53,7 @@ suite('Names', () => {
     );
   });
 
-  test('and texts in http/ contain no business words', () => {
+  test('Names and texts in http/ contain no business words', () => {
     const allowed = [
       // The realm of WWW-Authenticate never changes: clients may have stored passwords and tokens under it.
       'src/http/responses/error-mapping.ts',

@@ -77,7 +77,7 @@ function leavesOf(value: unknown): unknown[] {
 }
 
 suite('Examples in the OpenAPI document', () => {
-  test('exist for every JSON body and form, and are valid by their schemas', () => {
+  test('Examples in the OpenAPI document exist for every JSON body and form, and are valid by their schemas', () => {
     assert.ok(bodies.length > 300);
     for (const body of bodies) {
       assert.notEqual(body.value, undefined, `${body.name} has no example`);
@@ -85,13 +85,13 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of schemas are valid at every depth', () => {
+  test('Examples of schemas in the OpenAPI document are valid at every depth', () => {
     const examples = bodies.flatMap(({ schema, name }) => examplesIn(schema, name));
     assert.ok(examples.length > 100);
     examples.forEach(assertValid);
   });
 
-  test('of errors have the code of their status', () => {
+  test('Examples of errors in the OpenAPI document have the code of their status', () => {
     for (const { name, value } of bodies) {
       const [, status] = / ([45]\d\d) /.exec(name) ?? [];
       if (status !== undefined && value !== undefined && !/\/oauth\/|\/mcp /.test(name)) {
@@ -100,7 +100,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('contain no placeholders', () => {
+  test('Examples in the OpenAPI document contain no placeholders', () => {
     for (const { name, value } of bodies) {
       for (const leaf of leavesOf(value)) {
         assert.doesNotMatch(String(leaf), /^(string|text|example|foo|bar|user@example\.com|)$/i, name);
@@ -108,7 +108,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of bodies agree with the query parameters that the reference page sends by default', () => {
+  test('Examples of bodies in the OpenAPI document agree with the query parameters that the reference page sends by default', () => {
     for (const operation of operations) {
       const body = operation.requestBody?.content['application/json'] as { example?: object } | undefined;
       for (const { name, in: place, schema } of operation.parameters) {
@@ -121,7 +121,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of parameters exist only where they are required, because the reference page sends them', () => {
+  test('Examples of parameters in the OpenAPI document exist only where they are required, because the reference page sends them', () => {
     for (const { name, in: place, required, example, schema } of parameters) {
       if (required) {
         assert.notEqual(example, undefined, `${name} has no example`);

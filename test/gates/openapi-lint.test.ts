@@ -35,7 +35,7 @@ function placeOf(pointer = ''): string {
 }
 
 suite('The OpenAPI document', () => {
-  test('is clean under the recommended rules of Redocly, except for the explained warnings', async () => {
+  test('The OpenAPI document is clean under the recommended rules of Redocly, except for the explained warnings', async () => {
     const problems = await lintFromString({
       source: read('openapi.json'),
       absoluteRef: '/openapi.json',

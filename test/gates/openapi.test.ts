@@ -84,13 +84,13 @@ suite('The OpenAPI document', () => {
     );
   });
 
-  test('is committed as the routes generate it', () => {
+  test('The OpenAPI document is committed as the routes generate it', () => {
     assert.equal(current.code, 0, current.stderr);
     const committed = filesIn('openapi.json').length === 0 ? '' : read('openapi.json');
     assert.ok(committed === current.stdout, 'openapi.json is not current: run "npm run generate"');
   });
 
-  test('has version 3.1, and all its references can be resolved', () => {
+  test('The OpenAPI document has version 3.1, and all its references can be resolved', () => {
     assert.match(document.openapi, /^3\.1\.\d+$/);
     const references = referencesIn(document);
     assert.ok(references.length > 10);
@@ -100,7 +100,7 @@ suite('The OpenAPI document', () => {
     );
   });
 
-  test('says a repeated response once', () => {
+  test('The OpenAPI document says a repeated response once', () => {
     const texts = Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ responses = {} }) => Object.values(responses))
@@ -110,7 +110,7 @@ suite('The OpenAPI document', () => {
     assert.equal(new Set(texts).size, texts.length);
   });
 
-  test('has a name, a summary, a description, a tag and responses for every operation', () => {
+  test('The OpenAPI document has a name, a summary, a description, a tag and responses for every operation', () => {
     assert.ok(operations.length > 5);
     for (const { name, operation } of operations) {
       assert.match(operation.operationId ?? '', /^[a-z]\w+$/i, name);
@@ -132,7 +132,7 @@ suite('The OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length, 'each operationId is unique');
   });
 
-  test('describes one webhook for each type of events, with the schema of that type', () => {
+  test('The OpenAPI document describes one webhook for each type of events, with the schema of that type', () => {
     const { Event, EventOrderShipped } = document.components.schemas;
     assert.deepEqual(Object.keys(document.webhooks), eventTypes.names);
     assert.equal(EventOrderShipped?.properties?.type?.const, 'order.shipped');
@@ -156,7 +156,7 @@ suite('The OpenAPI document', () => {
     }
   });
 
-  test('describes each tag, and has no tag without operations', () => {
+  test('The OpenAPI document describes each tag, and has no tag without operations', () => {
     for (const { name, description = '' } of document.tags) {
       assert.match(description, /^[A-Z].{20,}\.$/, name);
     }
@@ -164,7 +164,7 @@ suite('The OpenAPI document', () => {
     assert.deepEqual(document.tags.map(({ name }) => name).sort(), [...used].sort());
   });
 
-  test('declares every parameter of a path, and describes every credential', () => {
+  test('The OpenAPI document declares every parameter of a path, and describes every credential', () => {
     for (const { name, path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
       const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);

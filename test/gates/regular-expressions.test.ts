@@ -29,7 +29,7 @@ function slowInput(literal: Literal): string | undefined {
 const literal = (source: string, flags = ''): Literal => ({ source, flags, line: 1 });
 
 suite('Regular expressions', () => {
-  test('are found in comments, strings and templates only where they are code', () => {
+  test('Regular expressions are found in comments, strings and templates only where they are code', () => {
     const text = [
       'const a = /one/g; // and /not this/',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code.
@@ -42,7 +42,7 @@ suite('Regular expressions', () => {
     );
   });
 
-  test('that take quadratic or exponential time are detected', () => {
+  test('Regular expressions that take quadratic or exponential time are detected', () => {
     for (const slow of [
       literal('^\\s*([\\w*-]+)\\s*(?:;\\s*q=([\\d.]+))?\\s*$', 'i'),
       literal('(\\d+(?:\\.\\d+)?)\\s*(day|week)'),
@@ -56,7 +56,7 @@ suite('Regular expressions', () => {
     }
   });
 
-  test('of src take linear time for all pumped inputs', () => {
+  test('Regular expressions of src take linear time for all pumped inputs', () => {
     const literals = filesIn('src/**/*.ts').flatMap((path) =>
       literalsIn(read(path)).map((one) => ({ ...one, place: `${path}:${one.line}` })),
     );
@@ -71,7 +71,7 @@ suite('Regular expressions', () => {
     assert.deepEqual(slow, []);
   });
 
-  test('are all literals, so that these tests find them', () => {
+  test('Regular expressions are all literals, so that these tests find them', () => {
     // The operator chooses the text of the expression and the file names that it is matched with.
     const allowed = ['src/cli/commands/database/backup-names.ts'];
     assert.deepEqual(placesOf(/\bRegExp\(/, allowed), []);

@@ -19,12 +19,12 @@ const longFiles: Readonly<Record<string, string>> = {
 const linesOf = (path: string) => read(path).split('\n').length - 1;
 
 suite('The sources', () => {
-  test(`have no file of more than ${linesMax} lines`, () => {
+  test(`The sources have no file of more than ${linesMax} lines`, () => {
     const long = filesIn('{bin,src,test,bench}/**/*.{ts,js}').filter((path) => linesOf(path) > linesMax);
     assert.deepEqual(long, [], 'split these files');
   });
 
-  test(`have no file of more than ${usualLinesMax} lines in src without an entry with a reason`, () => {
+  test(`The sources have no file of more than ${usualLinesMax} lines in src without an entry with a reason`, () => {
     const long = filesIn('src/**/*.ts').filter((path) => linesOf(path) > usualLinesMax);
     assert.deepEqual(
       long,
@@ -36,7 +36,7 @@ suite('The sources', () => {
     }
   });
 
-  test(`have no folder of more than ${filesMax} files in src, client/src and console/src`, () => {
+  test(`The sources have no folder of more than ${filesMax} files in src, client/src and console/src`, () => {
     const counts = new Map<string, number>();
     for (const path of filesIn('{src,client/src,console/src}/**/*.{ts,tsx,css}')) {
       counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
@@ -46,7 +46,7 @@ suite('The sources', () => {
     assert.deepEqual(wide, [], 'move files of one purpose into a folder of their own');
   });
 
-  test('contain nothing that looks like an API key, in any file of the repository', (t) => {
+  test('The sources contain nothing that looks like an API key, in any file of the repository', (t) => {
     if (!existsSync(join(root, '.git'))) {
       t.skip('there is no repository');
       return;
@@ -66,7 +66,7 @@ suite('The sources', () => {
     assert.deepEqual(found, [], 'scanners for secrets would report these: build such texts in parts');
   });
 
-  test('read the environment in one place', () => {
+  test('The sources read the environment in one place', () => {
     // The client sample is text for programs of others. The name of the command depends on PATH, which is no setting.
     const allowed = [
       'src/cli/framework/run-command.ts',
@@ -78,14 +78,14 @@ suite('The sources', () => {
     assert.deepEqual(places, [], 'make it a setting in src/settings/table.ts');
   });
 
-  test('take time and random values from the clock only', () => {
+  test('The sources take time and random values from the clock only', () => {
     const sources =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|UUID|Int|Fill)|\bgetRandomValues\b/;
     const places = placesOf(sources, ['src/clock.ts', 'src/settings/secret.ts']);
     assert.deepEqual(places, [], 'use the Clock that is passed in, which tests can replace');
   });
 
-  test('compare the engine in the database and in texts of commands only', () => {
+  test('The sources compare the engine in the database and in texts of commands only', () => {
     const allowed = filesIn('src/{database,cli}/**/*.ts');
     const places = placesOf(/\bengine\b\)? (===|!==) '|'(sqlite|postgres)' (===|!==)/, allowed);
     assert.deepEqual(
@@ -95,7 +95,7 @@ suite('The sources', () => {
     );
   });
 
-  test('read members of JSON in SQL by key, never by position', () => {
+  test('The sources read members of JSON in SQL by key, never by position', () => {
     const places = placesOf(/->>?\s*\d|'\$\[\d/, []);
     assert.deepEqual(
       places,
@@ -104,11 +104,11 @@ suite('The sources', () => {
     );
   });
 
-  test('take values of node:http from http/node-http.ts: an import statement would load an HTTP client at each start', () => {
+  test('The sources take values of node:http from http/node-http.ts: an import statement would load an HTTP client at each start', () => {
     assert.deepEqual(placesOf(/^import (?!type ).*'node:http';/, []), []);
   });
 
-  test('write imports with file extensions, and built-in modules with node:', () => {
+  test('The sources write imports with file extensions, and built-in modules with node:', () => {
     const places = placesOf(
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,
       [],

@@ -23,7 +23,7 @@ suite('Stored values', () => {
   const sources = filesIn('src/**/*.ts').map(read).join('\n');
 
   for (const constant of constants) {
-    test(`depend on the unchanged text ${constant}`, () => {
+    test(`Stored values depend on the unchanged text ${constant}`, () => {
       assert.equal(sources.split(constant).length - 1, 1);
     });
   }

@@ -88,7 +88,7 @@ function mayName(path: string, table: string): boolean {
 }
 
 suite('Tables', () => {
-  test('have an owner each, the same on both engines', () => {
+  test('Tables have an owner each, the same on both engines', () => {
     assert.deepEqual(ownersIn('postgres'), ownersIn('sqlite'));
     const folders = new Set(files.map((path) => dirname(path).slice('src/'.length)));
     assert.deepEqual(
@@ -98,14 +98,14 @@ suite('Tables', () => {
     );
   });
 
-  test('are named by the queries and the consistency check of their folder', () => {
+  test('Tables are named by the queries and the consistency check of their folder', () => {
     const foreign = files.flatMap((path) =>
       [...tablesIn(read(path))].filter((table) => !mayName(path, table)).map((table) => `${path}: ${table}`),
     );
     assert.deepEqual(foreign, [], 'move the statement into the queries of the folder that owns the table');
   });
 
-  test('are found in each verb of the port that names a table', () => {
+  test('Tables are found in each verb of the port that names a table', () => {
     for (const verb of [
       'insert',
       'sendInsert',
@@ -129,7 +129,7 @@ suite('Tables', () => {
     }
   });
 
-  test('are found in each statement that names a table', () => {
+  test('Tables are found in each statement that names a table', () => {
     for (const statement of [
       'select 1 from',
       'with x as (select 1) select 1 from x join',
@@ -143,7 +143,7 @@ suite('Tables', () => {
     assert.deepEqual([...tablesIn("throw notFound('The name from cheese is missing')")], []);
   });
 
-  test('of other folders are named by the listed exceptions, each of which is still needed', () => {
+  test('Tables of other folders are named by the listed exceptions, each of which is still needed', () => {
     const unneeded = Object.entries(exceptions).flatMap(([path, { tables }]) => {
       const named = files.includes(path) ? tablesIn(read(path)) : new Set();
       return tables.filter((table) => !named.has(table)).map((table) => `${path}: ${table}`);

@@ -25,7 +25,7 @@ const statusesFor = ({ all }: Instances, as: { as?: string; headers?: Headers })
   Promise.all(all.map(async (shop) => (await shop.request('GET', '/v2/whoami', as)).status));
 
 suite('A credential that one instance has ended', () => {
-  test('is refused by all: a revoked API key', async () => {
+  test('A credential that one instance has ended is refused by all: a revoked API key', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const as = await shops.next().createKey();
@@ -41,7 +41,7 @@ suite('A credential that one instance has ended', () => {
     }
   });
 
-  test('is refused by all: a session that ended by logout or by a new password', async () => {
+  test('A credential that one instance has ended is refused by all: a session that ended by logout or by a new password', async () => {
     const shops = instances();
     const username = newUsername();
     const own = await newCustomer(shops, username);
@@ -65,7 +65,7 @@ suite('A credential that one instance has ended', () => {
     }
   });
 
-  test('is refused by all: the session of a deleted customer', async () => {
+  test('A credential that one instance has ended is refused by all: the session of a deleted customer', async () => {
     const shops = instances();
     const username = newUsername();
     const url = `/v2/customer/${username}`;
@@ -83,7 +83,7 @@ suite('A credential that one instance has ended', () => {
 });
 
 suite('Data that was changed on one instance', () => {
-  test('is current on all others: cheeses, lists and totals', async () => {
+  test('Data that was changed on one instance is current on all others: cheeses, lists and totals', async () => {
     const shops = instances();
     const as = shops.writer;
     const list = '/v2/cheeses?category=Soft';
@@ -120,7 +120,7 @@ suite('Data that was changed on one instance', () => {
     }
   });
 
-  test('can be paged on any other: cheeses and orders', async () => {
+  test('Data that was changed on one instance can be paged on any other: cheeses and orders', async () => {
     const shops = instances();
     const cheeses: number[] = [];
     const orders: number[] = [];

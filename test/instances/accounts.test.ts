@@ -34,7 +34,7 @@ async function newAccount(shops: Instances): Promise<string> {
 const login = (username: string, secret = password) => ({ body: { username, password: secret } });
 
 suite('A customer on several instances', () => {
-  test('has a unique username and e-mail address', async () => {
+  test('A customer on several instances has a unique username and e-mail address', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const name = newUsername();
@@ -60,7 +60,7 @@ suite('A customer on several instances', () => {
     }
   });
 
-  test('is changed only if the ETag still matches', async () => {
+  test('A customer on several instances is changed only if the ETag still matches', async () => {
     const shops = instances();
     const username = newUsername();
     const url = `/v2/customer/${username}`;
@@ -79,7 +79,7 @@ suite('A customer on several instances', () => {
     }
   });
 
-  test('gets a username that two customers request at the same time, or the other one does', async () => {
+  test('A customer on several instances gets a username that two customers request at the same time, or the other one does', async () => {
     const shops = instances();
     const names = [newUsername(), newUsername('bob')] as [string, string];
     const emails = names.map((name) => `${name}@example.com`);
@@ -97,7 +97,7 @@ suite('A customer on several instances', () => {
     }
   });
 
-  test('has no favourite cheese that was deleted while it was chosen', async () => {
+  test('A customer on several instances has no favourite cheese that was deleted while it was chosen', async () => {
     const shops = instances();
     const ada = newUsername();
     const headers = await newCustomer(shops, ada);
@@ -130,7 +130,7 @@ suite('A customer on several instances', () => {
     }
   });
 
-  test('keeps the newest twenty sessions', async () => {
+  test('A customer on several instances keeps the newest twenty sessions', async () => {
     const shops = instances();
     const username = newUsername();
     await newCustomer(shops, username);
@@ -146,7 +146,7 @@ suite('A customer on several instances', () => {
     assert.equal(tally(whoami), '20 x 200, 10 x 401');
   });
 
-  test('has one limit of failed logins for all instances together', async (t) => {
+  test('A customer on several instances has one limit of failed logins for all instances together', async (t) => {
     const shops = await openInstances(t, 3, {
       settings: { CURD_LOGIN_LIMITS: '{"pair":10,"address":1000,"username":1000}' },
     });
@@ -165,7 +165,7 @@ suite('A customer on several instances', () => {
 });
 
 suite('An account on several instances', () => {
-  test('has at most three active keys, created on any instance', async () => {
+  test('An account on several instances has at most three active keys, created on any instance', async () => {
     const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
@@ -178,7 +178,7 @@ suite('An account on several instances', () => {
     }
   });
 
-  test('gets one new key when a key is rotated on several instances in parallel', async () => {
+  test('An account on several instances gets one new key when a key is rotated on several instances in parallel', async () => {
     const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);

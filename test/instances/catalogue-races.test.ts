@@ -25,7 +25,7 @@ const mixedSeconds = Number(process.env.CURD_TEST_SECONDS ?? 0);
 const instances = shared((t) => openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } }));
 
 suite('The catalogue on several instances', () => {
-  test('has a name once in a category, written by any instance', async () => {
+  test('The catalogue on several instances has a name once in a category, written by any instance', async () => {
     const shops = instances();
     const as = shops.writer;
     const category = { name: 'Soft' };
@@ -46,7 +46,7 @@ suite('The catalogue on several instances', () => {
     assert.equal(json.total, 2 * rounds);
   });
 
-  test('accepts one of several changes with the same ETag, and refuses the others', async () => {
+  test('The catalogue on several instances accepts one of several changes with the same ETag, and refuses the others', async () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
@@ -70,7 +70,7 @@ suite('The catalogue on several instances', () => {
     }
   });
 
-  test('loses no change when different members are patched', async () => {
+  test('The catalogue on several instances loses no change when different members are patched', async () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
@@ -88,7 +88,7 @@ suite('The catalogue on several instances', () => {
     }
   });
 
-  test('has exact totals while all instances write to it', async (t) => {
+  test('The catalogue on several instances has exact totals while all instances write to it', async (t) => {
     const shops = await openInstances(t, 3);
     const as = shops.writer;
     const made = await shops.atOnce(60, (shop, index) =>
@@ -112,7 +112,7 @@ suite('The catalogue on several instances', () => {
     }
   });
 
-  test('has no open order with a deleted cheese', async (t) => {
+  test('The catalogue on several instances has no open order with a deleted cheese', async (t) => {
     const shops = instances();
     const as = await shops.next().createKey({ scopes: ['write:cheeses', 'write:orders'] });
     let ordered = 0;
@@ -136,7 +136,7 @@ suite('The catalogue on several instances', () => {
     t.diagnostic(`${ordered} of ${6 * rounds} orders came first`);
   });
 
-  test('either deletes a cheese or accepts an order of it, when both happen at the same time', async () => {
+  test('The catalogue on several instances either deletes a cheese or accepts an order of it, when both happen at the same time', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const { id } = await newCheese(shops);
@@ -157,7 +157,7 @@ suite('The catalogue on several instances', () => {
     }
   });
 
-  test('accepts no order of a cheese that is sold', async () => {
+  test('The catalogue on several instances accepts no order of a cheese that is sold', async () => {
     const shops = instances();
     const as = shops.admin;
     for (let round = 0; round < 2 * rounds; round += 1) {
@@ -204,7 +204,7 @@ suite('Catalogue changes that share a transaction', () => {
     return { transactions, result };
   }
 
-  test('create each name once, with ids in the order of createdAt, and exact counters', async () => {
+  test('Catalogue changes that share a transaction create each name once, with ids in the order of createdAt, and exact counters', async () => {
     const shops = instances();
     const as = shops.writer;
     const tag = newName('parallel');
@@ -225,7 +225,7 @@ suite('Catalogue changes that share a transaction', () => {
     assert.deepEqual(await checkCatalogue(shops.all[0].app.database), []);
   });
 
-  test('succeed and fail each on its own', async () => {
+  test('Catalogue changes that share a transaction succeed and fail each on its own', async () => {
     const shops = instances();
     const [shop] = shops.all;
     const as = shops.writer;
@@ -266,7 +266,7 @@ suite('Catalogue changes that share a transaction', () => {
     assert.deepEqual(await checkCatalogue(shop.app.database), []);
   });
 
-  test('are all refused and undone where their connection is lost', async () => {
+  test('Catalogue changes that share a transaction are all refused and undone where their connection is lost', async () => {
     const shops = instances();
     const [shop, other] = shops.all;
     const { database } = other.app;
@@ -298,7 +298,7 @@ suite('Catalogue changes that share a transaction', () => {
     }
   });
 
-  test('end in one order where a name is deleted and created', async () => {
+  test('Catalogue changes that share a transaction end in one order where a name is deleted and created', async () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
@@ -319,7 +319,7 @@ suite('Catalogue changes that share a transaction', () => {
     }
   });
 
-  test('on three instances at once are never 503', async () => {
+  test('Catalogue changes that share a transaction on three instances at once are never 503', async () => {
     const shops = instances();
     const as = shops.writer;
     const end = performance.now() + mixedSeconds * 1000;
@@ -351,7 +351,7 @@ suite('Catalogue changes that share a transaction', () => {
 });
 
 suite('A tag that several instances use first at the same time', () => {
-  test('has one id, and none where all changes are refused', async () => {
+  test('A tag that several instances create at the same time has one id, and none where all changes are refused', async () => {
     const shops = instances();
     const as = shops.writer;
     const [{ database }] = shops.all.map((shop) => shop.app) as [App];
@@ -372,7 +372,7 @@ suite('A tag that several instances use first at the same time', () => {
 });
 
 suite('Images that are uploaded to several instances in parallel', () => {
-  test('are stored once if they are equal, and in order if they differ', async () => {
+  test('Images from parallel uploads to several instances are stored once if they are equal, and in order if they differ', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const as = shops.writer;
@@ -396,7 +396,7 @@ suite('Images that are uploaded to several instances in parallel', () => {
     }
   });
 
-  test('stay with one cheese while another cheese with the same image is deleted', async () => {
+  test('Images from parallel uploads stay with one cheese while another cheese with the same image is deleted', async () => {
     const shops = instances();
     const [one, other] = shops.all;
     const as = shops.writer;

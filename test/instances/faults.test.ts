@@ -10,55 +10,69 @@ import { endure, type Fleet, openFleet, requireAlive, times } from './endure.ts'
 const outageMs = 600;
 
 suite('Three servers on one PostgreSQL', () => {
-  test('recover from each fault', { timeout: (times + 1) * 120_000 }, async (t) => {
+  test('Three servers on one PostgreSQL recover from each fault', {
+    timeout: (times + 1) * 120_000,
+  }, async (t) => {
     const fleet = await openFleet(t);
     const { database, servers, environments, gone } = fleet;
 
-    await t.test('when the result of a commit is unknown', async () => {
-      await unknownOutcome(fleet);
-    });
+    await t.test(
+      'Three servers on one PostgreSQL recover when the result of a commit is unknown',
+      async () => {
+        await unknownOutcome(fleet);
+      },
+    );
 
-    await t.test('when one of them is killed, and comes back', async () => {
-      let victim = 0;
-      await endure(
-        fleet,
-        async () => {
-          victim = (victim + 1) % servers.length;
-          assert.equal((await servers[victim]?.stop('SIGKILL'))?.stderr, '');
-          // The load balancer notices after a moment.
-          await sleep(50);
-          gone.add(victim);
-          servers[victim] = await serve(t, environments[victim] ?? {});
-          gone.delete(victim);
-        },
-        true,
-      );
-    });
+    await t.test(
+      'Three servers on one PostgreSQL recover when one of them is killed, and comes back',
+      async () => {
+        let victim = 0;
+        await endure(
+          fleet,
+          async () => {
+            victim = (victim + 1) % servers.length;
+            assert.equal((await servers[victim]?.stop('SIGKILL'))?.stderr, '');
+            // The load balancer notices after a moment.
+            await sleep(50);
+            gone.add(victim);
+            servers[victim] = await serve(t, environments[victim] ?? {});
+            gone.delete(victim);
+          },
+          true,
+        );
+      },
+    );
 
     for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
-      await t.test(`when the database is stopped by ${signal} and started again`, async () => {
-        await endure(fleet, async () => {
-          await database.stop(signal);
-          await sleep(outageMs);
-          for (const server of servers) {
-            await requireAlive(server);
-            assert.equal((await fetch(`${server.url}/readyz`)).status, 503);
-          }
-          await database.start();
-        });
-      });
+      await t.test(
+        `Three servers on one PostgreSQL recover when the database is stopped by ${signal} and started again`,
+        async () => {
+          await endure(fleet, async () => {
+            await database.stop(signal);
+            await sleep(outageMs);
+            for (const server of servers) {
+              await requireAlive(server);
+              assert.equal((await fetch(`${server.url}/readyz`)).status, 503);
+            }
+            await database.start();
+          });
+        },
+      );
     }
 
-    await t.test('when all their connections are cut, again and again', async () => {
-      await endure(fleet, async () => {
-        for (let cut = 0; cut < 8; cut += 1) {
-          await database.ask(
-            `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'curd'`,
-          );
-          await sleep(50 + 20 * cut);
-        }
-      });
-    });
+    await t.test(
+      'Three servers on one PostgreSQL recover when all their connections are cut, again and again',
+      async () => {
+        await endure(fleet, async () => {
+          for (let cut = 0; cut < 8; cut += 1) {
+            await database.ask(
+              `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'curd'`,
+            );
+            await sleep(50 + 20 * cut);
+          }
+        });
+      },
+    );
 
     for (const server of servers) {
       assert.deepEqual(await server.stop(), { code: 0, stderr: '' });

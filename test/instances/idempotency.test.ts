@@ -38,7 +38,7 @@ async function count(shops: Instances, table: 'cheese' | 'orders' | 'customer'):
 }
 
 suite('An Idempotency-Key that is sent to several instances', () => {
-  test('places one order, and returns the same response from any instance', async (t) => {
+  test('An Idempotency-Key on several instances places one order, and returns the same response from any instance', async (t) => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const before = await count(shops, 'orders');
@@ -62,7 +62,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     t.diagnostic(`${replays} of ${5 * rounds} got the first response`);
   });
 
-  test('runs once for parallel requests, none of which gets 409 for a name that exists', async () => {
+  test('An Idempotency-Key on several instances runs once for parallel requests, none of which gets 409 for its own name', async () => {
     const shops = instances();
     const before = { cheeses: await count(shops, 'cheese'), customers: await count(shops, 'customer') };
     for (let round = 0; round < rounds; round += 1) {
@@ -84,7 +84,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     assert.equal(await count(shops, 'customer'), before.customers + 1);
   });
 
-  test('with another request is 422, and changes nothing', async () => {
+  test('An Idempotency-Key on several instances with another request is 422, and changes nothing', async () => {
     const shops = instances();
     const before = await count(shops, 'cheese');
     for (let round = 0; round < rounds; round += 1) {
@@ -102,7 +102,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     assert.equal(await count(shops, 'cheese'), before + rounds);
   });
 
-  test('returns a new API key again, from any instance', async () => {
+  test('An Idempotency-Key on several instances returns a new API key again, from any instance', async () => {
     const shops = instances();
     const {
       auth: { keys },

@@ -41,7 +41,7 @@ function leftIn({ headers }: TestResponse): { hour: number; burst: number } {
 }
 
 suite('The limits of a plan, on three instances', () => {
-  test('are those of a single one, per second and per hour', async (t) => {
+  test('The limits of a plan on three instances are those of a single one, per second and per hour', async (t) => {
     const { shops, clock, as } = await open(t, 'free');
     for (let second = 0; second < 10; second += 1) {
       const responses = await rush(shops, as, 40);
@@ -67,7 +67,7 @@ suite('The limits of a plan, on three instances', () => {
     assert.equal(tally(await rush(shops, as, 30)), '10 x 200, 20 x 429');
   });
 
-  test('decrease with each request, to any instance', async (t) => {
+  test('The limits of a plan on three instances decrease with each request, to any instance', async (t) => {
     const { shops, as } = await open(t, 'pro');
     for (let call = 1; call <= 30; call += 1) {
       const response = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
@@ -75,7 +75,7 @@ suite('The limits of a plan, on three instances', () => {
     }
   });
 
-  test('also apply with the clock of the database', async (t) => {
+  test('The limits of a plan on three instances also apply with the clock of the database', async (t) => {
     const { shops, as } = await open(t, 'brisk', systemClock as ReturnType<typeof testClock>);
     assert.equal(tally(await rush(shops, as, 150)), '60 x 200, 90 x 429', 'an hour');
     const second = await open(t, 'free', systemClock as ReturnType<typeof testClock>);
@@ -93,7 +93,7 @@ suite('The limits of a plan, on three instances', () => {
     assert.ok(performance.now() - began > 900);
   });
 
-  test('refund 304 to the hour, on any of them', async (t) => {
+  test('The limits of a plan on three instances refund 304 to the hour, on any of them', async (t) => {
     const { shops, clock, as } = await open(t, 'pro');
     const { id, etag } = await newCheese(shops);
     const read = () =>
@@ -113,7 +113,7 @@ suite('The limits of a plan, on three instances', () => {
     );
   });
 
-  test('change with the plan on all of them immediately', async (t) => {
+  test('The limits of a plan on three instances change with the plan on all of them immediately', async (t) => {
     const { shops, clock, name, as } = await open(t, 'free');
     assert.equal(tally(await rush(shops, as, 20)), '10 x 200, 10 x 429');
     for (const [plan, policy] of [
@@ -158,7 +158,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
   const statements = ({ all }: Instances) =>
     all.map(({ app }) => app.database.stats().done).reduce((sum, done) => sum + done, 0);
 
-  test('is that of a single one', async () => {
+  test('The login limit of a client IP on three instances is that of a single one', async () => {
     const shops = instances();
     const [headers, other] = [newClient(), newClient()];
     const parallel = await shops.atOnce(perMinute - 15, (shop) => logIn(shop, headers));
@@ -179,7 +179,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assert.equal(tally(freed), '45 x 422, 5 x 429');
   });
 
-  test('costs no statement where an instance knows that it is reached', async () => {
+  test('The login limit of a client IP on three instances costs no statement where an instance knows that it is reached', async () => {
     const shops = instances();
     const headers = newClient();
     await shops.atOnce(perMinute + 9, (shop) => logIn(shop, headers));
@@ -191,7 +191,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assert.ok(statements(shops) - before < 100, String(statements(shops) - before));
   });
 
-  test('counts each entry of a batch, and nothing of a refused one', async () => {
+  test('The login limit of a client IP on three instances counts each entry of a batch, and nothing of a refused one', async () => {
     const shops = instances();
     const headers = newClient();
     const register = (entries: number) =>
@@ -225,7 +225,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assertError(await logIn(shops.next(), first), 429, 'rate_limit_exceeded');
   });
 
-  test('is 503 when the database does not respond', async () => {
+  test('The login limit of a client IP on three instances is 503 when the database does not respond', async () => {
     const shops = instances();
     const { database } = shops.all[0].app;
     const response = await database.transaction(async (tx) => {
@@ -236,7 +236,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assert.match(response.sent.headers['retry-after'] ?? '', /^\d+$/);
   });
 
-  test('stores no client IP, and is deleted when it is over', async () => {
+  test('The login limit of a client IP on three instances stores no client IP, and is deleted when it is over', async () => {
     const shops = instances();
     const { database } = shops.all[0].app;
     await logIn(shops.next(), newClient());

@@ -51,7 +51,7 @@ async function isFreeMeanwhile<T>(
 }
 
 suite('Transactions lock rows in one order:', () => {
-  test('cheeses before the customer, where an order is placed or a profile replaced', async () => {
+  test('Transactions lock rows in one order: cheeses before the customer, where an order is placed or a profile replaced', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const username = newUsername();
@@ -72,7 +72,7 @@ suite('Transactions lock rows in one order:', () => {
     }
   });
 
-  test('no cheese after the customer, where another request has changed the favourite meanwhile', async () => {
+  test('Transactions lock rows in one order: no cheese after the customer, also where the favourite has changed meanwhile', async () => {
     const shops = instances();
     const database = databaseOf(shops);
     const [{ id: first }, { id: second }] = [await newCheese(shops), await newCheese(shops)];
@@ -99,7 +99,7 @@ suite('Transactions lock rows in one order:', () => {
     }
   });
 
-  test('cheeses by their ids, where a file updates them in another order', async () => {
+  test('Transactions lock rows in one order: cheeses by their ids, where a file updates them in another order', async () => {
     const shops = instances();
     const names = [newName(), newName()];
     const ids: number[] = [];
@@ -120,7 +120,7 @@ suite('Transactions lock rows in one order:', () => {
     assert.deepEqual([result.status, result.json.updated, isFree], [200, 2, true], result.text);
   });
 
-  test('names of customers one after another, where two take the names of each other', async () => {
+  test('Transactions lock rows in one order: names of customers one after another, where two take the names of each other', async () => {
     const shops = instances();
     const [one, other] = [newUsername(), newUsername()];
     const [headers, otherHeaders] = [await newCustomer(shops, one), await newCustomer(shops, other)];
@@ -142,7 +142,7 @@ suite('Transactions lock rows in one order:', () => {
     assert.deepEqual(statuses, [422, 422]);
   });
 
-  test('customers before orders, where a cheese is deleted', async () => {
+  test('Transactions lock rows in one order: customers before orders, where a cheese is deleted', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const username = newUsername();

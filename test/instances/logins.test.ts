@@ -9,7 +9,7 @@ const logIn = (shop: Shop, username: string, given = password) =>
   shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
 
 suite('200 parallel logins on two instances', () => {
-  test('never deadlock, and other requests get responses in the meantime', async (t) => {
+  test('200 parallel logins on two instances never deadlock, and other requests get responses in the meantime', async (t) => {
     const shops = await openInstances(t, 2);
     const usernames = Array.from({ length: 8 }, () => newUsername());
     for (const username of usernames) {

@@ -26,7 +26,7 @@ async function statusesFor({ all }: Balanced, token: string, path = '/v2/cheeses
 }
 
 suite('An OAuth client of three instances', () => {
-  test('gets, uses, refreshes and revokes tokens, each on another instance', async (t) => {
+  test('An OAuth client of three instances gets, uses, refreshes and revokes tokens, each on another instance', async (t) => {
     const shops = await openBalanced(t, 3);
     await register(shops.all[0], 'ada');
     const app = await newApplication(shops.all[1]);
@@ -63,7 +63,7 @@ suite('An OAuth client of three instances', () => {
     }
   });
 
-  test('redeems a code once, and a refresh token for one successor, when they are sent to several in parallel', async (t) => {
+  test('An OAuth client of three instances redeems a code once, and gets one successor of a refresh token, in parallel', async (t) => {
     const shops = await openBalanced(t, 3);
     await register(shops.all[0], 'ada');
     const confidential = await newApplication(shops.all[1]);
@@ -97,7 +97,7 @@ suite('An OAuth client of three instances', () => {
     }
   });
 
-  test('is refused by all with the next request after the client, its approval or its customer was deleted', async (t) => {
+  test('An OAuth client of three instances is refused by all after the client, its approval or its customer was deleted', async (t) => {
     const shops = await openBalanced(t, 3);
     const { app: shop } = shops.all[0];
     const context = shop.contextOf('test');

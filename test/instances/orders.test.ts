@@ -53,7 +53,7 @@ suite('An order', () => {
   // Shared by tests that only check their own orders.
   const store = shared((t) => openStore(t));
 
-  test('is approved at most once while another instance cancels it', async () => {
+  test('An order on several instances is approved at most once while another instance cancels it', async () => {
     const { shops, placed, step, cancel, typesOf } = store();
     for (let round = 0; round < rounds; round += 1) {
       const order = await placed();
@@ -77,7 +77,7 @@ suite('An order', () => {
     await assertWhole(shops);
   });
 
-  test('is either shipped or cancelled', async () => {
+  test('An order on several instances is either shipped or cancelled', async () => {
     const { shops, placed, step, cancel, typesOf } = store();
     for (let round = 0; round < rounds; round += 1) {
       const order = await placed();
@@ -91,7 +91,7 @@ suite('An order', () => {
     await assertWhole(shops);
   });
 
-  test('is approved, shipped and delivered once each, with parallel requests', async () => {
+  test('An order on several instances is approved, shipped and delivered once each, with parallel requests', async () => {
     const { placed, step, typesOf } = store();
     for (let round = 0; round < 6; round += 1) {
       const order = await placed();
@@ -103,7 +103,7 @@ suite('An order', () => {
     }
   });
 
-  test('counts once for the tier of its customer, also with other orders in parallel', async (t) => {
+  test('An order on several instances counts once for the tier of its customer, also with other orders in parallel', async (t) => {
     const { shops, placed, step } = await openStore(t, {
       CURD_TIERS: '{"silver":60,"gold":120,"platinum":240}',
     });
@@ -133,7 +133,7 @@ suite('An order', () => {
     assert.equal(rises.length, 3);
   });
 
-  test('is not placed beyond the limit of orders an hour', async (t) => {
+  test('An order on several instances is not placed beyond the limit of orders an hour', async (t) => {
     const { shops } = await openStore(t, { CURD_ORDERS_PER_HOUR: '7' });
     const { id } = await newCheese(shops);
     for (let round = 0; round < 3; round += 1) {
@@ -147,7 +147,7 @@ suite('An order', () => {
     }
   });
 
-  test('is deleted with its customer, who is deleted while it is placed', async () => {
+  test('An order on several instances is deleted with its customer, who is deleted while it is placed', async () => {
     const { shops, placed } = store();
     const { database } = shops.all[0].app;
     const { id } = await newCheese(shops);
@@ -177,7 +177,7 @@ suite('An order', () => {
 });
 
 suite('The job workers of several instances', () => {
-  test('approve each order once, while other orders are cancelled and cheeses deleted', async (t) => {
+  test('The job workers of several instances approve each order once, while other orders are cancelled and cheeses deleted', async (t) => {
     const clock = testClock();
     const shops = await openInstances(t, 3, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const as = shops.admin;
@@ -227,7 +227,7 @@ suite('The job workers of several instances', () => {
     t.diagnostic(`${[...ways].map(([way, times]) => `${times} ${way}`).join(', ')}`);
   });
 
-  test('approve 64 orders in a batch while their cheese is deleted', async (t) => {
+  test('The job workers of several instances approve 64 orders in a batch while their cheese is deleted', async (t) => {
     const clock = testClock();
     const shops = await openInstances(t, 2, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const { database } = shops.all[0].app;

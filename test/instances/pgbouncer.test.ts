@@ -58,7 +58,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     }),
   );
 
-  test('orders are placed once by their keys, and approved once', async () => {
+  test('Through PgBouncer, orders are placed once by their keys, and approved once', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const responses = await shops.atOnce(90, (shop, index) =>
@@ -77,7 +77,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     );
   });
 
-  test('rate limits are exact', async () => {
+  test('Through PgBouncer, rate limits are exact', async () => {
     const shops = instances();
     const {
       auth: { keys },
@@ -89,7 +89,9 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     assert.equal(tally(responses), '10 x 200, 50 x 429');
   });
 
-  test('twenty instances start at once on an empty database', { timeout: 120_000 }, async (t) => {
+  test('Through PgBouncer, twenty instances start at once on an empty database', {
+    timeout: 120_000,
+  }, async (t) => {
     const url = await pooledDatabase(t);
     const apps = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -116,7 +118,7 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
     assert.equal(rows?.length, listMigrations('postgres').length);
   });
 
-  test('requests get 503 while it is down, and succeed when it runs again', async () => {
+  test('Through PgBouncer, requests get 503 while it is down, and succeed when it runs again', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const body = { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern };

@@ -118,7 +118,7 @@ async function openProcesses(t: Parameters<typeof createDatabase>[0], howMany: n
 suite('curd serve with three processes', { skip }, () => {
   const opened = shared((t) => openProcesses(t, processes));
 
-  test('prints one line, spreads connections, and counts every request once in /metrics', async () => {
+  test('curd serve with three processes prints one line, spreads connections, and counts every request once in /metrics', async () => {
     const { server, key } = opened();
     assert.equal(server.greeting.match(/listening on/g)?.length, 1);
     assert.equal(childrenOf(server.pid).length, processes);
@@ -141,7 +141,7 @@ suite('curd serve with three processes', { skip }, () => {
     assert.equal(text.match(/^# TYPE curd_orders /gm)?.length, 1);
   });
 
-  test('counts the limits of an account over all processes', async () => {
+  test('curd serve with three processes counts the limits of an account over all processes', async () => {
     const { environment, server } = opened();
     const path = `${server.url}/v2/cheeses?limit=1`;
     const hourly = await accountWithKey(environment, [], { plan: 'pro' });
@@ -153,7 +153,7 @@ suite('curd serve with three processes', { skip }, () => {
     assert.ok(passed >= 20 && passed <= 20 * seconds && passed + refused === 90, `${passed} in ${seconds} s`);
   });
 
-  test('makes one order of one idempotency key that reaches all processes at once', async () => {
+  test('curd serve with three processes makes one order of one idempotency key that reaches all processes at once', async () => {
     const { environment, server, key, order } = opened();
     const notes = randomUUID();
     const responses = await Promise.all(
@@ -175,7 +175,7 @@ suite('curd serve with three processes', { skip }, () => {
     assert.equal(made.length, 1);
   });
 
-  test('refuses a revoked key in all processes from the next request on', async () => {
+  test('curd serve with three processes refuses a revoked key in all processes from the next request on', async () => {
     const { environment, server } = opened();
     const { key } = await accountWithKey(environment, ['admin']);
     const path = `${server.url}/v2/api-keys`;
@@ -185,7 +185,7 @@ suite('curd serve with three processes', { skip }, () => {
     assert.deepEqual(await statusesOf(24, path, key), { 401: 24 });
   });
 
-  test('starts a killed process again, and only its connections break', async () => {
+  test('curd serve with three processes starts a killed process again, and only its connections break', async () => {
     const { server, key } = opened();
     const [victim = 0] = childrenOf(server.pid);
     const statuses = new Set<number>();
@@ -219,7 +219,7 @@ suite('curd serve with three processes', { skip }, () => {
     assert.ok(!childrenOf(server.pid).includes(victim));
   });
 
-  test('ends with status 1 and the reason when processes die six times within a minute', async () => {
+  test('curd serve with three processes ends with status 1 and the reason when processes die six times within a minute', async () => {
     const { server } = opened();
     // One has died already.
     for (const number of [2, 3, 4, 5, 6]) {
@@ -237,7 +237,7 @@ suite('curd serve with three processes', { skip }, () => {
 });
 
 suite('curd serve with processes', { skip }, () => {
-  test('finishes running requests after SIGTERM, and ends all processes', async (t) => {
+  test('curd serve with processes finishes running requests after SIGTERM, and ends all processes', async (t) => {
     const { environment, server, key, order } = await openProcesses(t, 2);
     const children = childrenOf(server.pid);
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
@@ -276,7 +276,7 @@ suite('curd serve with processes', { skip }, () => {
     assertRefused(await curdProcess(environment, 'serve', '--port', '0'), /9999/);
   });
 
-  test('finishes running requests when the first process is killed while metrics are read', async (t) => {
+  test('curd serve with processes finishes running requests when the first process is killed while metrics are read', async (t) => {
     const { environment, server, key, order } = await openProcesses(t, 2);
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
     let begun = 0;
@@ -321,7 +321,7 @@ suite('curd serve with processes', { skip }, () => {
     );
   });
 
-  test('starts no further process after SIGTERM during the start of the first', async (t) => {
+  test('curd serve with processes starts no further process after SIGTERM during the start of the first', async (t) => {
     const environment: Environment = await freshShop(t, {
       CURD_DATABASE: await createDatabase(t, 'template_curd'),
       CURD_SECRET: secret,
@@ -346,7 +346,7 @@ suite('curd serve with processes', { skip }, () => {
     assert.deepEqual(await ended, { code: 0, stdout: '', stderr: '' });
   });
 
-  test('is refused on SQLite, and where processes cannot share a port', async (t) => {
+  test('curd serve with processes is refused on SQLite, and where processes cannot share a port', async (t) => {
     const environment = await freshShop(t, { CURD_PROCESSES: '2' });
     await assert.rejects(runInProcess(environment, 'serve'), (error) => {
       assert.ok(error instanceof ConfigError);
@@ -368,7 +368,7 @@ suite('curd serve with processes', { skip }, () => {
 });
 
 suite('The parts of processes', () => {
-  test('close a connection after a number of requests, and after a time', async (t) => {
+  test('The parts of processes close a connection after a number of requests, and after a time', async (t) => {
     for (const [limits, before] of [
       [{ requests: 3, ageMs: 60_000 }, 2],
       [{ requests: 1000, ageMs: 0 }, 0],
@@ -387,7 +387,7 @@ suite('The parts of processes', () => {
     }
   });
 
-  test('share the connections to PostgreSQL', () => {
+  test('The parts of processes share the connections to PostgreSQL', () => {
     assert.equal(withShareOfConnections('postgres://db/curd', 3), 'postgres://db/curd?max=4');
     assert.equal(
       withShareOfConnections('postgres://db/curd?max=40&sslmode=require', 8),
@@ -396,7 +396,7 @@ suite('The parts of processes', () => {
     assert.equal(withShareOfConnections('postgres://db/curd', 16), 'postgres://db/curd?max=2');
   });
 
-  test('merge their metrics, each once', () => {
+  test('The parts of processes merge their metrics, each once', () => {
     const text = (value: number) =>
       `# HELP a About a.\n# TYPE a gauge\na{x="{}"} ${value}\n# HELP b About b.\n# TYPE b counter\nb ${value}\n`;
     const merged = mergeMetrics(

@@ -54,7 +54,7 @@ async function startProxy(t: Scope, to: URL) {
 }
 
 suite('A database server that becomes silent without closing connections', { concurrency: true }, () => {
-  test('is replaced by the next one within six seconds, and a slow one is not', async (t) => {
+  test('A database server that becomes silent is replaced by the next one within six seconds, and a slow one is not', async (t) => {
     const url = new URL(await createDatabase(t));
     const proxy = await startProxy(t, url);
     const own = `127.0.0.1:${proxy.port}`;
@@ -92,7 +92,7 @@ suite('A database server that becomes silent without closing connections', { con
     assert.equal((await slow)?.seven, 7);
   });
 
-  test('is noticed where it is the only one, and used again when it responds', async (t) => {
+  test('A database server that becomes silent is noticed where it is the only one, and used again when it responds', async (t) => {
     const url = new URL(await createDatabase(t));
     const proxy = await startProxy(t, url);
     const database = openPostgres(url.href.replace(url.host, `127.0.0.1:${proxy.port}`));

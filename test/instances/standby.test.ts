@@ -57,7 +57,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
   let pair: Pair = { primary, standby: await makeStandby() };
 
   await t.test(
-    'an asynchronous standby lacks only the last orders, and their positions are 410',
+    'A promoted asynchronous standby lacks only the last orders, and their positions are 410',
     async (t) => {
       const orders = startOrders(send, cheese.json.id, clients);
       await orders.more(20);
@@ -108,7 +108,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
   );
 
   await t.test(
-    'the old primary, back as a standby, takes no writes, though the URL names it first',
+    'The old primary, back as a standby, takes no writes, though the URL names it first',
     async () => {
       pair = { primary: pair.standby, standby: await standbyOf(t, pair.standby, primary.port) };
       await assert.rejects(pair.standby.ask('create table x (id bigint)'), /read-only/);
@@ -125,7 +125,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
   );
 
   await t.test(
-    'a synchronous standby has every order, and keys that are repeated make one order',
+    'A promoted synchronous standby has every order, and keys that are repeated make one order',
     async (t) => {
       await replicateSynchronously(pair);
       const orders = startOrders(send, cheese.json.id, clients);

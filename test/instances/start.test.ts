@@ -9,7 +9,7 @@ import { curd, curdProcess, freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret, temporaryFolder } from '../context.ts';
 
 suite('Three servers that start in parallel on an empty database', () => {
-  test('all start, with one schema, one catalogue, one first API key and one set of test orders', async (t) => {
+  test('Three servers that start in parallel on an empty database have one schema, catalogue, first API key and set of test orders', async (t) => {
     const shared = {
       CURD_DATABASE: await createDatabase(t),
       CURD_SECRET: secret,
@@ -46,7 +46,7 @@ suite('Three servers that start in parallel on an empty database', () => {
     }
   });
 
-  test('migrate it once', async (t) => {
+  test('Three servers that start in parallel on an empty database migrate it once', async (t) => {
     const config = loadConfig(
       await freshShop(t, {
         CURD_DATABASE: await createDatabase(t),
@@ -66,7 +66,7 @@ suite('Three servers that start in parallel on an empty database', () => {
 });
 
 suite('A server with another folder of images', () => {
-  test('does not start while an instance runs, says what to do, and doctor names the cause', async (t) => {
+  test('A server with another folder of images does not start while an instance runs, and doctor names the cause', async (t) => {
     const environment = await freshShop(t, { CURD_DATABASE: await createDatabase(t), CURD_SECRET: secret });
     const server = await serve(t, environment);
     const other = await freshShop(t, {

@@ -20,7 +20,7 @@ async function holding(other: Shop, lock: ReturnType<typeof sql>, work: () => Pr
 }
 
 suite('While another instance holds a lock', () => {
-  test('on the catalogue, changes are 503 with Retry-After, and reads and readiness still work', async (t) => {
+  test('While another instance holds a lock on the catalogue, changes are 503 with Retry-After, and reads still work', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
@@ -64,7 +64,7 @@ suite('While another instance holds a lock', () => {
     assert.equal((await shop.request('POST', path, { as: shop.writer, body })).status, 200);
   });
 
-  test('on a customer, changes to the profile are 503', async (t) => {
+  test('While another instance holds a lock on a customer, changes to the profile are 503', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const profile = { username: 'ada', email: 'ada@example.com', password: 'right and long' };
@@ -78,7 +78,7 @@ suite('While another instance holds a lock', () => {
     assert.equal((await shop.request('DELETE', '/v2/customer/ada', { headers })).status, 204);
   });
 
-  test('a dry run is 503, and waits less than a real change would', async (t) => {
+  test('While another instance holds a lock, a dry run is 503, and waits less than a real change would', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const { database } = shop.app;
@@ -98,7 +98,7 @@ suite('While another instance holds a lock', () => {
     assert.equal(await database.transaction(lockTimeout), '2500ms', 'only of the transaction of the dry run');
   });
 
-  test('commands that change whole tables wait for it', async (t) => {
+  test('While another instance holds a lock, commands that change whole tables wait for it', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const { database } = shop.app;
@@ -166,7 +166,7 @@ suite('A semaphore', () => {
 suite('Groups', () => {
   const work = (value: string) => async () => value;
 
-  test('run in order, and leave to the next group what has not begun', async () => {
+  test('Groups of changes run in order, and leave to the next group what has not begun', async () => {
     const groups: number[] = [];
     const { add, ended, waiting } = createGroupCommit({
       sizeMax: 4,
@@ -187,7 +187,7 @@ suite('Groups', () => {
     assert.deepEqual(groups, [4, 3, 2, 1, 1]);
   });
 
-  test('run again with savepoints after a failure, and so do the next 16', async () => {
+  test('Groups of changes run again with savepoints after a failure, and so do the next 16', async () => {
     const kinds: boolean[] = [];
     const { add } = createGroupCommit({
       sizeMax: 2,
@@ -200,7 +200,7 @@ suite('Groups', () => {
     assert.deepEqual(kinds, [false, ...Array(17).fill(true), false]);
   });
 
-  test('refuse all changes of a group whose commit fails, and those that have waited too long', async () => {
+  test('Groups of changes refuse all changes of a group whose commit fails, and those that have waited too long', async () => {
     let hang: () => void = () => {};
     const groups = createGroupCommit({
       sizeMax: 2,

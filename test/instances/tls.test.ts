@@ -49,7 +49,7 @@ suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need o
   });
   const notVerified = /certificate of the database server could not be verified/;
 
-  test('is used with sslmode=require if its CA is given, and only with a host of the certificate', async () => {
+  test('A PostgreSQL with TLS is used with sslmode=require if its CA is given, and only with a host of the certificate', async () => {
     const { url, ca } = opened();
     for (const mode of ['require', 'verify-full', 'verify-ca']) {
       assert.equal(await isEncrypted(`${url}?sslmode=${mode}&sslrootcert=${ca}&max=1`), true, mode);
@@ -59,7 +59,7 @@ suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need o
     assert.equal(await isEncrypted(`${byAddress}?sslmode=verify-ca&sslrootcert=${ca}`), true);
   });
 
-  test('is used by its IP address if the certificate names it, and not by a name that is not in it', async (t) => {
+  test('A PostgreSQL with TLS is used by its IP address if the certificate names it, and not by a name that is not in it', async (t) => {
     const own = await issue(t, 'IP:127.0.0.1');
     const { url } = await ownPostgres(t, own);
     assert.equal(await isEncrypted(`${url}?sslmode=require&sslrootcert=${own.ca}&max=1`), true);
@@ -67,7 +67,7 @@ suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need o
     await assert.rejects(isEncrypted(`${byName}?sslmode=require&sslrootcert=${own.ca}`), notVerified);
   });
 
-  test('is refused if its CA is unknown or another one', async () => {
+  test('A PostgreSQL with TLS is refused if its CA is unknown or another one', async () => {
     const { url, otherCa } = opened();
     for (const parameters of [
       'sslmode=require',
@@ -79,14 +79,14 @@ suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need o
     }
   });
 
-  test('is used without verification with no-verify, and without TLS with disable or no sslmode', async () => {
+  test('A PostgreSQL with TLS is used without verification with no-verify, and without TLS with disable or no sslmode', async () => {
     const { url } = opened();
     assert.equal(await isEncrypted(`${url}?sslmode=no-verify`), true);
     assert.equal(await isEncrypted(`${url}?sslmode=disable`), false);
     assert.equal(await isEncrypted(url), false);
   });
 
-  test('that is refused ends the server with the reason and the remedy', async (t) => {
+  test('A PostgreSQL with TLS that is refused ends the server with the reason and the remedy', async (t) => {
     const { url } = opened();
     const refused = async (parameters: string, ...says: RegExp[]) => {
       const shop = await freshShop(t, { CURD_SECRET: secret, CURD_DATABASE: `${url}?${parameters}` });

@@ -48,7 +48,7 @@ async function checkOut(t: TestContext): Promise<string[]> {
 }
 
 suite('This version and the newest release', { skip }, () => {
-  test('serve one PostgreSQL, and the release starts again', {
+  test('This version and the newest release serve one PostgreSQL, and the release starts again', {
     timeout: 10 * loadMs + 120_000,
   }, async (t) => {
     const old = await checkOut(t);
@@ -123,7 +123,9 @@ suite('This version and the newest release', { skip }, () => {
     assert.equal(doctor.code, 0, doctor.stdout + doctor.stderr);
   });
 
-  test('serve one SQLite database in turns, with the same lists', { timeout: 120_000 }, async (t) => {
+  test('This version and the newest release serve one SQLite database in turns, with the same lists', {
+    timeout: 120_000,
+  }, async (t) => {
     const old = await checkOut(t);
     const environment = await freshShop(t, { CURD_LOG_LEVEL: 'error' });
     let key: string | null = null;

@@ -59,7 +59,7 @@ onBothEngines('Mails about new credentials', (engine) => {
     ...{ account, name, scopes: ['read:orders'], redirectUris: ['https://app.example/cb'] },
   });
 
-  test('reach each operator once when the API creates a client', async () => {
+  test('Mails about new credentials reach each operator once when the API creates a client', async () => {
     const { shop } = opened();
     const body = clientOf(await newAccount(), 'Cheese Diary');
     const made = await shop.request('POST', '/v2/oauth-clients', { as: shop.admin, body });
@@ -67,7 +67,7 @@ onBothEngines('Mails about new credentials', (engine) => {
     assert.deepEqual(await recipientsOf('Cheese Diary'), operators);
   });
 
-  test('reach each operator once when the console creates a client', async () => {
+  test('Mails about new credentials reach each operator once when the console creates a client', async () => {
     const { shop } = opened();
     const { link } = await shop.app.oauth.consoleLinks.create(shop.app.contextOf('cli'));
     const signedIn = await shop.request('POST', '/v2/console/sign-in', { body: { link } });
@@ -80,7 +80,7 @@ onBothEngines('Mails about new credentials', (engine) => {
     assert.deepEqual(await recipientsOf('Cellar Map'), operators);
   });
 
-  test('reach each operator once when a command creates a key with the scope admin, and no other', async () => {
+  test('Mails about new credentials reach each operator once when a command creates a key with the scope admin, and no other', async () => {
     const { shop } = opened();
     const { dataDir, database } = shop.config;
     const place = database.engine === 'postgres' ? { CURD_DATABASE: database.url } : {};

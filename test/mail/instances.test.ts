@@ -45,7 +45,7 @@ test('Two instances send each mail once', async (t) => {
 
 suite('A server that is killed while it sends mails', () => {
   for (const engine of ['sqlite', 'postgres'] as const) {
-    test(`sends every mail at least once, with the same Message-ID (${engine})`, (t) =>
+    test(`A server that is killed while it sends mails sends every mail at least once, with the same Message-ID (${engine})`, (t) =>
       killAndSend(t, engine));
   }
 });

@@ -122,7 +122,7 @@ onBothEngines('Mails over HTTP', (engine) => {
     assertError(await shop.request('GET', '/v2/mails/99999/preview', { as: shop.admin }), 404, 'not_found');
   });
 
-  test('mails are deleted 30 days after they ended', async () => {
+  test('Mails are deleted 30 days after they ended', async () => {
     const { shop, clock } = opened();
     const before = (await mailsOf(shop)).length;
     assert.ok(before > 0);
@@ -138,7 +138,7 @@ onBothEngines('Mails to the owners of accounts', (engine) => {
     return { server, shop: await openMailShop(t, server, { engine }) };
   });
 
-  test('a changed password causes a mail, and a changed address one to the old address', async () => {
+  test('A changed password causes a mail, and a changed e-mail address one to the old address', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const body = {

@@ -37,7 +37,7 @@ onBothEngines('Mails about orders', (engine) => {
     return received.filter((mail) => recipientOf(mail) === email);
   }
 
-  test('an order by key and session causes one mail, with lines, total, address and link in text and HTML', async () => {
+  test('An order by key and session causes one mail, with lines, total, address and link in text and HTML', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop, { firstName: 'Ada', lastName: 'Löwe' });
     const cheese = await newCheese(shop, 32.5);
@@ -83,7 +83,7 @@ onBothEngines('Mails about orders', (engine) => {
     assert.deepEqual(subjects.slice(1), [`Fromagerie: your order ${order} is on its way`]);
   });
 
-  test('a cancelled order causes a mail with the reason in words', async () => {
+  test('A cancelled order causes a mail with the reason in words', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const cheese = await newCheese(shop);
@@ -97,7 +97,7 @@ onBothEngines('Mails about orders', (engine) => {
     assert.match(String(mail?.html), /was taken out of the catalogue/);
   });
 
-  test('orders of a key alone, dry runs and other events cause none', async () => {
+  test('Orders of a key alone, dry runs and other events cause no mail', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const cheese = await newCheese(shop);
@@ -117,7 +117,7 @@ onBothEngines('Mails about orders', (engine) => {
     assert.deepEqual(receivedBy(server, ada.email), []);
   });
 
-  test('a customer who was deleted before the mail is sent gets none, and waiting mails are dropped', async () => {
+  test('A customer who was deleted before the mail is sent gets none, and waiting mails are dropped', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const cheese = await newCheese(shop);
@@ -140,7 +140,7 @@ onBothEngines('Mails about orders', (engine) => {
     assert.deepEqual(jobs, []);
   });
 
-  test('names become neither headers nor HTML', async () => {
+  test('Names in a mail become neither headers nor HTML', async () => {
     const { shop, server } = opened();
     const bold = await newCustomer(shop, {
       firstName: '<script>alert(1)</script>',
@@ -168,7 +168,7 @@ onBothEngines('Mails about orders', (engine) => {
     assert.deepEqual(receivedBy(server, 'x@y.test'), []);
   });
 
-  test('an address gets twenty mails within an hour; further ones are dropped and counted', async () => {
+  test('An address gets twenty mails within an hour; further ones are dropped and counted', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const cheese = await newCheese(shop);

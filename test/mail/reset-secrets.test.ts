@@ -66,7 +66,7 @@ test('The token of a link is in no line of the log, and in no row of the request
 });
 
 onBothEngines('A request for a new password', (engine) => {
-  test('gets its response before a customer is looked up, known or not', async (t) => {
+  test('A request for a new password gets its response before a customer is looked up, known or not', async (t) => {
     const mailServer = await openMailServer(t);
     const shop = await openListeningShop(t, {
       engine,

@@ -56,7 +56,7 @@ onBothEngines('A forgotten password', (engine) => {
     return response.status;
   }
 
-  test('is replaced by a link that works once, and a mail says that it was changed', async () => {
+  test('A forgotten password is replaced by a link that works once, and a mail says that it was changed', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     await ask(shop, { email: ada.email.toUpperCase() });
@@ -75,7 +75,7 @@ onBothEngines('A forgotten password', (engine) => {
     assert.deepEqual(subjects.slice(1), ['Cheese shop: your password was changed']);
   });
 
-  test('has a link for a username too; a newer link replaces it, and it ends 30 minutes after the mail', async () => {
+  test('A forgotten password has a link for a username too; a newer link replaces it, and it ends 30 minutes after the mail', async () => {
     const { shop, server, clock } = opened();
     const ada = await newCustomer(shop);
     await ask(shop, { username: ada.username });
@@ -89,7 +89,7 @@ onBothEngines('A forgotten password', (engine) => {
     assert.equal((await shop.request('GET', newer)).status, 404);
   });
 
-  test('has the same link and Message-ID in a repeated mail, and a preview hides it', async () => {
+  test('A forgotten password has the same link and Message-ID in a repeated mail, and a preview hides it', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     // The server has the mail, and its response is lost.
@@ -112,7 +112,7 @@ onBothEngines('A forgotten password', (engine) => {
     assert.match(preview.json.text, /\/oauth\/password-reset\/…/);
   });
 
-  test('has a token that is in no table, event, list or log', async () => {
+  test('A forgotten password has a token that is in no table, event, list or log', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     await ask(shop, { email: ada.email });
@@ -128,7 +128,7 @@ onBothEngines('A forgotten password', (engine) => {
     }
   });
 
-  test('causes no mail with the fourth request of a customer within an hour, and none for an unknown one', async () => {
+  test('A forgotten password causes no mail with the fourth request of a customer within an hour, and none for an unknown one', async () => {
     const { shop, server, clock } = opened();
     const ada = await newCustomer(shop);
     for (let count = 0; count < 4; count += 1) {
@@ -144,7 +144,7 @@ onBothEngines('A forgotten password', (engine) => {
     assert.equal(linksOf(server, ada).length, 4);
   });
 
-  test('is refused without exactly one name, and in a dry run', async () => {
+  test('A forgotten password is refused without exactly one name, and in a dry run', async () => {
     const { shop } = opened();
     const send = (body: object, headers = {}) => shop.request('POST', path, { body, headers });
     assertError(await send({}), 422, 'validation_error');
@@ -153,7 +153,7 @@ onBothEngines('A forgotten password', (engine) => {
     assertError(await send({ email: 'a@b.test' }, { 'dry-run': 'true' }), 400, 'bad_request');
   });
 
-  test('has a page that says the same for every name', async () => {
+  test('A forgotten password has a page that says the same for every name', async () => {
     const { shop, server } = opened();
     const ada = await newCustomer(shop);
     const page = await shop.request('GET', '/oauth/forgot-password');

@@ -32,7 +32,7 @@ onBothEngines('A mail', (engine) => {
     return { shop, server, clock };
   }
 
-  test('that waits while the server is down for an hour is sent once, when the server is back', async (t) => {
+  test('A mail that waits while the server is down for an hour is sent once, when the server is back', async (t) => {
     const { shop, server, clock } = await shopWithOrder(t);
     await server.stop();
     const attempts: number[] = [];
@@ -57,7 +57,7 @@ onBothEngines('A mail', (engine) => {
     assert.deepEqual(await statesOf(shop), ['order-placed sent']);
   });
 
-  test('that gets 451 six times is a dead letter, unless its reason is older than a day before', async (t) => {
+  test('A mail that gets 451 six times is a dead letter, unless its reason is older than a day before', async (t) => {
     const { shop, server, clock } = await shopWithOrder(t);
     server.behavior.data = 451;
     for (const waitMs of [0, minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 12 * hourMs]) {
@@ -72,7 +72,7 @@ onBothEngines('A mail', (engine) => {
     );
   });
 
-  test('is dropped when its reason is older than a day', async (t) => {
+  test('A mail is dropped when its reason is older than a day', async (t) => {
     const { shop, server, clock } = await shopWithOrder(t);
     server.behavior.data = 451;
     await sendMails(shop);
@@ -84,7 +84,7 @@ onBothEngines('A mail', (engine) => {
     assert.equal(server.received.length, 0);
   });
 
-  test('whose recipient gets 550 is a dead letter at once, and its reason has no address', async (t) => {
+  test('A mail whose recipient gets 550 is a dead letter at once, and its reason has no address', async (t) => {
     const { shop, server } = await shopWithOrder(t);
     server.behavior.recipient = 550;
     await sendMails(shop);
@@ -95,7 +95,7 @@ onBothEngines('A mail', (engine) => {
     assert.equal(list.json.items[0].reason, mail?.reason);
   });
 
-  test('waits for its next attempt with a reason without control characters, whatever the server says', async (t) => {
+  test('A mail waits for its next attempt with a reason without control characters, whatever the server says', async (t) => {
     const talker = createServer((socket) => {
       socket.on('error', () => {});
       socket.end('421 No\0 mail \u0007\u001b[2J\u009btoday\r\n');
@@ -116,7 +116,7 @@ onBothEngines('A mail', (engine) => {
     ['sign-in', { auth: 535 }],
     ['sender', { sender: 550 }],
   ] as const) {
-    test(`is no attempt when the ${what} is refused: all sending stops for a minute`, async (t) => {
+    test(`A mail is no attempt when the ${what} is refused: all sending stops for a minute`, async (t) => {
       const { shop, server, clock } = await shopWithOrder(t);
       const ada = await newCustomer(shop);
       const cheese = await newCheese(shop);
@@ -147,7 +147,7 @@ onBothEngines('A mail', (engine) => {
     });
   }
 
-  test('waits in a shop that was copied, until an operator resumes or discards', async (t) => {
+  test('A mail waits in a shop that was copied, until an operator resumes or discards', async (t) => {
     const { shop, server } = await shopWithOrder(t);
     await shop.app.database.run(sql`update mail_reader set is_paused = 1`);
     await sendMails(shop);

@@ -14,7 +14,7 @@ import { curd, curdProcess, freshShop, inShop } from '../cli/run.ts';
 import { shared, temporaryFolder } from '../context.ts';
 
 suite('Templates of mails', () => {
-  test('of Curd are valid, use every variable, and have text and HTML', async () => {
+  test('Templates of mails by Curd are valid, use every variable, and have text and HTML', async () => {
     const templates = await readBuiltInTemplates();
     assert.deepEqual(Object.keys(templates).toSorted(), templateFiles.toSorted());
     for (const name of mailNames) {
@@ -34,7 +34,7 @@ suite('Templates of mails', () => {
     }
   });
 
-  test('have variables that docs/mail.md lists, all of them', async () => {
+  test('Templates of mails have variables that docs/mail.md lists, all of them', async () => {
     const page = await readFile(new URL('../../docs/mail.md', import.meta.url), 'utf8');
     const [, section = ''] = /^## Templates$(.*?)^## /ms.exec(page) ?? [];
     const rows = section.split('\n').filter((line) => line.startsWith('|'));
@@ -58,7 +58,7 @@ suite('Templates of mails', () => {
     ['order-lost.txt', 'Lost', /order-lost\.txt is no template/],
     ['order-placed.txt', 'x'.repeat(300_000), /has more than 256 KiB/],
   ] as const) {
-    test(`are refused: ${file} with ${text.slice(0, 40)}`, async (t) => {
+    test(`Templates of mails are refused: ${file} with ${text.slice(0, 40)}`, async (t) => {
       const folder = await temporaryFolder(t);
       await writeFile(join(folder, file), text);
       await assert.rejects(readTemplates(folder), (error: Error) => {
@@ -69,7 +69,7 @@ suite('Templates of mails', () => {
     });
   }
 
-  test('of a shop replace single files', async (t) => {
+  test('Templates of mails by a shop replace single files', async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(
       join(folder, 'order-placed.subject.txt'),
@@ -81,7 +81,7 @@ suite('Templates of mails', () => {
     assert.match(mail.text, /Total: \$93\.00/);
   });
 
-  test('escape any name in HTML, and keep a subject on one line', async () => {
+  test('Templates of mails escape any name in HTML, and keep a subject on one line', async () => {
     const templates = await readBuiltInTemplates();
     const sample = sampleVariables['order-placed'];
     fc.assert(
@@ -127,7 +127,7 @@ suite('curd mail', () => {
     return shop;
   });
 
-  test('preview prints a mail with invented data, as text, HTML or JSON', async () => {
+  test('curd mail preview prints a mail with invented data, as text, HTML or JSON', async () => {
     const text = await curd(opened(), 'mail', 'preview', 'order-shipped');
     assert.equal(text.code, 0, text.stderr);
     assert.match(text.stdout, /^Subject: Fromagerie: your order 31 is on its way\n\nHello Ada Lovelace,/);
@@ -141,7 +141,7 @@ suite('curd mail', () => {
     assert.match(other.stderr, /is about no order/);
   });
 
-  test('templates export writes all templates, replaces none, and serve refuses a broken one', async (t) => {
+  test('curd mail templates export writes all templates, replaces none, and serve refuses a broken one', async (t) => {
     const folder = join(await temporaryFolder(t), 'templates');
     const exported = await curd(opened(), 'mail', 'templates', 'export', folder);
     assert.equal(exported.code, 0, exported.stderr);
@@ -160,7 +160,7 @@ suite('curd mail', () => {
     assert.match(served.stderr, /key-created\.html: .*no variable "credential\.secret"/);
   });
 
-  test('test writes a mail to the folder, and says that mail is off', async (t) => {
+  test('curd mail test writes a mail to the folder, and says that mail is off', async (t) => {
     const folder = await temporaryFolder(t);
     const settings = { ...opened(), CURD_MAIL: `file:${folder}` };
     const written = await curd(settings, 'mail', 'test', 'ada@customers.test');
@@ -206,7 +206,7 @@ suite('curd mail', () => {
     ['an order URL without {id}', { CURD_ORDER_URL: 'https://shop.example/orders' }, /with \{id\}/],
     ['limits that are no numbers', { CURD_RESET_LIMITS: '{"customer":"3"}' }, /CURD_RESET_LIMITS/],
   ] as const) {
-    test(`refuses ${what}`, async () => {
+    test(`curd mail refuses ${what}`, async () => {
       const production = { CURD_SECRET: 'x'.repeat(32), CURD_PUBLIC_URL: 'https://shop.example' };
       const { code, stdout, stderr } = await curd(
         { ...opened(), ...production, ...environment },

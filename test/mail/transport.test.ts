@@ -38,7 +38,7 @@ async function send(
 }
 
 suite('A mail over SMTP', () => {
-  test('is not sent where the server offers no STARTTLS', async (t) => {
+  test('A mail over SMTP is not sent where the server offers no STARTTLS', async (t) => {
     const server = await openMailServer(t);
     const { outcome, reason } = await send(t, server.port, {});
     assert.equal(outcome, 'senderRefused', reason ?? '');
@@ -50,7 +50,7 @@ suite('A mail over SMTP', () => {
     const how = isImplicitTls ? 'TLS from the first byte on' : 'STARTTLS';
     const options = isImplicitTls ? { secure: true } : { disabledCommands: [] };
 
-    test(`is not sent where the certificate signs itself (${how}), and is with tls=insecure`, async (t) => {
+    test(`A mail over SMTP is not sent where the certificate signs itself (${how}), and is with tls=insecure`, async (t) => {
       const server = await openMailServer(t, options);
       const refused = await send(t, server.port, { isImplicitTls });
       assert.equal(refused.outcome, 'senderRefused', refused.reason ?? '');
@@ -62,7 +62,7 @@ suite('A mail over SMTP', () => {
     });
   }
 
-  test('shows the conversation without the password', async (t) => {
+  test('A mail over SMTP shows the conversation without the password', async (t) => {
     const server = await openMailServer(t);
     const lines: string[] = [];
     const login = { user: 'shop', password: 'a-secret-password' };
@@ -77,7 +77,7 @@ suite('A mail over SMTP', () => {
     assert.ok(!text.includes('a-secret-password') && !text.includes(encoded), text);
   });
 
-  test('is tried again where the mail server answers MAIL FROM with something that is no SMTP', async (t) => {
+  test('A mail over SMTP is tried again where the mail server answers MAIL FROM with something that is no SMTP', async (t) => {
     const server = createServer((socket) => {
       cleanUp(t, () => socket.destroy());
       socket.write('220 ready\r\n');
@@ -92,7 +92,7 @@ suite('A mail over SMTP', () => {
     assert.match(reason ?? '', /what\?/);
   });
 
-  test('is refused for good where SMTP cannot carry the address', async (t) => {
+  test('A mail over SMTP is refused for good where SMTP cannot carry the address', async (t) => {
     const server = await openMailServer(t);
     const sender = await openMailSender({
       ...{ kind: 'smtp', host: '127.0.0.1', port: server.port, isImplicitTls: false, isVerified: false },
@@ -104,7 +104,7 @@ suite('A mail over SMTP', () => {
     assert.doesNotMatch(reason ?? '', /customers\.test/);
   });
 
-  test('opens two connections at most, and uses them again', async (t) => {
+  test('A mail over SMTP opens two connections at most, and uses them again', async (t) => {
     let open = 0;
     let most = 0;
     let opened = 0;
@@ -131,7 +131,7 @@ suite('A mail over SMTP', () => {
     assert.equal(opened, 2);
   });
 
-  test('that has not begun is stopped when the server stops', async (t) => {
+  test('A mail over SMTP that has not begun is stopped when the server stops', async (t) => {
     const server = await openMailServer(t);
     const sender = await openMailSender({
       ...{ kind: 'smtp', host: '127.0.0.1', port: server.port, isImplicitTls: false, isVerified: false },

@@ -32,7 +32,7 @@ suite('POST /mcp', () => {
     raw: string | Uint8Array = JSON.stringify(listTools),
   ) => scene().shop.request('POST', '/mcp', { as: scene().key, raw, headers });
 
-  test('returns 403 for a foreign Origin, and 200 for ours, a permitted one and none', async () => {
+  test('POST /mcp returns 403 for a foreign Origin, and 200 for ours, a permitted one and none', async () => {
     for (const origin of [
       'https://evil.example',
       'null',
@@ -54,7 +54,7 @@ suite('POST /mcp', () => {
     );
   });
 
-  test('is the only method: others are 405', async () => {
+  test('POST /mcp is the only method: others are 405', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'HEAD']) {
       const { status, headers } = await scene().shop.request(method, '/mcp', { as: scene().key });
       assert.equal(status, 405, method);
@@ -62,7 +62,7 @@ suite('POST /mcp', () => {
     }
   });
 
-  test('returns 413 over 64 KiB, and 200 at 64 KiB', async () => {
+  test('POST /mcp returns 413 over 64 KiB, and 200 at 64 KiB', async () => {
     const text = JSON.stringify(listTools);
     assert.equal((await post({}, text + ' '.repeat(64 * 1024 - text.length))).status, 200);
     const refused = await post({}, text + ' '.repeat(64 * 1024 + 1 - text.length));
@@ -70,7 +70,7 @@ suite('POST /mcp', () => {
     assert.match(refused.json.message, /64 KiB/);
   });
 
-  test('returns 415 for text/plain, forms and compressed bodies', async () => {
+  test('POST /mcp returns 415 for text/plain, forms and compressed bodies', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -81,7 +81,7 @@ suite('POST /mcp', () => {
     assertError(await post({ 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
   });
 
-  test('returns 400 for a batch, for what is no JSON, and for JSON that is too deep or has too many values', async () => {
+  test('POST /mcp returns 400 for a batch, for what is no JSON, and for JSON that is too deep or has too many values', async () => {
     for (const raw of [
       JSON.stringify([listTools, listTools]),
       '[]',
@@ -97,7 +97,7 @@ suite('POST /mcp', () => {
     }
   });
 
-  test('returns 400 for more than 1,000 values, each of which an error could describe', async () => {
+  test('POST /mcp returns 400 for more than 1,000 values, each of which an error could describe', async () => {
     const initialize = (icons: number) => {
       const clientInfo = { name: 'test', version: '1', icons: Array(icons).fill(1) };
       const params = { protocolVersion: '2025-06-18', clientInfo, capabilities: {} };
@@ -111,7 +111,7 @@ suite('POST /mcp', () => {
     assert.ok(long.text.length < 300_000, `${long.text.length} bytes`);
   });
 
-  test('returns 400 with a JSON-RPC error for messages that are not of the protocol', async () => {
+  test('POST /mcp returns 400 with a JSON-RPC error for messages that are not of the protocol', async () => {
     const { shop, key } = scene();
     const { headers, body } = modern('tools/list');
     const { 'Mcp-Method': _, ...withoutMethod } = headers;
@@ -130,7 +130,7 @@ suite('POST /mcp', () => {
     }
   });
 
-  test('knows no other tools and methods, and neither subscriptions, resources nor prompts', async () => {
+  test('POST /mcp knows no other tools and methods, and neither subscriptions, resources nor prompts', async () => {
     const { shop, key } = scene();
     const call = modern('tools/call', { name: 'drop_tables', arguments: {} });
     const named = { ...call, headers: { ...call.headers, 'Mcp-Name': 'drop_tables' } };
@@ -149,7 +149,7 @@ suite('POST /mcp', () => {
     assert.equal((await post({}, '{"jsonrpc":"2.0","method":"notifications/initialized"}')).status, 202);
   });
 
-  test('returns 401 that names the metadata, without a credential, with an unknown one and with a session', async () => {
+  test('POST /mcp returns 401 that names the metadata, without a credential, with an unknown one and with a session', async () => {
     const { shop } = scene();
     const metadata = `resource_metadata="${shop.app.issuer()}/.well-known/oauth-protected-resource/mcp"`;
     const customer = {
@@ -174,7 +174,7 @@ suite('POST /mcp', () => {
     }
   });
 
-  test('returns 403 that names the missing scope and the metadata', async () => {
+  test('POST /mcp returns 403 that names the missing scope and the metadata', async () => {
     const { shop } = scene();
     const params = { name: 'place_order', arguments: orderOf(1) };
     const { headers, body } = modern('tools/call', params);
@@ -193,7 +193,7 @@ suite('POST /mcp', () => {
     assert.equal((await run(shop, shop.reader, 'search_cheeses', {})).isError, undefined);
   });
 
-  test('returns 400 for a dry run, and closes a connection whose body does not arrive', async (t) => {
+  test('POST /mcp returns 400 for a dry run, and closes a connection whose body does not arrive', async (t) => {
     assertError(await post({ 'dry-run': 'true' }), 400, 'bad_request');
     const slow = await openListeningShop(t, { settings: { CURD_REQUEST_TIMEOUT: '1s' } });
     const key = await agentKey(slow);
@@ -210,7 +210,7 @@ suite('POST /mcp', () => {
     assert.match(received, /^HTTP\/1\.1 408 /);
   });
 
-  test('returns 429 with Retry-After where the rate limit refuses the request', async (t) => {
+  test('POST /mcp returns 429 with Retry-After where the rate limit refuses the request', async (t) => {
     const shop = await openShop(t, { settings: { CURD_PLANS: '{"enterprise":{"perHour":2,"burst":100}}' } });
     const key = await agentKey(shop);
     const statuses = [];
@@ -222,13 +222,13 @@ suite('POST /mcp', () => {
 });
 
 suite('CURD_MCP', () => {
-  test('off has neither the endpoint nor its metadata', async (t) => {
+  test('CURD_MCP=off has neither the MCP endpoint nor its metadata', async (t) => {
     const shop = await openShop(t, { settings: { CURD_MCP: 'off' } });
     assertError(await shop.request('POST', '/mcp', { as: shop.admin, body: listTools }), 404, 'not_found');
     assertError(await shop.request('GET', '/.well-known/oauth-protected-resource/mcp'), 404, 'not_found');
   });
 
-  test('is off by default in production alone', () => {
+  test('CURD_MCP is off by default in production alone', () => {
     const of = (CURD_ENVIRONMENT: string) =>
       loadConfig({
         CURD_ENVIRONMENT,

@@ -39,7 +39,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
   const atMcp = (token: string, method = 'tools/list', params = {}) =>
     scene().shop.request('POST', '/mcp', { headers: bearer(token), body: { ...listTools, method, params } });
 
-  test('the metadata names the resource, the authorization server and the scopes', async () => {
+  test('The OAuth metadata of the MCP endpoint names the resource, the authorization server and the scopes', async () => {
     const { shop, resource } = scene();
     const { status, json } = await shop.request('GET', '/.well-known/oauth-protected-resource/mcp');
     assert.equal(status, 200);
@@ -50,7 +50,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assertError(await shop.request('GET', '/.well-known/oauth-protected-resource'), 404, 'not_found');
   });
 
-  test('a token is accepted by the resource for which it was requested, and not by the other', async () => {
+  test('An OAuth token for the MCP endpoint is accepted by the resource for which it was requested, and not by the other', async () => {
     const { shop, resource, app, browser, machine, token } = scene();
     const grant = { grant_type: 'client_credentials', scope };
     const tokenOf = async (form: Record<string, string>) =>
@@ -85,7 +85,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assert.deepEqual([found.json.active, found.json.aud], [true, resource]);
   });
 
-  test('a refreshed token is for the same resource', async () => {
+  test('A refreshed token for the MCP endpoint is for the same resource', async () => {
     const { shop, resource, app, browser, token } = scene();
     const tokens = await tokensOf(shop, app, browser(), { scope, resource });
     assert.equal(tokens.scope, scope);
@@ -100,7 +100,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assertRefused(await post(token, other, app), 400, 'invalid_target');
   });
 
-  test('a code is for the resource of its request', async () => {
+  test('An authorization code is for the resource of its request, such as the MCP endpoint', async () => {
     const { resource, app, browser, token } = scene();
     const withResource = redeeming(app, await codeOf(app, browser(), { scope, resource }));
     const { json } = await post(token, { ...withResource, resource }, app);
@@ -111,7 +111,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assertRefused(await post(token, { ...elsewhere, resource: `${resource}/` }, app), 400, 'invalid_target');
   });
 
-  test('another resource is invalid_target, and scopes that no tool needs are invalid_scope', async () => {
+  test('A resource other than the MCP endpoint is invalid_target, and scopes that no tool needs are invalid_scope', async () => {
     const { shop, resource, app, browser, machine, token } = scene();
     const errorOf = async (more: Record<string, string>) =>
       redirectParameters('query', await browser().authorize(queryOf(app, { scope, ...more }))).error;
@@ -132,7 +132,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assert.equal(redirectParameters('fragment', visit).error, 'invalid_target');
   });
 
-  test('a token acts for its customer, within its scopes', async () => {
+  test('An OAuth token for the MCP endpoint acts for its customer, within its scopes', async () => {
     const { shop, resource, app, browser } = scene();
     const { access_token: reading } = await tokensOf(shop, app, browser(), {
       scope: 'read:cheeses',
@@ -164,7 +164,7 @@ onBothEngines('OAuth for the MCP endpoint', (engine) => {
     assertError(confined, 403, 'forbidden');
   });
 
-  test('without the MCP endpoint, every resource is invalid_target', async (t) => {
+  test('Every resource is invalid_target without the MCP endpoint', async (t) => {
     const { shop, resource, machine } = scene();
     const off = await shop.another({ mcp: 'off' });
     await off.app.server.listen({ host: '127.0.0.1', port: 0 });

@@ -13,7 +13,7 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
       ...limits,
     });
 
-  test('orders up to its budget, and gets the refusal as a result', async (t) => {
+  test('A restricted key at the MCP endpoint orders up to its budget, and gets the refusal as a result', async (t) => {
     const key = await budgetKey({ dollarsPerDay: 25 });
     const id = await newCheese(shop());
     const client = await connect(t, shop(), key);
@@ -37,7 +37,7 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
     });
   });
 
-  test('is refused cheeses outside of its limits, and orders of others', async () => {
+  test('A restricted key at the MCP endpoint is refused cheeses outside of its limits, and orders of others', async () => {
     const [known, other] = [await newCheese(shop()), await newCheese(shop())];
     const key = await budgetKey({ cheeseIds: [known] });
     const payment = { maxTotal: 10, idempotencyKey: 'limits' };

@@ -55,7 +55,7 @@ test('Static content is the same with and without compression', async () => {
   }
 });
 
-test('Content is compressed once', async () => {
+test('Static content is compressed once', async () => {
   const asset = new Asset('x'.repeat(10_000));
   assert.equal(await asset.gzipped(), await asset.gzipped());
 });

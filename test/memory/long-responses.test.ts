@@ -56,7 +56,7 @@ async function pagesRead(lists: CheeseLists, work: () => Promise<unknown>) {
 onBothEngines('A long response', (engine) => {
   const opened = shared((t) => openWithLongCheeses(t, engine));
 
-  test('is read in parts of bounded size, each in a separate turn of the event loop', async () => {
+  test('A long response is read in parts of bounded size, each in a separate turn of the event loop', async () => {
     const shop = opened();
     const {
       cheeses: { lists: cheeseLists },
@@ -81,7 +81,7 @@ onBothEngines('A long response', (engine) => {
     assert.equal(gunzipSync(zipped.rawPayload).toString(), text);
   });
 
-  test('is not produced for HEAD', async () => {
+  test('A long response is not produced for HEAD', async () => {
     const shop = opened();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
       const pages = await pagesRead(shop.app.cheeses.lists, async () => {
@@ -93,7 +93,7 @@ onBothEngines('A long response', (engine) => {
     }
   });
 
-  test('needs little memory when clients do not read it', async (t) => {
+  test('A long response needs little memory when clients do not read it', async (t) => {
     const shop = opened();
     const sockets: Socket[] = [];
     cleanUp(t, () => {
@@ -122,7 +122,7 @@ onBothEngines('A long response', (engine) => {
     assert.ok(grown < count * 4 * 1024 * 1024, `${grown} bytes more for ${count} responses of 20 MB`);
   });
 
-  test('does not fill the cache with single cheeses', async () => {
+  test('A long response does not fill the cache with single cheeses', async () => {
     const shop = opened();
     const before = await heapBytes();
     for (let id = 501; id <= cheeses; id += 1) {

@@ -23,7 +23,7 @@ async function openSpent(t: Parameters<typeof openShop>[0]): Promise<Shop> {
 }
 
 suite('Rate limits', () => {
-  test('are checked after 404, 405 and 401, and before 403, 415, 400 and 422', async (t) => {
+  test('Rate limits are checked after 404, 405 and 401, and before 403, 415, 400 and 422', async (t) => {
     const shop = await openSpent(t);
     const as = shop.reader;
     assertError(await shop.request('GET', '/v2/nothing', { as }), 404, 'not_found');
@@ -42,14 +42,14 @@ suite('Rate limits', () => {
     }
   });
 
-  test('refuse before the handler runs', async (t) => {
+  test('Rate limits refuse before the handler runs', async (t) => {
     const shop = await openSpent(t);
     const body = { name: 'Brie' };
     assert.equal((await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).status, 429);
     assert.equal((await shop.app.database.all(sql`select id from cheese`)).length, 0);
   });
 
-  test('are the lowest for an account whose plan was removed from the settings', async (t) => {
+  test('Rate limits are the lowest for an account whose plan was removed from the settings', async (t) => {
     const settings = plans({ tiny: { perHour: 7, burst: 3 } });
     const shop = await openShop(t, { clock: testClock(), settings });
     const {
@@ -67,7 +67,7 @@ suite('Rate limits', () => {
     assert.equal(headers['ratelimit-policy'], '"hour";q=7;w=3600, "burst";q=3;w=1');
   });
 
-  test('are the same in GET /v2/whoami and in the headers', async (t) => {
+  test('Rate limits are the same in GET /v2/whoami and in the headers', async (t) => {
     const settings = plans({ enterprise: { perHour: 500, burst: 30 } });
     const clock = testClock();
     const shop = await openShop(t, { clock, settings });
@@ -89,7 +89,7 @@ suite('Rate limits', () => {
     }
   });
 
-  test('are listed by GET /v2/limits, without a credential', async (t) => {
+  test('Rate limits are listed by GET /v2/limits, without a credential', async (t) => {
     const local = await openShop(t, {
       settings: plans({ gold: { perHour: null, burst: 7 }, free: { burst: 11 } }),
     });
@@ -121,7 +121,7 @@ suite('Rate limits', () => {
     });
   });
 
-  test('apply to parallel requests', async (t) => {
+  test('Rate limits apply to parallel requests', async (t) => {
     const settings = plans({ enterprise: { perHour: 30, burst: 1000 } });
     const shop = await openShop(t, { clock: testClock(), settings });
     const other = await shop.another();
@@ -134,7 +134,7 @@ suite('Rate limits', () => {
     assert.equal(responses.filter(({ status }) => status === 429).length, 70);
   });
 
-  test('need bounded memory for any number of client IPs', async (t) => {
+  test('Rate limits need bounded memory for any number of client IPs', async (t) => {
     const database = await open(t, await freshConfig(t, 'sqlite'));
     await migrate(database);
     const clock = testClock();

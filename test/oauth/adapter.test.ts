@@ -16,7 +16,7 @@ onBothEngines('A token', (engine) => {
     ['taken back', '1'],
     ["ended with all of its customer's", '2'],
   ] as const) {
-    test(`is not stored, or does not stay, where its grant is ${how} at that moment`, async (t) => {
+    test(`An OAuth token is not stored, or does not stay, where its grant is ${how} at that moment`, async (t) => {
       const database = await open(t, await freshConfig(t, engine));
       await migrate(database);
       const clock = systemClock;

@@ -45,7 +45,7 @@ const approvalOf = async (shop: Shop, token: string) =>
   (await withToken(shop, token, 'GET', '/v2/whoami')).json.approval;
 
 onBothEngines('The scope admin', (engine) => {
-  test('is for staff of an approved pair, through an application that lists it and uses PKCE (RFC 6749, 3.3)', async (t) => {
+  test('The scope admin is for staff of an approved pair, through an application that lists it and uses PKCE (RFC 6749, 3.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     await register(shop, 'bob', 'staff');
@@ -99,7 +99,7 @@ onBothEngines('The scope admin', (engine) => {
     assert.equal((await tokensOf(shop, app, ada, { scope })).scope, 'read:cheeses', 'of this pair alone');
   });
 
-  test('stays denied, and when it is revoked ends at the next request and for good (RFC 6749, 10.3)', async (t) => {
+  test('The scope admin stays denied, and when it is revoked ends at the next request and for good (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
@@ -136,7 +136,7 @@ onBothEngines('The scope admin', (engine) => {
 });
 
 suite('The scope admin', () => {
-  test('expires after ninety days, also for issued tokens, and can be requested again (RFC 6749, 10.3)', async (t) => {
+  test('The scope admin expires after ninety days, also for issued tokens, and can be requested again (RFC 6749, 10.3)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'bob', 'staff');
@@ -159,7 +159,7 @@ suite('The scope admin', () => {
     assert.deepEqual(await statusesOf(shop), ['bob pending']);
   });
 
-  test('goes at once with the role, and so do the other scopes of staff (RFC 6749, 3.3)', async (t) => {
+  test('The scope admin ends at once with the role, and so do the other scopes of staff (RFC 6749, 3.3)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
@@ -195,7 +195,7 @@ suite('The scope admin', () => {
     assert.equal(anew.scope, 'read:cheeses');
   });
 
-  test('needs a login of the last five minutes (OpenID Connect Core 1.0, 3.1.2.3)', async (t) => {
+  test('The scope admin needs a login of the last five minutes (OpenID Connect Core 1.0, 3.1.2.3)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
@@ -216,7 +216,7 @@ suite('The scope admin', () => {
     assert.deepEqual(await visit('read:cheeses admin'), [], 'the login was of just now');
   });
 
-  test('is approved for machines as well, and revoked at the next request (RFC 6749, 4.4)', async (t) => {
+  test('The scope admin is approved for machines as well, and revoked at the next request (RFC 6749, 4.4)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, { scopes, grants: ['client_credentials'] });
     const form = { grant_type: 'client_credentials', scope: 'read:cheeses admin' };

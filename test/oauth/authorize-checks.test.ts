@@ -21,7 +21,7 @@ async function check(query: string) {
   return { query: decodeURIComponent(translated), refusal: refusalOf(request) };
 }
 
-test('The checks run in a fixed order', () => {
+test('The checks of an authorization request run in a fixed order', () => {
   assert.deepEqual(
     authorizeChecks.map(({ name }) => name),
     [
@@ -38,7 +38,7 @@ test('The checks run in a fixed order', () => {
   );
 });
 
-test('The first refusal counts, and the implicit flow is translated all the same', async () => {
+test('The first refusal of an authorization request counts, and the implicit flow is translated all the same', async () => {
   const { clientId } = await newApplication(shop());
   assert.deepEqual(await check(`client_id=${clientId}&response_type=token&scope=admin+nonsense`), {
     query: `client_id=${clientId}&response_type=code&scope=admin+nonsense&response_mode=x-implicit`,
@@ -54,7 +54,7 @@ test('The first refusal counts, and the implicit flow is translated all the same
   });
 });
 
-test('A valid request has no refusal, and gets the default scope', async () => {
+test('A valid authorization request has no refusal, and gets the default scope', async () => {
   const { clientId } = await newApplication(shop());
   assert.deepEqual(await check(`client_id=${clientId}&response_type=code&nonce=1&claims=2`), {
     query: `client_id=${clientId}&response_type=code&scope=read:cheeses`,

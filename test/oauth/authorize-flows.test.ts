@@ -18,7 +18,7 @@ import {
 } from './flow.ts';
 
 suite('The authorization endpoint', () => {
-  test('returns a code with the unchanged state and the issuer, and grants read:cheeses without a scope (RFC 6749, 3.3 and 4.1.2; RFC 9207, 2)', async (t) => {
+  test('The authorization endpoint returns a code, the unchanged state and the issuer, and grants read:cheeses by default (RFC 6749, 3.3 and 4.1.2; RFC 9207, 2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -32,7 +32,7 @@ suite('The authorization endpoint', () => {
     assert.equal(json.scope, 'read:cheeses');
   });
 
-  test('redirects to no URL of an unknown parameter (RFC 9700, 4.11)', async (t) => {
+  test('The authorization endpoint redirects to no URL of an unknown parameter (RFC 9700, 4.11)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -48,7 +48,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('accepts only GET, permits no other origin, and has an alias under /v2 (RFC 6749, 3.1)', async (t) => {
+  test('The authorization endpoint accepts only GET, permits no other origin, and has an alias under /v2 (RFC 6749, 3.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const address = `${shop.url}/oauth/authorize`;
@@ -68,7 +68,7 @@ suite('The authorization endpoint', () => {
     assert.equal(bare.headers.get('location'), '/oauth/authorize');
   });
 
-  test('returns login_required or consent_required with prompt=none (OpenID Connect Core 1.0, 3.1.2.6)', async (t) => {
+  test('The authorization endpoint returns login_required or consent_required with prompt=none (OpenID Connect Core 1.0, 3.1.2.6)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
@@ -101,7 +101,7 @@ suite('The authorization endpoint', () => {
     );
   });
 
-  test('wants PKCE from public applications, by S256 and with verifiers of 43 to 128 characters (RFC 7636, 4.1 and 4.3)', async (t) => {
+  test('The authorization endpoint requires PKCE from public applications, by S256 and with verifiers of 43 to 128 characters (RFC 7636, 4.1 and 4.3)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
@@ -142,7 +142,7 @@ suite('The authorization endpoint', () => {
     assertRefused(await post(token, without, publicApp), 400, 'invalid_grant');
   });
 
-  test('refuses a flow that the application is not registered for (RFC 6749, 4.1.2.1 and 4.2.2.1)', async (t) => {
+  test('The authorization endpoint refuses a flow that the application is not registered for (RFC 6749, 4.1.2.1 and 4.2.2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const withCode = await newApplication(shop);
     const withToken = await newApplication(shop, { grants: ['implicit'], isPublic: true });
@@ -164,7 +164,7 @@ suite('The authorization endpoint', () => {
 });
 
 suite('The implicit flow', () => {
-  test('returns a token for ten minutes in the fragment, with consent each time and without a refresh token (RFC 6749, 4.2.2)', async (t) => {
+  test('The implicit flow returns a token for ten minutes in the fragment, with consent each time and without a refresh token (RFC 6749, 4.2.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, { grants: ['implicit'], isPublic: true });
@@ -205,7 +205,7 @@ suite('The implicit flow', () => {
     );
   });
 
-  test('never grants admin, even after an approval (RFC 9700, 2.1.2)', async (t) => {
+  test('The implicit flow never grants admin, even after an approval (RFC 9700, 2.1.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, {

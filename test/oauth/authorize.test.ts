@@ -31,7 +31,7 @@ async function assertPage(shop: ListeningShop, query: URLSearchParams | string, 
 }
 
 suite('The authorization endpoint', () => {
-  test('shows an error page for a redirect_uri that is not registered, and never redirects (RFC 6749, 4.1.2.1; RFC 9700, 2.1)', async (t) => {
+  test('The authorization endpoint shows an error page for a redirect_uri that is not registered, and never redirects (RFC 6749, 4.1.2.1; RFC 9700, 2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const registered = 'https://app.example.com/cb?tenant=1';
     const app = await newApplication(shop, { redirectUris: [registered, 'http://127.0.0.1/cb'] });
@@ -80,7 +80,7 @@ suite('The authorization endpoint', () => {
     );
   });
 
-  test('accepts any loopback port for native applications, and no other difference (RFC 8252, 7.3)', async (t) => {
+  test('The authorization endpoint accepts any loopback port for native applications, and no other difference (RFC 8252, 7.3)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       isNative: true,
@@ -109,7 +109,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('shows an error page for an unknown application, also when other parameters are invalid (RFC 6749, 4.1.2.1)', async (t) => {
+  test('The authorization endpoint shows an error page for an unknown application, also when other parameters are invalid (RFC 6749, 4.1.2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const evil = { redirect_uri: 'https://evil.example/cb' };
@@ -137,7 +137,7 @@ suite('The authorization endpoint', () => {
     await assertPage(shop, `${queryOf(app)}&client_id=${app.clientId}`, 'invalid_request');
   });
 
-  test('uses the only registered redirect URI when redirect_uri is absent or repeated, and none of several (RFC 6749, 3.1.2.3)', async (t) => {
+  test('The authorization endpoint uses the only registered redirect URI when redirect_uri is absent or repeated (RFC 6749, 3.1.2.3)', async (t) => {
     const shop = await openListeningShop(t);
     const one = await newApplication(shop);
     const two = await newApplication(shop, {
@@ -166,7 +166,7 @@ suite('The authorization endpoint', () => {
     await assertPage(shop, queryOf(two, { redirect_uri: undefined }), 'invalid_request');
   });
 
-  test('redirects with all other errors, the unchanged state and the issuer (RFC 6749, 4.1.2.1; RFC 9207, 2)', async (t) => {
+  test('The authorization endpoint redirects with all other errors, the unchanged state and the issuer (RFC 6749, 4.1.2.1; RFC 9207, 2)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, { scopes: ['read:cheeses', 'read:orders'] });
     const faults: readonly [string, Parameters][] = [
@@ -207,7 +207,7 @@ suite('The authorization endpoint', () => {
     });
   });
 
-  test('stores a query of 2,048 bytes at most', async (t) => {
+  test('The authorization endpoint stores a query of 2,048 bytes at most', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const { database } = shop.app;
@@ -227,7 +227,7 @@ suite('The authorization endpoint', () => {
     assert.equal(await stored(), before);
   });
 
-  test('refuses every response_mode but that of the flow (RFC 6749, 4.1.2 and 4.2.2)', async (t) => {
+  test('The authorization endpoint refuses every response_mode but that of the flow (RFC 6749, 4.1.2 and 4.2.2)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       grants: ['authorization_code', 'implicit'],
@@ -257,7 +257,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('refuses repeated parameters, treats empty ones as absent, and ignores unknown ones (RFC 6749, 3.1)', async (t) => {
+  test('The authorization endpoint refuses repeated parameters, treats empty ones as absent, and ignores unknown ones (RFC 6749, 3.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const query = queryOf(app, { scope: 'read:cheeses', prompt: 'login' });

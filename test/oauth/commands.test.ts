@@ -18,7 +18,7 @@ import { openShop } from '../helper.ts';
 import { codeOf, newApplication, openBrowser, post, redeeming } from './flow.ts';
 
 suite('The registration of an application', () => {
-  test('refuses redirect URIs that could lead elsewhere, and gives the reason (RFC 6749, 3.1.2; RFC 9700, 2.1; RFC 8252, 7)', async (t) => {
+  test('The registration of an application refuses redirect URIs that could lead elsewhere, and gives the reason (RFC 6749, 3.1.2; RFC 9700, 2.1; RFC 8252, 7)', async (t) => {
     const shop = await openShop(t);
     const invalid: readonly [string, RegExp, boolean?][] = [
       ['https://app.example.com/cb#', /fragment/],
@@ -66,7 +66,7 @@ suite('The registration of an application', () => {
     }
   });
 
-  test('refuses combinations of grants, scopes and redirect URIs that contradict each other (RFC 6749, 2)', async (t) => {
+  test('The registration of an application refuses combinations of grants, scopes and redirect URIs that contradict each other (RFC 6749, 2)', async (t) => {
     const shop = await openShop(t);
     const uri = 'https://app.example.com/cb';
     const listed: Scope[] = ['read:cheeses'];
@@ -95,7 +95,7 @@ suite('The registration of an application', () => {
 });
 
 suite('The command line', { concurrency: 2 }, () => {
-  test('registers, lists and deletes applications', async (t) => {
+  test('curd clients registers, lists and deletes applications', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const create = (...args: string[]) => ['clients', 'create', 'Diary', '--account', account, ...args];
@@ -150,7 +150,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.equal((await inShop(shop, ({ oauth: { clients } }) => clients.list())).length, 3);
   });
 
-  test('refuses what cannot be registered in one sentence', async (t) => {
+  test('curd clients refuses what cannot be registered in one sentence', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const create = (more: object) => () =>
@@ -168,7 +168,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.deepEqual(await inShop(shop, ({ oauth: { clients } }) => clients.list()), []);
   });
 
-  test('lists requests for admin, and its decisions count on a running server', async (t) => {
+  test('curd approvals lists requests for admin, and its decisions count on a running server', async (t) => {
     const shop = await freshShop(t);
     const { url } = await serve(t, shop);
     const person = { username: 'bob', email: 'bob@example.com', password: 'correct horse battery staple' };

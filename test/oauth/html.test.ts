@@ -21,7 +21,7 @@ const text = fc.oneof(
 );
 
 suite('html``', () => {
-  test('escapes values without loss', () => {
+  test('The tag html escapes values without loss', () => {
     fc.assert(
       fc.property(text, text, (content, attribute) => {
         const written = html`<p title="${attribute}">${content}</p>`.text;
@@ -32,7 +32,7 @@ suite('html``', () => {
     );
   });
 
-  test('does not escape values that are HTML already', () => {
+  test('The tag html does not escape values that are HTML already', () => {
     fc.assert(
       fc.property(fc.array(text), (texts) => {
         const items = texts.map((one) => html`<li>${one}</li>`);
@@ -43,7 +43,7 @@ suite('html``', () => {
     );
   });
 
-  test('writes numbers as text, and null as the empty text', () => {
+  test('The tag html writes numbers as text, and null as the empty text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer(), fc.double()), (number) => {
         assert.equal(html`<b>${number}</b>${null}`.text, `<b>${number}</b>`);
@@ -59,7 +59,7 @@ const tagsOf = (page: string) => (page.match(/<[^>]*>/g) ?? []).map((tag) => tag
 const written = (raw: string) =>
   raw.replace(/[&<>"']/g, (one) => `&${Object.keys(characters).find((name) => characters[name] === one)};`);
 
-test('The pages escape names of applications, usernames and parameters of links', async (t) => {
+test('The OAuth pages escape names of applications, usernames and parameters of links', async (t) => {
   const shop = await openListeningShop(t);
   const {
     customers: { service: customers },

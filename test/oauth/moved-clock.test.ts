@@ -46,7 +46,7 @@ onBothEngines('While the clock is moved', (engine) => {
     return shop;
   });
 
-  test('an access token is active for its hour, by use and by introspection', async () => {
+  test('While the clock is moved, an access token is active for its hour, by use and by introspection', async () => {
     const shop = opened();
     const app = await newApplication(shop);
     await advance(shop, '40d');
@@ -60,7 +60,7 @@ onBothEngines('While the clock is moved', (engine) => {
     assert.equal(await lifetimeOf(shop, app, token), null);
   });
 
-  test('a code is good for a minute', async () => {
+  test('While the clock is moved, a code is good for a minute', async () => {
     const shop = opened();
     const app = await newApplication(shop);
     const redeem = async (code: string) => post(`${shop.url}/oauth/token`, redeeming(app, code), app);
@@ -74,7 +74,7 @@ onBothEngines('While the clock is moved', (engine) => {
     assertRefused(await redeem(late), 400, 'invalid_grant');
   });
 
-  test('an implicit token and one of a machine end', async () => {
+  test('While the clock is moved, an implicit token and one of a machine end', async () => {
     const shop = opened();
     const page = await newApplication(shop, { isPublic: true, grants: ['implicit'] });
     const visit = await openBrowser(shop.url, 'ada').authorize(implicitQueryOf(page));
@@ -85,7 +85,7 @@ onBothEngines('While the clock is moved', (engine) => {
     await endsAfter(shop, json.access_token, json.expires_in);
   });
 
-  test('a refresh token ends after fourteen days without use, and after thirty days', async () => {
+  test('While the clock is moved, a refresh token ends after fourteen days without use, and after thirty days', async () => {
     const shop = opened();
     const app = await newApplication(shop);
     const idle = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
@@ -103,7 +103,7 @@ onBothEngines('While the clock is moved', (engine) => {
     assertRefused(await refresh(shop, app, used.refresh_token), 400, 'invalid_grant');
   });
 
-  test('a login in the browser ends after its time', async () => {
+  test('While the clock is moved, a login in the browser ends after its time', async () => {
     const shop = opened();
     const app = await newApplication(shop);
     const browser = openBrowser(shop.url, 'ada');
@@ -122,7 +122,7 @@ onBothEngines('While the clock is moved', (engine) => {
     );
   });
 
-  test('an approval of the scope admin ends after 90 days, and its tokens lose the scope', async () => {
+  test('While the clock is moved, an approval of the scope admin ends after 90 days, and its tokens lose the scope', async () => {
     const shop = opened();
     const { approvals } = shop.app.oauth;
     const app = await newApplication(shop, { scopes: ['read:cheeses', 'admin'] });

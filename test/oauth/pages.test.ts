@@ -86,7 +86,7 @@ function assertPage(reply: Reply, status: number, title: string, formTarget = ''
   assertHeaders(reply, formTarget);
 }
 
-test('Every page, and every step between two, carries the headers that keep others out', async (t) => {
+test('Every OAuth page, and every redirect between two, carries the headers that keep others out', async (t) => {
   const { app, send, open, submit, follow } = await visit(t);
   assertPage(await send('GET', '/oauth/logout', foreign), 200, 'You are not logged in');
   const login = await open(foreign);
@@ -113,7 +113,7 @@ test('Every page, and every step between two, carries the headers that keep othe
   }
 });
 
-test('Cookies are for the server alone, each for one path, and with https for nothing else', async (t) => {
+test('Cookies of the OAuth pages are for the server alone, each for one path, and with https for nothing else', async (t) => {
   for (const publicUrl of ['http://127.0.0.1:8080', 'https://shop.example']) {
     const isHttps = publicUrl.startsWith('https:');
     const visitor = await visit(t, { CURD_PUBLIC_URL: publicUrl });
@@ -146,7 +146,7 @@ test('Cookies are for the server alone, each for one path, and with https for no
   }
 });
 
-test('A form counts only with its own token and from a page of ours, and a forged one spoils nothing', async (t) => {
+test('A form of the OAuth pages counts only with its own token and from a page of ours, and a forged one spoils nothing', async (t) => {
   const { origin, send, open, submit, follow, another } = await visit(t);
   const { token: foreignToken } = formOf(await another().open());
   const untrusted: Fields[] = [
@@ -186,7 +186,7 @@ test('A form counts only with its own token and from a page of ours, and a forge
   assertPage(await send('GET', '/oauth/logout'), 200, 'Log out');
 });
 
-test('A login belongs to the browser in which it began', async (t) => {
+test('A login at the OAuth pages belongs to the browser in which it began', async (t) => {
   const victim = await visit(t);
   const attacker = victim.another();
   const [page, mine] = [await victim.open(), await attacker.open()];
@@ -208,7 +208,7 @@ test('A login belongs to the browser in which it began', async (t) => {
   assert.equal((await victim.submit(page, right)).status, 303);
 });
 
-test('A failed login does not give the reason, and too many are limited', async (t) => {
+test('A failed login at the OAuth pages does not give the reason, and too many are limited', async (t) => {
   const limits = JSON.stringify({ pair: 2 });
   const { open, submit } = await visit(t, { CURD_LOGIN_LIMITS: limits });
   const page = await open();
@@ -225,7 +225,7 @@ test('A failed login does not give the reason, and too many are limited', async 
   assert.ok(wait > 0 && wait <= 15 * 60, `Retry-After: ${wait}`);
 });
 
-test('A form is refused when it is too large, has another media type, or repeats a field', async (t) => {
+test('A form of the OAuth pages is refused when it is too large, has another media type, or repeats a field', async (t) => {
   const { origin, send, open, submit } = await visit(t);
   const page = await open();
   const { action, token } = formOf(page);
@@ -244,7 +244,7 @@ test('A form is refused when it is too large, has another media type, or repeats
   assert.equal((await submit(page, { ...right, more: 'x' })).status, 303);
 });
 
-test('Redirects do not depend on Host or on headers of a proxy', async (t) => {
+test('Redirects of the OAuth pages do not depend on Host or on headers of a proxy', async (t) => {
   const { origin, open, submit, follow } = await visit(t);
   const lies = {
     host: 'evil.example',
@@ -269,7 +269,7 @@ const methods: Readonly<Record<string, string>> = {
 const nowhere =
   'x jwks me userinfo reg request device session/end authorize/x/y interaction interaction/x/y token/x';
 
-test('Pages and endpoints accept only their methods; scripts of other origins reach only the endpoints for programs', async (t) => {
+test('OAuth pages and endpoints accept only their methods; scripts of other origins reach only the endpoints for programs', async (t) => {
   const { send } = await visit(t);
   const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const preflight = { ...foreign, 'access-control-request-method': 'POST' };

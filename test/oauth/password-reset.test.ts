@@ -43,7 +43,7 @@ async function open(t: TestContext, options: ShopOptions = {}) {
 }
 
 onBothEngines('A link for a new password', (engine) => {
-  test('works once: sessions and tokens end, failed logins are cleared, and the new password logs in', async (t) => {
+  test('A link for a new password works once: sessions and tokens end, failed logins are cleared, and the new password logs in', async (t) => {
     const { shop, id, makeLink, get, submit, login } = await open(t, {
       engine,
       settings: { CURD_LOGIN_LIMITS: '{"pair":2,"address":50,"username":50}' },
@@ -103,7 +103,7 @@ onBothEngines('A link for a new password', (engine) => {
     assert.ok(!stored.includes(secret));
   });
 
-  test('ends after 30 minutes, with a newer link or password, and with the customer', async (t) => {
+  test('A link for a new password ends after 30 minutes, with a newer link or password, and with the customer', async (t) => {
     const clock = testClock(Date.now());
     const { shop, id, makeLink, get } = await open(t, { engine, clock });
     const [older, newer] = [await makeLink(), await makeLink()];
@@ -136,7 +136,7 @@ onBothEngines('A link for a new password', (engine) => {
     );
   });
 
-  test('sets one of two passwords that are submitted at the same time', async (t) => {
+  test('A link for a new password sets one of two passwords that are submitted at the same time', async (t) => {
     const { shop, makeLink, tokenOf, submit, login } = await open(t, { engine });
     const { url } = await makeLink();
     // Before the first one ends: afterwards the page has no form.
@@ -152,7 +152,7 @@ onBothEngines('A link for a new password', (engine) => {
   });
 });
 
-test('The form is shown again with the reason, and the link stays valid, for a password that cannot be used', async (t) => {
+test('The form for a new password is shown again with the reason, and the link stays valid, for a password that cannot be used', async (t) => {
   const settings = { CURD_ENVIRONMENT: 'sandbox', CURD_PASSWORD_MIN: '8', CURD_SHOP_NAME: 'A < B 🧀' };
   const { shop, makeLink, get, submit, login } = await open(t, { settings });
   const { url } = await makeLink();

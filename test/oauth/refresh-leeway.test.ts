@@ -41,7 +41,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
   const successorsOf = (responses: readonly TokenResponse[]) =>
     responses.filter(({ status }) => status === 200).map(({ json }) => json.refresh_token as string);
 
-  test('returns the same successor once within 30 seconds, and the family lives on', async (t) => {
+  test('A refresh token that is used twice returns the same successor once within 30 seconds, and the family lives on', async (t) => {
     for (const isPublic of [true, false]) {
       const { clock, first, refresh, statusOf } = await open(t, isPublic);
       const second = await refresh(first.refresh_token);
@@ -59,7 +59,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     }
   });
 
-  test('ends the family at the third use, and after 30 seconds at the second', async (t) => {
+  test('A refresh token that is used twice ends the family at the third use, and after 30 seconds at the second', async (t) => {
     for (const isLate of [false, true]) {
       const { clock, first, refresh, statusOf, rowsOf } = await open(t);
       const second = await refresh(first.refresh_token);
@@ -75,7 +75,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     }
   });
 
-  test('returns the successor to its own application alone, with no more than its scope', async (t) => {
+  test('A refresh token that is used twice returns the successor to its own application alone, with no more than its scope', async (t) => {
     const { shop, first, refresh } = await open(t);
     const other = await newApplication(shop, { isPublic: true });
     const second = await refresh(first.refresh_token);
@@ -90,7 +90,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     assert.equal(whole.json.scope, 'read:cheeses read:profile');
   });
 
-  test('can be revoked within the leeway, with all tokens of its grant', async (t) => {
+  test('A refresh token that is used twice can be revoked within the leeway, with all tokens of its grant', async (t) => {
     const { shop, app, first, refresh, statusOf, rowsOf } = await open(t);
     const second = await refresh(first.refresh_token);
     await post(`${shop.url}/oauth/revoke`, { token: first.refresh_token }, app);
@@ -100,7 +100,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     assert.deepEqual(await rowsOf('RefreshTokenSuccessor'), []);
   });
 
-  test('stores its successor encrypted, for 30 seconds', async (t) => {
+  test('A refresh token that is used twice stores its successor encrypted, for 30 seconds', async (t) => {
     const { shop, clock, first, refresh, rowsOf } = await open(t);
     const { json } = await refresh(first.refresh_token);
     const rows = await rowsOf('RefreshTokenSuccessor');
@@ -114,7 +114,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     assert.deepEqual(await rowsOf('RefreshTokenSuccessor'), []);
   });
 
-  test('by two workers at once gets one successor, on one instance and on two', async (t) => {
+  test('A refresh token that is used twice by two workers at once gets one successor, on one instance and on two', async (t) => {
     const { shop, first, refresh, statusOf } = await open(t);
     const urls = [shop.url, shop.url];
     if (engine === 'postgres') {
@@ -134,7 +134,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     }
   });
 
-  test('by a thief and five others at once never gives two families, and ends them all later', async (t) => {
+  test('A refresh token that is used twice by a thief and five others at once never gives two families, and ends them all later', async (t) => {
     const { first, refresh } = await open(t);
     const responses = await Promise.all(Array.from({ length: 6 }, () => refresh(first.refresh_token)));
     const successors = successorsOf(responses);

@@ -61,7 +61,7 @@ const orderOf = async (shop: Shop, token: string): Promise<string> => {
 };
 
 onBothEngines('The authorization server', (engine) => {
-  test('keeps and logs no code, token, secret, cookie or verifier (RFC 6749, 10.3, 10.4 and 10.5)', async (t) => {
+  test('The authorization server keeps and logs no code, token, secret, cookie or verifier (RFC 6749, 10.3, 10.4 and 10.5)', async (t) => {
     const database = engine === 'postgres' ? await createDatabase(t) : undefined;
     const environment = await freshShop(t, {
       CURD_LOG_LEVEL: 'debug',
@@ -143,7 +143,7 @@ onBothEngines('The authorization server', (engine) => {
     }
   });
 
-  test('ends everything with a new password and with the account (RFC 6749, 10.3)', async (t) => {
+  test('The authorization server ends everything with a new password and with the account (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     await register(shop, 'eve');
@@ -173,7 +173,7 @@ onBothEngines('The authorization server', (engine) => {
     assert.equal(holders.length, 1, 'eve alone');
   });
 
-  test('ends a login that has not gone on yet with a new password (RFC 6749, 10.3)', async (t) => {
+  test('The authorization server ends a login that has not continued yet with a new password (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -194,7 +194,7 @@ onBothEngines('The authorization server', (engine) => {
     assert.deepEqual([met.status, met.location, met.forms], [400, null, []]);
   });
 
-  test('ends the tokens of an application with it (RFC 7009, 3)', async (t) => {
+  test('The authorization server ends the tokens of an application with it (RFC 7009, 3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop, {
@@ -221,7 +221,7 @@ onBothEngines('The authorization server', (engine) => {
     assert.equal((await withToken(shop, ofOther.access_token, 'GET', '/v2/cheeses')).status, 200);
   });
 
-  test('gives a customer their own orders and profile, 403 for those of others and 404 for none (RFC 6750, 3.1)', async (t) => {
+  test('The authorization server gives a customer their own orders and profile, 403 for those of others and 404 for none (RFC 6750, 3.1)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     await register(shop, 'bob', 'staff');

@@ -57,7 +57,7 @@ async function codeFlow(
 }
 
 onBothEngines('A strict client', (engine) => {
-  test('gets tokens by code and PKCE, refreshes, introspects and revokes them (RFC 6749, 7636, 9207, 7662, 7009)', async (t) => {
+  test('A strict client gets tokens by code and PKCE, refreshes, introspects and revokes them (RFC 6749, 7636, 9207, 7662, 7009)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -113,7 +113,7 @@ onBothEngines('A strict client', (engine) => {
 });
 
 suite('A strict machine', () => {
-  test('gets a token for itself (RFC 6749, 4.4)', async (t) => {
+  test('A strict machine gets a token for itself (RFC 6749, 4.4)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, { grants: ['client_credentials'] });
     const server = await discover(shop.url);
@@ -181,7 +181,7 @@ test('A strict client reads error and issuer from an error response (RFC 6749, 4
   );
 });
 
-test('The metadata names all endpoints, and each of them exists (RFC 8414, 2)', async (t) => {
+test('The OAuth metadata names all endpoints, and each of them exists (RFC 8414, 2)', async (t) => {
   const shop = await openListeningShop(t);
   const server = await discover(shop.url);
   assert.deepEqual(server.response_types_supported, ['code', 'token']);

@@ -31,7 +31,7 @@ const statusOf = async (shop: ListeningShop, token: string) =>
   (await withToken(shop, token, 'GET', '/v2/cheeses')).status;
 
 onBothEngines('A refresh token', (engine) => {
-  test('is good once: a use after that of its successor ends the family, for public applications as well (RFC 6749, 10.4; RFC 9700, 4.14.2)', async (t) => {
+  test('A refresh token is good once: a use after that of its successor ends the family, for public applications as well (RFC 6749, 10.4; RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const browser = openBrowser(shop.url, 'ada');
@@ -51,7 +51,7 @@ onBothEngines('A refresh token', (engine) => {
     }
   });
 
-  test('gives tokens to two at most of three who come at once, with one successor (RFC 9700, 4.14.2)', async (t) => {
+  test('A refresh token gives tokens to two at most of three who come at once, with one successor (RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop, { isPublic: true });
@@ -70,7 +70,7 @@ onBothEngines('A refresh token', (engine) => {
 });
 
 suite('The use of a refresh token', () => {
-  test('is at most its own scope, for its own application alone (RFC 6749, 6 and 10.4)', async (t) => {
+  test('A refresh token is for at most its own scope, and for its own application alone (RFC 6749, 6 and 10.4)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -89,7 +89,7 @@ suite('The use of a refresh token', () => {
     assert.equal((await withToken(shop, whole.access_token, 'GET', '/v2/customer/ada')).status, 200);
   });
 
-  test('ends fourteen days after each use and thirty days after the first (RFC 9700, 2.2.2 and 4.14.2)', async (t) => {
+  test('A refresh token ends fourteen days after each use and thirty days after the first (RFC 9700, 2.2.2 and 4.14.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -111,7 +111,7 @@ suite('The use of a refresh token', () => {
 });
 
 onBothEngines('Revocation', (engine) => {
-  test('ends a token of the same application, with any hint, and ignores tokens of others (RFC 7009, 2.1 and 2.2)', async (t) => {
+  test('Revocation of tokens ends a token of the same application, with any hint, and ignores tokens of others (RFC 7009, 2.1 and 2.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -143,7 +143,7 @@ onBothEngines('Revocation', (engine) => {
 });
 
 suite('Introspection', () => {
-  test('describes tokens of the same application, and returns {"active":false} for all others (RFC 7662, 2.2 and 4)', async (t) => {
+  test('Introspection describes tokens of the same application, and returns {"active":false} for all others (RFC 7662, 2.2 and 4)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'ada');
@@ -186,7 +186,7 @@ suite('Introspection', () => {
 });
 
 suite('An access token', () => {
-  test('expires, and the challenge says so (RFC 6750, 3.1)', async (t) => {
+  test('An access token expires, and the challenge says so (RFC 6750, 3.1)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'ada');
@@ -213,7 +213,7 @@ suite('An access token', () => {
     }
   });
 
-  test('is taken from the header alone, and opens what its scopes name (RFC 6750, 2.1, 2.3 and 3.1)', async (t) => {
+  test('An access token is taken from the header alone, and opens what its scopes name (RFC 6750, 2.1, 2.3 and 3.1)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const { access_token: token } = await tokensOf(
@@ -234,7 +234,7 @@ suite('An access token', () => {
 });
 
 suite('An application that acts for itself', () => {
-  test('gets its registered scopes, no refresh token, and admin after approval (RFC 6749, 4.4)', async (t) => {
+  test('An application that acts for itself gets its registered scopes, no refresh token, and admin after approval (RFC 6749, 4.4)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       grants: ['client_credentials'],

@@ -23,7 +23,7 @@ import {
 } from './flow.ts';
 
 onBothEngines('A code', (engine) => {
-  test('is good once, and using it again ends all that came of it (RFC 6749, 4.1.2 and 10.5)', async (t) => {
+  test('An authorization code is good once, and using it again ends all that came of it (RFC 6749, 4.1.2 and 10.5)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const token = `${shop.url}/oauth/token`;
     await register(shop, 'ada');
@@ -60,7 +60,7 @@ onBothEngines('A code', (engine) => {
     }
   });
 
-  test('gives tokens to one at most of five who come at once (RFC 6749, 10.5)', async (t) => {
+  test('An authorization code gives tokens to one at most of five who come at once (RFC 6749, 10.5)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -80,7 +80,7 @@ onBothEngines('A code', (engine) => {
 });
 
 suite('The use of a code', () => {
-  test('is its own application with its redirect_uri and its verifier, for a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
+  test('An authorization code is for its own application, redirect_uri and verifier, for a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
     await register(shop, 'ada');
@@ -114,7 +114,7 @@ suite('The use of a code', () => {
 });
 
 suite('An application', () => {
-  test('shows who it is by Basic or by the form, form-encoded before it is Basic, and by one way at a time (RFC 6749, 2.3.1)', async (t) => {
+  test('An OAuth application shows who it is by Basic or by the form, form-encoded before it is Basic, and by one way at a time (RFC 6749, 2.3.1)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
     const app = await newApplication(shop, { grants: ['client_credentials'] });
@@ -137,7 +137,7 @@ suite('An application', () => {
     }
   });
 
-  test('that fails to show who it is gets 401, and by Basic the challenge (RFC 6749, 5.2)', async (t) => {
+  test('An OAuth application that fails to show who it is gets 401, and by Basic the challenge (RFC 6749, 5.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop, { grants: ['authorization_code', 'client_credentials'] });
@@ -178,7 +178,7 @@ suite('An application', () => {
     assert.equal(again.status, 200, 'a stranger does not use a code up');
   });
 
-  test('gets the reason for an invalid request (RFC 6749, 5.2; RFC 9700, 2.4)', async (t) => {
+  test('An OAuth application gets the reason for an invalid request (RFC 6749, 5.2; RFC 9700, 2.4)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
     const app = await newApplication(shop);
@@ -232,7 +232,7 @@ suite('An application', () => {
 });
 
 onBothEngines('The endpoints for programs', (engine) => {
-  test('return 4xx for large and malformed forms (RFC 6749, 3.2)', async (t) => {
+  test('The OAuth endpoints for programs return 4xx for large and malformed forms (RFC 6749, 3.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const app = await newApplication(shop, { grants: ['client_credentials'] });
     const form = { grant_type: 'client_credentials', token: 'x', refresh_token: 'x', code: 'x' };
@@ -255,7 +255,7 @@ onBothEngines('The endpoints for programs', (engine) => {
 });
 
 suite('The same endpoints', () => {
-  test('have aliases under /v2, also for scripts of other origins (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
+  test('The OAuth endpoints for programs have aliases under /v2, also for scripts of other origins (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);

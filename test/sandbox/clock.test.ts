@@ -23,7 +23,7 @@ const advance = (shop: Shop, body: object, headers: Record<string, string> = {})
 onBothEngines('POST /sandbox/clock', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('moves the time of the shop, and every response has it', async () => {
+  test('POST /sandbox/clock moves the time of the shop, and every response has it', async () => {
     const shop = opened();
     const before = await read(shop);
     assert.equal(before.movable, true);
@@ -46,7 +46,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     }
   });
 
-  test('is that of the machine, to the millisecond, until it is moved', async (t) => {
+  test('POST /sandbox/clock is that of the machine, to the millisecond, until it is moved', async (t) => {
     let time = Date.parse('2026-06-01T12:00:00.000Z');
     // A millisecond passes between any two readings.
     const clock = { ...testClock(time), now: () => (time += 1) };
@@ -56,7 +56,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.equal(advancedBy, 'PT0S');
   });
 
-  test('approves an order at the time at which it is due', async () => {
+  test('POST /sandbox/clock approves an order at the time at which it is due', async () => {
     const shop = opened();
     const { id, createdAt } = await place(shop);
     const response = await advance(shop, { advance: '3d' });
@@ -68,7 +68,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.ok(Math.abs(Date.parse(shipDate) - Date.parse(updatedAt) - 2 * dayMs) < 1000);
   });
 
-  test('is 422 for a time in the past, too far, both members or none', async () => {
+  test('POST /sandbox/clock is 422 for a time in the past, too far, both members or none', async () => {
     const shop = opened();
     const { now } = await read(shop);
     const to = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
@@ -87,7 +87,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.ok(Date.parse((await read(shop)).now) - Date.parse(now) < 60_000);
   });
 
-  test('reaches a time exactly', async () => {
+  test('POST /sandbox/clock reaches a time exactly', async () => {
     const shop = opened();
     const { now } = await read(shop);
     const to = new Date(Date.parse(now) + 5 * dayMs).toISOString();
@@ -96,7 +96,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.ok(late >= 0 && late < 5000, String(late));
   });
 
-  test('lists the transitions of orders in a dry run, and moves nothing', async () => {
+  test('POST /sandbox/clock lists the transitions of orders in a dry run, and moves nothing', async () => {
     const shop = opened();
     const { id } = await place(shop);
     const before = await read(shop);
@@ -111,7 +111,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
     assert.ok(Date.parse((await read(shop)).now) - Date.parse(before.now) < 60_000);
   });
 
-  test('returns the stored response to the same key, and moves once', async () => {
+  test('POST /sandbox/clock returns the stored response to the same key, and moves once', async () => {
     const shop = opened();
     const headers = { 'Idempotency-Key': `advance-${engine}` };
     const first = await advance(shop, { advance: '3d' }, headers);
@@ -128,7 +128,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
 });
 
 onBothEngines('A request whose response was not stored', (engine) => {
-  test('continues to its time with the same key, also when that has passed', async (t) => {
+  test('A request whose response was not stored continues to its time with the same key, also when that has passed', async (t) => {
     const shop = await openShop(t, { engine });
     for (const body of [{ to: new Date(Date.now() + dayMs).toISOString() }, { advance: '2d' }]) {
       const headers = { 'Idempotency-Key': `key-of-${Object.keys(body)}` };
@@ -152,7 +152,7 @@ test('A server with the clock of the machine does not move it', async (t) => {
   assertError(await advance(shop, { advance: '1d' }), 409, 'conflict');
 });
 
-test('Production has none of these paths', async (t) => {
+test('Production has no path of the sandbox clock', async (t) => {
   const shop = await openShop(t, {
     settings: { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' },
   });

@@ -16,7 +16,7 @@ onBothEngines('When the clock is moved', (engine) => {
     }),
   );
 
-  test('a session ends after 24 hours', async () => {
+  test('When the clock is moved, a session ends after 24 hours', async () => {
     const shop = opened();
     const headers = await newCustomer(shop);
     const call = () => shop.request('GET', '/v2/whoami', { headers });
@@ -28,7 +28,7 @@ onBothEngines('When the clock is moved', (engine) => {
     assert.match(ended.headers['www-authenticate'] ?? '', /error="invalid_token"/);
   });
 
-  test('a key expires, and so does the old one of a rotation', async () => {
+  test('When the clock is moved, a key expires, and so does the old one of a rotation', async () => {
     const shop = opened();
     const { name: account } = await shop.app.auth.keys.createAccount(
       shop.app.contextOf('test'),
@@ -49,7 +49,7 @@ onBothEngines('When the clock is moved', (engine) => {
     assert.deepEqual([await call(short), await call(old), await call(rotated.json.key)], [401, 401, 200]);
   });
 
-  test('a quota that is used up permits requests again after Retry-After', async () => {
+  test('When the clock is moved, a quota that is used up permits requests again after Retry-After', async () => {
     const shop = opened();
     const { keys } = shop.app.auth;
     const account = await keys.createAccount(shop.app.contextOf('test'), `free-${randomUUID()}`, 'free');
@@ -67,7 +67,7 @@ onBothEngines('When the clock is moved', (engine) => {
     assert.equal((await call()).status, 200);
   });
 
-  test('failed logins are forgotten after 15 minutes', async () => {
+  test('When the clock is moved, failed logins are forgotten after 15 minutes', async () => {
     const shop = opened();
     const body = { username: `bob-${randomUUID()}`, password: 'wrong' };
     const login = async () => (await shop.request('POST', '/v2/customer/login', { body })).status;
@@ -78,7 +78,7 @@ onBothEngines('When the clock is moved', (engine) => {
     assert.equal(await login(), 401);
   });
 
-  test('a stored response is replayed for 24 hours, and then the request runs again', async () => {
+  test('When the clock is moved, a stored response is replayed for 24 hours, and then the request runs again', async () => {
     const shop = opened();
     const headers = { 'Idempotency-Key': randomUUID() };
     const cheeseId = await newCheese(shop);
@@ -100,7 +100,7 @@ onBothEngines('When the clock is moved', (engine) => {
     assert.deepEqual([again.headers['idempotency-replayed'], again.json.onHand], [undefined, 5]);
   });
 
-  test('lists stay in the order of creation, and a cursor from before continues', async () => {
+  test('When the clock is moved, lists stay in the order of creation, and a cursor from before continues', async () => {
     const shop = opened();
     const ids: number[] = [];
     const list = async (query: string) =>

@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * 60_000;
 onBothEngines('CURD_AUTO_SHIP and CURD_AUTO_DELIVER', (engine) => {
   const settings = { CURD_AUTO_SHIP: 'true', CURD_AUTO_DELIVER: '3d' };
 
-  test('take an order through its life, each step at its time', async (t) => {
+  test('CURD_AUTO_SHIP and CURD_AUTO_DELIVER take an order through its life, each step at its time', async (t) => {
     const shop = await openShop(t, { engine, settings });
     const customer = await newCustomer(shop);
     const { id } = await placeOrder(shop, customer);
@@ -38,7 +38,7 @@ onBothEngines('CURD_AUTO_SHIP and CURD_AUTO_DELIVER', (engine) => {
     assert.equal(found.json.customerStatus, 'silver', found.text);
   });
 
-  test('leave orders alone that an operator ships or cancels first', async (t) => {
+  test('CURD_AUTO_SHIP and CURD_AUTO_DELIVER leave orders alone that an operator ships or cancels first', async (t) => {
     const shop = await openShop(t, { engine, settings });
     const [first, second] = [await placeOrder(shop), await placeOrder(shop)];
     await advance(shop, '1h');

@@ -98,82 +98,100 @@ for (const engine of engines) {
     const restored = await restore(shop, snapshot.id);
     assert.equal(restored.status, 200, restored.text);
 
-    await t.test('is the shop as it was, with its images, sessions and the next ids', async () => {
-      assert.deepEqual(await contentsOf(life), before);
-      assert.equal((await shown(shop, imageUrl)).status, 200);
-      assert.equal((await shop.request('GET', '/v2/whoami', { headers: session })).status, 200);
-      assert.deepEqual(await nextIds(), ids);
-    });
+    await t.test(
+      'A snapshot that is restored after changes of all kinds is the shop as it was, with its images, sessions and the next ids',
+      async () => {
+        assert.deepEqual(await contentsOf(life), before);
+        assert.equal((await shown(shop, imageUrl)).status, 200);
+        assert.equal((await shop.request('GET', '/v2/whoami', { headers: session })).status, 200);
+        assert.deepEqual(await nextIds(), ids);
+      },
+    );
 
-    await t.test('has keys as they are now, and is consistent', async () => {
-      assert.equal((await shop.request('GET', '/v2/whoami', { as: keyOfLater })).status, 200);
-      const doctor = await curd(environmentOf(shop), 'doctor');
-      assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
-    });
+    await t.test(
+      'A snapshot that is restored after changes of all kinds has keys as they are now, and is consistent',
+      async () => {
+        assert.equal((await shop.request('GET', '/v2/whoami', { as: keyOfLater })).status, 200);
+        const doctor = await curd(environmentOf(shop), 'doctor');
+        assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
+      },
+    );
 
-    await t.test('matches no ETag of before, and no position', async () => {
-      for (const [index, url] of urls.entries()) {
-        const tag = tags[index] as string;
-        const read = await shop.request('GET', url, { as, headers: { 'if-none-match': tag } });
-        assert.equal(read.status, 200, url);
-        const now = String(read.headers.etag);
-        assert.notEqual(now, tag, url);
-        const again = await shop.request('GET', url, { as, headers: { 'if-none-match': now } });
-        assert.equal(again.status, 304, url);
-      }
-      const change = (tag: string) =>
-        shop.request('PATCH', urls[1] as string, {
-          as,
-          headers: { 'if-match': tag },
-          body: { origin: 'Ain' },
-        });
-      assertError(await change(tags[1] as string), 412, 'precondition_failed');
-      assert.equal((await change(await etagOf(urls[1] as string))).status, 200);
-      for (const url of [
-        `/v2/cheeses/changes?since=${changes}`,
-        `/v2/events?since=${position}`,
-        `/v2/events?since=${oldEvent}`,
-        `/v2/events/${oldEvent}`,
-      ]) {
-        assertError(await shop.request('GET', url, { as }), 410, 'log_rewound');
-      }
-    });
+    await t.test(
+      'A snapshot that is restored after changes of all kinds matches no ETag of before, and no position',
+      async () => {
+        for (const [index, url] of urls.entries()) {
+          const tag = tags[index] as string;
+          const read = await shop.request('GET', url, { as, headers: { 'if-none-match': tag } });
+          assert.equal(read.status, 200, url);
+          const now = String(read.headers.etag);
+          assert.notEqual(now, tag, url);
+          const again = await shop.request('GET', url, { as, headers: { 'if-none-match': now } });
+          assert.equal(again.status, 304, url);
+        }
+        const change = (tag: string) =>
+          shop.request('PATCH', urls[1] as string, {
+            as,
+            headers: { 'if-match': tag },
+            body: { origin: 'Ain' },
+          });
+        assertError(await change(tags[1] as string), 412, 'precondition_failed');
+        assert.equal((await change(await etagOf(urls[1] as string))).status, 200);
+        for (const url of [
+          `/v2/cheeses/changes?since=${changes}`,
+          `/v2/events?since=${position}`,
+          `/v2/events?since=${oldEvent}`,
+          `/v2/events/${oldEvent}`,
+        ]) {
+          assertError(await shop.request('GET', url, { as }), 410, 'log_rewound');
+        }
+      },
+    );
 
-    await t.test('has a log that begins with the first event afterwards', async () => {
-      await eventsNumbered(shop);
-      const log = await requestOk(shop, 'GET', '/v2/events?since=earliest&limit=1', { as });
-      assert.ok(log.items[0].sequence > Number(position.split('_')[2]));
-      assert.equal(log.items[0].subject, `cheese:${ids.cheese}`);
-    });
+    await t.test(
+      'A snapshot that is restored after changes of all kinds has a log that begins with the first event afterwards',
+      async () => {
+        await eventsNumbered(shop);
+        const log = await requestOk(shop, 'GET', '/v2/events?since=earliest&limit=1', { as });
+        assert.ok(log.items[0].sequence > Number(position.split('_')[2]));
+        assert.equal(log.items[0].subject, `cheese:${ids.cheese}`);
+      },
+    );
 
-    await t.test('is restored again, and so are its deleted cheeses', async () => {
-      const unsold = before[0]?.body.items.find(({ name }: { name: string }) => name === 'New name');
-      await deleteCheese(shop, unsold.id);
-      assert.equal((await restore(shop, snapshot.id)).status, 200);
-      assert.deepEqual(await contentsOf(life), before);
-      assert.deepEqual(await nextIds(), ids);
-    });
+    await t.test(
+      'A snapshot that is restored after changes of all kinds is restored again, and so are its deleted cheeses',
+      async () => {
+        const unsold = before[0]?.body.items.find(({ name }: { name: string }) => name === 'New name');
+        await deleteCheese(shop, unsold.id);
+        assert.equal((await restore(shop, snapshot.id)).status, 200);
+        assert.deepEqual(await contentsOf(life), before);
+        assert.deepEqual(await nextIds(), ids);
+      },
+    );
 
     if (engine === 'postgres') {
-      await t.test('is seen by another instance with its next request', async (second) => {
-        const other = await shop.another();
-        assert.ok(second !== undefined);
-        const list = '/v2/cheeses?q=next';
-        assert.equal((await requestOk(other, 'GET', list, { as })).items.length, 1);
-        const old = String((await other.request('GET', list, { as })).headers.etag);
-        assert.equal((await restore(shop, snapshot.id)).status, 200);
-        const read = await other.request('GET', list, { as, headers: { 'if-none-match': old } });
-        assert.deepEqual([read.status, read.json?.items], [200, []]);
-        await until(async () =>
-          String((await other.request('GET', urls[0] as string, { as })).headers.etag).includes('r3.'),
-        );
-      });
+      await t.test(
+        'A snapshot that is restored after changes of all kinds is seen by another instance with its next request',
+        async (second) => {
+          const other = await shop.another();
+          assert.ok(second !== undefined);
+          const list = '/v2/cheeses?q=next';
+          assert.equal((await requestOk(other, 'GET', list, { as })).items.length, 1);
+          const old = String((await other.request('GET', list, { as })).headers.etag);
+          assert.equal((await restore(shop, snapshot.id)).status, 200);
+          const read = await other.request('GET', list, { as, headers: { 'if-none-match': old } });
+          assert.deepEqual([read.status, read.json?.items], [200, []]);
+          await until(async () =>
+            String((await other.request('GET', urls[0] as string, { as })).headers.etag).includes('r3.'),
+          );
+        },
+      );
     }
   });
 }
 
 onBothEngines('Snapshots', (engine) => {
-  test('keep the files of images that the shop does not need any more', async (t) => {
+  test('Snapshots keep the files of images that the shop does not need any more', async (t) => {
     const clock = testClock();
     const life = await openFilledShop(t, engine, {}, clock);
     const { shop, imageUrl, cheeses } = life;
@@ -196,7 +214,7 @@ onBothEngines('Snapshots', (engine) => {
     assert.equal(await shop.app.images.service.readFile(name, null), null);
   });
 
-  test('are at most ten, are listed and deleted, and need the scope admin', async (t) => {
+  test('Snapshots are at most ten, are listed and deleted, and need the scope admin', async (t) => {
     const shop = await openShop(t, { engine });
     for (let count = 1; count <= 10; count += 1) {
       const created = await create(shop, `number ${count}`);
@@ -231,7 +249,7 @@ onBothEngines('Snapshots', (engine) => {
     assert.equal((await requestOk(shop, 'GET', '/v2/cheeses', { as: shop.reader })).items.length, 1);
   });
 
-  test('run one at a time, and leave the shop whole while others change it', async (t) => {
+  test('Snapshots run one at a time, and leave the shop whole while others change it', async (t) => {
     const shop = await openShop(t, { engine });
     const { id } = await create(shop);
     let isOver = false;
@@ -255,7 +273,7 @@ onBothEngines('Snapshots', (engine) => {
     assert.equal(doctor.code, 0, doctor.stdout);
   });
 
-  test('give a customer with the id of another none of the tokens of the other', async (t) => {
+  test('Snapshots give a customer with the id of another none of the tokens of the other', async (t) => {
     const shop = await openShop(t, { engine });
     const client = await newClient(shop);
     const stays = await newCustomer(shop, 'stays', 'customer');
@@ -271,7 +289,7 @@ onBothEngines('Snapshots', (engine) => {
     assert.deepEqual([await statusOf(kept), await statusOf(lost)], [200, 401]);
   });
 
-  test('set the clock back to that of then, and a reset to that of the machine', async (t) => {
+  test('Snapshots set the clock back to that of then, and a reset to that of the machine', async (t) => {
     const shop = await openShop(t, { engine });
     const as = shop.admin;
     const advance = (duration: string) =>
@@ -295,7 +313,7 @@ onBothEngines('Snapshots', (engine) => {
     assert.equal(doctor.code, 0, doctor.stdout);
   });
 
-  test('are refused where the shop has live keys or the copy is missing', async (t) => {
+  test('Snapshots are refused where the shop has live keys or the copy is missing', async (t) => {
     const shop = await openShop(t, { engine });
     const { id } = await create(shop);
     const copies = shop.app.sandbox.snapshots?.copies;
@@ -320,7 +338,7 @@ onBothEngines('Snapshots', (engine) => {
 });
 
 onBothEngines('POST /v2/sandbox/reset', (engine) => {
-  test('makes the shop like new, and keeps the key and the snapshots', async (t) => {
+  test('POST /v2/sandbox/reset makes the shop like new, and keeps the key and the snapshots', async (t) => {
     const { shop, session, orders } = await openFilledShop(t, engine);
     const as = shop.admin;
     const { id } = await create(shop);

@@ -39,7 +39,7 @@ const fates = [
 onBothEngines('Notes of an order', (engine) => {
   const opened = shared((t) => openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '30s' } }));
 
-  test('decide its transitions at the next approval run, also of an order without prices', async () => {
+  test('Notes of an order decide its transitions at the next approval run, also of an order without prices', async () => {
     const shop = opened();
     const [priced, unpriced] = [await makeCheese(shop, 20), await makeCheese(shop, null)];
     const orders: { readonly id: number; readonly expected: readonly string[] }[] = [];
@@ -57,7 +57,7 @@ onBothEngines('Notes of an order', (engine) => {
     assert.equal(approved.json.status, 'approved', 'an operator can approve it');
   });
 
-  test('test:deliver raises the tier of the customer, and test:ship takes stock', async () => {
+  test('Notes of an order with test:deliver raise the tier of the customer, and with test:ship take stock', async () => {
     const shop = opened();
     const username = `ada-${engine}`;
     const password = 'a cellar full of wheels';
@@ -78,7 +78,7 @@ onBothEngines('Notes of an order', (engine) => {
     assert.deepEqual([left.json.onHand, left.json.reserved], [9, 0]);
   });
 
-  test('leave a shop in which doctor finds nothing', async () => {
+  test('Notes of an order leave a shop in which doctor finds nothing', async () => {
     const shop = opened();
     await shop.app.events.numbering.run();
     const findings = await shop.app.database.snapshot(async (snapshot) => {
@@ -90,7 +90,7 @@ onBothEngines('Notes of an order', (engine) => {
 });
 
 suite('Notes of an order in production', () => {
-  test('are for people', async (t) => {
+  test('Notes of an order in production are for people', async (t) => {
     const shop = await openShop(t, {
       settings: {
         CURD_ENVIRONMENT: 'production',

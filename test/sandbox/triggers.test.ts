@@ -39,7 +39,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     openShop(t, { engine, settings: { CURD_WEBHOOK_TARGETS: 'any', CURD_APPROVAL_DELAY: '1h' } }),
   );
 
-  test('makes every type of event happen, which a webhook gets with a valid signature', async (t) => {
+  test('POST /sandbox/trigger makes every type of event happen, which a webhook gets with a valid signature', async (t) => {
     const shop = opened();
     const receiver = await openReceiver(t);
     const { json: endpoint } = await shop.request('POST', '/v2/webhook-endpoints', {
@@ -76,7 +76,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     await shop.request('DELETE', `/v2/webhook-endpoints/${endpoint.id}`, { as: shop.admin });
   });
 
-  test('performs the change on the given subject', async () => {
+  test('POST /sandbox/trigger performs the change on the given subject', async () => {
     const shop = opened();
     const subjectOf = async (type: string) => (await trigger(shop, { type })).json.event.subject;
     const order = await subjectOf('order.placed');
@@ -100,7 +100,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     assert.equal((await trigger(shop, { type: 'oauth_client.deleted', subject: client })).status, 201);
   });
 
-  test('returns 404 for an unknown subject, and 409 for one in the wrong state, and does nothing', async () => {
+  test('POST /sandbox/trigger returns 404 for an unknown subject, and 409 for one in the wrong state, and does nothing', async () => {
     const shop = opened();
     const { subject: placed } = (await trigger(shop, { type: 'order.placed' })).json.event;
     const { subject: key } = (await trigger(shop, { type: 'api_key.revoked' })).json.event;
@@ -129,7 +129,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     assert.equal(await lastEvent(shop), before);
   });
 
-  test('returns 422 for an unknown type, and for a subject of another kind', async () => {
+  test('POST /sandbox/trigger returns 422 for an unknown type, and for a subject of another kind', async () => {
     const shop = opened();
     for (const type of ['order.lost', 'order.*', 'constructor', '__proto__', 'toString']) {
       assertFields(await trigger(shop, { type }), ['type']);
@@ -149,7 +149,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     assertFields(await trigger(shop, {}), ['type']);
   });
 
-  test('needs the scope admin, and triggers once for an Idempotency-Key', async () => {
+  test('POST /sandbox/trigger needs the scope admin, and triggers once for an Idempotency-Key', async () => {
     const shop = opened();
     const forbidden = await shop.request('POST', path, { as: shop.writer, body: { type: 'cheese.created' } });
     assertError(forbidden, 403, 'forbidden');
@@ -161,7 +161,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
     assertError(await trigger(shop, { type: 'cheese.created' }, { 'dry-run': 'true' }), 400, 'bad_request');
   });
 
-  test('returns no secrets, and leaves a shop in which doctor finds nothing', async () => {
+  test('POST /sandbox/trigger returns no secrets, and leaves a shop in which doctor finds nothing', async () => {
     const shop = opened();
     for (const type of ['api_key.created', 'webhook_endpoint.created', 'customer.password_reset_created']) {
       assert.doesNotMatch((await trigger(shop, { type })).text, /sk_(test|live)_|whsec_/);
@@ -176,7 +176,7 @@ onBothEngines('POST /sandbox/trigger', (engine) => {
 });
 
 suite('Triggers', () => {
-  test('do not exist in production', async (t) => {
+  test('Triggers do not exist in production', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' };
     const shop = await openShop(t, { settings });
     for (const as of [shop.admin, undefined]) {
@@ -185,7 +185,7 @@ suite('Triggers', () => {
     }
   });
 
-  test('are a command', async (t) => {
+  test('Triggers are a command', async (t) => {
     const environment = { CURD_DATA_DIR: await shopFolder(t), CURD_SECRET: secret };
     const list = await curd(environment, 'trigger', '--list');
     assert.deepEqual(list.stdout.trim().split('\n'), eventTypes.names);

@@ -9,7 +9,7 @@ import { advance, now, placeOrder } from './helper.ts';
 const hourMs = 60 * 60_000;
 
 onBothEngines('While the clock is moved', (engine) => {
-  test('an endpoint that fails gets all attempts of the schedule, and then the delivery is given up', async (t) => {
+  test('While the clock is moved, a failing webhook endpoint gets all attempts, and then the delivery is given up', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t, (response) => response.writeHead(500).end());
     const { id } = await register(shop, receiver.url);
@@ -32,7 +32,7 @@ onBothEngines('While the clock is moved', (engine) => {
     assert.equal(json.status, 'disabled');
   });
 
-  test('events of what is done on the way are sent, signed by the clock of the machine', async (t) => {
+  test('While the clock is moved, webhook events of what is done are sent, signed by the clock of the machine', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
     await register(shop, receiver.url, ['order.*']);
@@ -49,7 +49,7 @@ onBothEngines('While the clock is moved', (engine) => {
     }
   });
 
-  test('a receiver that does not respond delays it by a second', async (t) => {
+  test('While the clock is moved, a webhook receiver that does not respond delays it by a second', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t, () => {});
     const { id } = await register(shop, receiver.url);

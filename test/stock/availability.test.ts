@@ -24,7 +24,7 @@ onBothEngines('Availability', (engine) => {
     return rest;
   }
 
-  test('is what an order can have, at most 100 kg', async () => {
+  test('The availability of a cheese is what an order can have, at most 100 kg', async () => {
     const shop = open();
     const id = await trackedCheese(shop, 7);
     assert.deepEqual(await availabilityOf(shop, id), { orderable: true, kilograms: 7 });
@@ -37,7 +37,7 @@ onBothEngines('Availability', (engine) => {
     assert.deepEqual(await availabilityOf(shop, id), { orderable: false, kilograms: 0 });
   });
 
-  test('is null kilograms for a cheese that is not tracked, and not orderable with another status', async () => {
+  test('The availability of a cheese is null kilograms for a cheese that is not tracked, and not orderable with another status', async () => {
     const shop = open();
     const [untracked, pending] = [await newCheese(shop), await newCheese(shop, { status: 'pending' })];
     assert.deepEqual(await availabilityOf(shop, untracked), { orderable: true, kilograms: null });
@@ -48,7 +48,7 @@ onBothEngines('Availability', (engine) => {
     assert.deepEqual(await availabilityOf(shop, sold), { orderable: false, kilograms: 0 });
   });
 
-  test('depends on the price where orders need one', async () => {
+  test('The availability of a cheese depends on the price where orders need one', async () => {
     const withoutPrice = { pricePerKg: undefined };
     const orderable = await availabilityOf(open(), await newCheese(open(), withoutPrice));
     assert.deepEqual(orderable, { orderable: true, kilograms: null });
@@ -56,7 +56,7 @@ onBothEngines('Availability', (engine) => {
     assert.deepEqual(refused, { orderable: false, kilograms: null });
   });
 
-  test('is listed for up to 100 cheeses in the order of the ids, without those that do not exist', async () => {
+  test('The availability of a cheese is listed for up to 100 cheeses in the order of the ids, without those that do not exist', async () => {
     const shop = open();
     const [one, other] = [await trackedCheese(shop, 5), await newCheese(shop)];
     const { status, headers, json } = await read(

@@ -22,7 +22,7 @@ const cheeses = [
   { name: 'Tilsit', stockKg: -1 },
 ];
 
-test('curd', async (suite) => {
+test('curd stock, and stock in imports and exports', async (suite) => {
   const shop = await freshShop(suite);
   const file = fileIn(shop, 'cheeses.json');
   const runIn = async (where: Environment, ...args: string[]) =>
@@ -41,33 +41,36 @@ test('curd', async (suite) => {
     ['Feta', 0],
   ];
 
-  await suite.test('import cheeses begins to track the cheeses that it creates', async () => {
+  await suite.test('curd import cheeses begins to track the cheeses that it creates', async () => {
     const report = await importing(cheeses);
     assert.deepEqual([report.created, report.refused.length], [3, 2]);
     assert.match(report.refused[0].reason, /stockKg: must be/);
     assert.deepEqual(await kilograms(), first);
   });
 
-  await suite.test('export cheeses writes stockKg, from which an import creates the same stock', async () => {
-    for (const format of ['csv', 'json']) {
-      const exported = fileIn(shop, `all.${format}`);
-      await run('export', 'cheeses', exported);
-      if (format === 'json') {
-        const [brie, comte] = JSON.parse(readFileSync(exported, 'utf8'));
-        assert.deepEqual([brie.stockKg, 'stockKg' in comte], [12, false]);
+  await suite.test(
+    'curd export cheeses writes stockKg, from which an import creates the same stock',
+    async () => {
+      for (const format of ['csv', 'json']) {
+        const exported = fileIn(shop, `all.${format}`);
+        await run('export', 'cheeses', exported);
+        if (format === 'json') {
+          const [brie, comte] = JSON.parse(readFileSync(exported, 'utf8'));
+          assert.deepEqual([brie.stockKg, 'stockKg' in comte], [12, false]);
+        }
+        const copy = await freshShop(suite);
+        assert.equal((await runIn(copy, 'import', 'cheeses', exported)).created, 3);
+        assert.deepEqual(
+          (await list(copy)).map(({ cheeseName, onHand }) => [cheeseName, onHand]),
+          first,
+          format,
+        );
       }
-      const copy = await freshShop(suite);
-      assert.equal((await runIn(copy, 'import', 'cheeses', exported)).created, 3);
-      assert.deepEqual(
-        (await list(copy)).map(({ cheeseName, onHand }) => [cheeseName, onHand]),
-        first,
-        format,
-      );
-    }
-  });
+    },
+  );
 
   await suite.test(
-    'import cheeses changes the stock of cheeses that exist only with --set-stock',
+    'curd import cheeses changes the stock of cheeses that exist only with --set-stock',
     async () => {
       const counted = [
         { name: 'Brie', stockKg: 99 },
@@ -95,7 +98,7 @@ test('curd', async (suite) => {
     },
   );
 
-  await suite.test('stock sets, adjusts, lists and ends tracking', async (t) => {
+  await suite.test('curd stock sets, adjusts, lists and ends tracking', async (t) => {
     const [brie] = await list();
     const id = String(brie?.cheeseId);
     const set = await run('stock', 'set', id, '20', '--low-at', '5');

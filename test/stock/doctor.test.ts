@@ -33,7 +33,7 @@ async function findingsAfter({ app }: Shop, fault: Statement): Promise<Finding[]
 onBothEngines('curd doctor', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('finds each inconsistency of stock, and notes what is missing after a loss', async () => {
+  test('curd doctor finds each inconsistency of stock, and notes what is missing after a loss', async () => {
     const shop = opened();
     const [id, free] = [await trackedCheese(shop, 50), await newCheese(shop)];
     const order = await placed(shop, [[id, 5]]);
@@ -90,7 +90,7 @@ onBothEngines('curd doctor', (engine) => {
     assert.deepEqual([note?.isNote, note?.examples, others], [true, [`cheese ${id}: 2 kg are missing`], []]);
   });
 
-  test('names remedies that work', async () => {
+  test('curd doctor names remedies that work', async () => {
     const shop = opened();
     const { database } = shop.app;
     const id = await trackedCheese(shop, 50);

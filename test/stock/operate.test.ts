@@ -18,7 +18,7 @@ import {
 onBothEngines('Stock', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('GET returns 404 for an unknown cheese and for one that is not tracked', async () => {
+  test('GET of a stock returns 404 for an unknown cheese and for one that is not tracked', async () => {
     const shop = opened();
     const id = await newCheese(shop);
     const untracked = await stockOf(shop, id);
@@ -37,7 +37,7 @@ onBothEngines('Stock', (engine) => {
     assertError(await untrack(shop, id), 404, 'not_found');
   });
 
-  test('PUT begins to track a cheese, then sets the quantity; DELETE ends it', async () => {
+  test('PUT of a stock begins to track a cheese, then sets the quantity; DELETE ends it', async () => {
     const shop = opened();
     const id = await newCheese(shop);
     const created = await putStock(shop, id, { onHand: 50, lowAt: 10 });
@@ -79,7 +79,7 @@ onBothEngines('Stock', (engine) => {
     ]);
   });
 
-  test('PUT returns 412 when If-Match names another version, or nothing is tracked', async () => {
+  test('PUT of a stock returns 412 when If-Match names another version, or nothing is tracked', async () => {
     const shop = opened();
     const id = await newCheese(shop);
     assertError(await putStock(shop, id, { onHand: 1 }, { 'if-match': '*' }), 412, 'precondition_failed');
@@ -95,7 +95,7 @@ onBothEngines('Stock', (engine) => {
     assert.deepEqual(await levelsOf(shop, id), [5, 0, 5]);
   });
 
-  test('POST adjustments adds and subtracts, and returns 422 when less than nothing would be left', async () => {
+  test('POST of stock adjustments adds and subtracts, and returns 422 when less than nothing would be left', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 20);
     const received = await adjust(shop, id, 30);
@@ -116,7 +116,7 @@ onBothEngines('Stock', (engine) => {
     );
   });
 
-  test('POST adjustments with an Idempotency-Key is done once', async () => {
+  test('POST of stock adjustments with an Idempotency-Key is done once', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 1);
     const post = () =>
@@ -238,7 +238,7 @@ onBothEngines('Stock', (engine) => {
     assertError(await shop.request('GET', '/v2/stock?sort=name', { as: shop.reader }), 400, 'bad_request');
   });
 
-  test('DELETE ends the reservations and keeps the orders', async () => {
+  test('DELETE of a stock ends the reservations and keeps the orders', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 5);
     const order = await placed(shop, [[id, 3]]);

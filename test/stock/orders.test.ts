@@ -39,7 +39,7 @@ const typesOf = async (shop: Shop, subject: string): Promise<string[]> =>
 onBothEngines('Orders of tracked cheeses', (engine) => {
   const opened = shared((t) => openShop(t, { engine, clock, settings: { CURD_APPROVAL_DELAY: '1h' } }));
 
-  test('reserve nothing in a dry run of the last kilogram, which an order then gets', async () => {
+  test('Orders of tracked cheeses reserve nothing in a dry run of the last kilogram, which an order then gets', async () => {
     const shop = opened();
     const cheese = await trackedCheese(shop, 1);
     for (let run = 0; run < 2; run += 1) {
@@ -53,7 +53,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('reserve all lines or none, and name what is left for each line', async () => {
+  test('Orders of tracked cheeses reserve all lines or none, and name what is left for each line', async () => {
     const shop = opened();
     const [a, b, free] = [await trackedCheese(shop, 50), await trackedCheese(shop, 5), await newCheese(shop)];
     const two = await place(shop, [
@@ -101,7 +101,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('release on cancellation and consume on shipping; delivery changes nothing', async () => {
+  test('Orders of tracked cheeses release on cancellation and consume on shipping; delivery changes nothing', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 10);
     const [first, second] = [
@@ -124,7 +124,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('cannot ship after a loss, and the message names the cheese and the kilograms', async () => {
+  test('Orders of tracked cheeses cannot ship after a loss, and the message names the cheese and the kilograms', async () => {
     const shop = opened();
     const [id, other] = [await trackedCheese(shop, 10), await trackedCheese(shop, 10)];
     const order = await placed(shop, [
@@ -152,7 +152,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assert.deepEqual(await levelsOf(shop, id), [0, 0, 0]);
   });
 
-  test('are approved although they took the last kilogram, unless an operator set the status', async () => {
+  test('Orders of tracked cheeses are approved although they took the last kilogram, unless an operator set the status', async () => {
     const shop = opened();
     const [id, other] = [await trackedCheese(shop, 3), await trackedCheese(shop, 3)];
     const orders = [await placed(shop, [[id, 3]]), await placed(shop, [[other, 3]])];
@@ -172,7 +172,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('are approved by a request although they took the last kilogram', async () => {
+  test('Orders of tracked cheeses are approved by a request although they took the last kilogram', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 3);
     const order = await placed(shop, [[id, 3]]);
@@ -184,7 +184,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assertError(await change(shop, 'approve', unreserved), 409, 'conflict');
   });
 
-  test('make the cheese sold at 0 and available after a restock, by the actor system', async () => {
+  test('Orders of tracked cheeses make the cheese sold at 0 and available after a restock, by the actor system', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 4);
     await placed(shop, [[id, 4]]);
@@ -205,7 +205,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     );
   });
 
-  test('leave a status that an operator set, also after the stock rule', async () => {
+  test('Orders of tracked cheeses leave a status that an operator set, also after the stock rule', async () => {
     const shop = opened();
     const [sold, pending, back, now] = [
       await trackedCheese(shop, 1),
@@ -258,7 +258,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assert.equal(await statusOf(shop, id), 'available');
   });
 
-  test('record stock.low and stock.depleted once for each crossing', async () => {
+  test('Orders of tracked cheeses record stock.low and stock.depleted once for each crossing', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 10, 5);
     const first = await placed(shop, [[id, 4]]);
@@ -297,7 +297,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     ]);
   });
 
-  test('that were placed before are reserved when tracking begins, except those that have shipped', async () => {
+  test('Orders of tracked cheeses that were placed before are reserved when tracking begins, except those that have shipped', async () => {
     const shop = opened();
     const id = await newCheese(shop);
     const orders = [
@@ -323,7 +323,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('are cancelled with a cheese, which deletes its stock and releases the others', async () => {
+  test('Orders of tracked cheeses are cancelled with a cheese, which deletes its stock and releases the others', async () => {
     const shop = opened();
     const [id, other] = [await trackedCheese(shop, 9), await trackedCheese(shop, 9)];
     await placed(shop, [
@@ -349,7 +349,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     assert.equal(jobs.length, 0);
   });
 
-  test('are cancelled with a customer, which releases what they had reserved', async () => {
+  test('Orders of tracked cheeses are cancelled with a customer, which releases what they had reserved', async () => {
     const shop = opened();
     const [id, other] = [await trackedCheese(shop, 40), await trackedCheese(shop, 40)];
     const body = { username: 'ada', email: 'ada@example.com', password: 'good enough' };
@@ -380,7 +380,7 @@ onBothEngines('Orders of tracked cheeses', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('that are test orders never touch stock', async () => {
+  test('Orders of tracked cheeses that are test orders never touch stock', async () => {
     const shop = opened();
     const before = await shop.request('GET', '/v2/stock?limit=100', { as: shop.reader });
     for (const [verb, id] of [

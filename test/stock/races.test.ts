@@ -48,7 +48,7 @@ onBothEngines('Concurrent requests', (engine) => {
       : ([await openShop(t, { engine, clock, settings })] as const),
   );
 
-  test('sell exactly the last 50 kg to 200 orders, and all 50 are approved', async () => {
+  test('Concurrent orders and changes of stock sell exactly the last 50 kg to 200 orders, and all 50 are approved', async () => {
     const shops = opened();
     const [shop] = shops;
     const id = await trackedCheese(shop, 50);
@@ -80,7 +80,7 @@ onBothEngines('Concurrent requests', (engine) => {
     await assertConsistent(shop);
   });
 
-  test('are counted right when tracking begins or ends at the same moment', {
+  test('Concurrent orders and changes of stock are counted right when tracking begins or ends at the same moment', {
     timeout: 900_000,
   }, async () => {
     const shops = opened();
@@ -128,7 +128,7 @@ onBothEngines('Concurrent requests', (engine) => {
     }
   });
 
-  test('for the same order and cheese have one winner, and the sums are right', async () => {
+  test('Concurrent transitions and changes of stock for the same order and cheese have one winner, and the sums are right', async () => {
     const shops = opened();
     const [shop] = shops;
     const dry = { 'dry-run': 'true' };
@@ -171,7 +171,9 @@ onBothEngines('Concurrent requests', (engine) => {
     }
   });
 
-  test('of every kind never deadlock, oversell or fail', { timeout: 900_000 }, async () => {
+  test('Concurrent orders and changes of stock, of every kind, never deadlock, oversell or fail', {
+    timeout: 900_000,
+  }, async () => {
     const shops = opened();
     const [shop] = shops;
     const { database } = shop.app;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createCache } from '../../src/database/cache.ts';
 
 suite('A cache', () => {
-  test('keeps what fits: values, and the fact that there is none', () => {
+  test('A cache keeps what fits: values, and the fact that there is none', () => {
     const cache = createCache<{ body: string } | undefined>(100_000);
     const row = { body: 'x' };
     cache.set('one', row);
@@ -17,14 +17,14 @@ suite('A cache', () => {
     assert.deepEqual([cache.has('one'), cache.has('none')], [false, false]);
   });
 
-  test('drops a value that would fill much of it, and the older one under the same key', () => {
+  test('A cache drops a value that would fill much of it, and the older one under the same key', () => {
     const cache = createCache<string>(100_000);
     cache.set('one', 'small');
     cache.set('one', 'x'.repeat(10_000));
     assert.equal(cache.has('one'), false);
   });
 
-  test('never exceeds its bound of bytes, also when keys are reused', () => {
+  test('A cache never exceeds its bound of bytes, also when keys are reused', () => {
     const bytesMax = 40_000;
     const entries = fc.array(fc.tuple(fc.nat(30), fc.nat(1500)), { maxLength: 200 });
     fc.assert(
@@ -43,7 +43,7 @@ suite('A cache', () => {
     );
   });
 
-  test('is not emptied by one key that is written repeatedly', () => {
+  test('A cache is not emptied by one key that is written repeatedly', () => {
     const cache = createCache<string>(100_000);
     cache.set('other', 'kept');
     for (let one = 0; one < 10_000; one += 1) {

@@ -51,14 +51,14 @@ async function run(pool: Pool, task: PasswordTask): Promise<string | boolean> {
 }
 
 suite('A child pool', () => {
-  test('kills the process of a task that takes too long, and runs the next task in a new one', async (t) => {
+  test('A child pool kills the process of a task that takes too long, and runs the next task in a new one', async (t) => {
     const pool = openPool(t, { taskTimeoutMs: 1000 });
     await assert.rejects(run(pool, slow), TaskTimedOut);
     assert.deepEqual(pool.stats(), { running: 0, waiting: 0 });
     assert.match(String(await run(pool, quick)), /^\$argon2id\$/);
   });
 
-  test('ends idle processes and starts a new one for the next task', linuxOnly, async (t) => {
+  test('A child pool ends idle processes and starts a new one for the next task', linuxOnly, async (t) => {
     const pool = openPool(t, { idleMs: 100 });
     const before = children();
     await run(pool, quick);
@@ -68,7 +68,7 @@ suite('A child pool', () => {
     assert.match(String(await run(pool, quick)), /^\$argon2id\$/);
   });
 
-  test('gives out all slots, queues up to the limit of the queue, and refuses more', async (t) => {
+  test('A child pool gives out all slots, queues up to the limit of the queue, and refuses more', async (t) => {
     const pool = openPool(t);
     const slots = [await pool.acquire('only'), await pool.acquire('only')];
     const queued = pool.acquire('only');
@@ -82,7 +82,7 @@ suite('A child pool', () => {
     assert.throws(() => [...pool.acquireAll('only', 2), ...pool.acquireAll('only', 2)], QueueFull);
   });
 
-  test('gives a slot to another queue after one task of a hundred', async (t) => {
+  test('A child pool gives a slot to another queue after one task of a hundred', async (t) => {
     const pool = createChildPool<PasswordTask, string | boolean, 'batch' | 'other'>({
       file: new URL('../../src/children/password-child.ts', import.meta.url),
       childrenMax: 1,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChildExited, startChild } from '../../src/children/child.ts';
 
-test('Each task that is sent to a killed child fails with ChildExited', async () => {
+test('Each task that is sent to a killed child process fails with ChildExited', async () => {
   let ends = 0;
   const file = new URL('../../src/children/password-child.ts', import.meta.url);
   const child = startChild<object, string>(file, () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { clientNetwork } from '../../src/http/client-ip.ts';
 
 suite('clientNetwork', () => {
-  test('returns one text for an IPv4 address in any spelling', () => {
+  test('clientNetwork returns one text for an IPv4 address in any spelling', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (ip, port) => {
         const [first = 0, second = 0, third = 0, fourth = 0] = ip.split('.').map(Number);
@@ -19,7 +19,7 @@ suite('clientNetwork', () => {
     );
   });
 
-  test('returns one text for an IPv6 network of 64 bits, and different texts for different networks', () => {
+  test('clientNetwork returns one text for an IPv6 network of 64 bits, and different texts for different networks', () => {
     const groups = fc.array(fc.integer({ min: 1, max: 0xffff }), { minLength: 8, maxLength: 8 });
     const written = (numbers: readonly number[]) => numbers.map((one) => one.toString(16)).join(':');
     fc.assert(
@@ -41,7 +41,7 @@ suite('clientNetwork', () => {
     assert.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
   });
 
-  test('returns a text that is no IP address unchanged', () => {
+  test('clientNetwork returns a text that is no IP address unchanged', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => void clientNetwork(text)));
     assert.equal(clientNetwork('unknown'), 'unknown');
   });

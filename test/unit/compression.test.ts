@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { acceptsGzip, compress } from '../../src/http/responses/compression.ts';
 
 suite('acceptsGzip', () => {
-  test('follows Accept-Encoding (RFC 9110, 12.5.3)', () => {
+  test('acceptsGzip follows Accept-Encoding (RFC 9110, 12.5.3)', () => {
     const table: [header: string | string[] | undefined, accepts: boolean][] = [
       [undefined, false],
       ['', false],
@@ -43,7 +43,7 @@ suite('acceptsGzip', () => {
     }
   });
 
-  test('returns true or false for any header', () => {
+  test('acceptsGzip returns true or false for any header', () => {
     const header = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom('gzip', '*', ';', 'q=', '0', '.', ',', ' ') }),
@@ -51,7 +51,7 @@ suite('acceptsGzip', () => {
     fc.assert(fc.property(header, (text) => assert.equal(typeof acceptsGzip(text), 'boolean')));
   });
 
-  test('uses the quality of gzip at any position', () => {
+  test('acceptsGzip uses the quality of gzip at any position', () => {
     const others = fc.array(fc.constantFrom<string>('br', 'deflate;q=0.3', 'identity;q=0', 'zstd'), {
       maxLength: 4,
     });
@@ -66,7 +66,7 @@ suite('acceptsGzip', () => {
 });
 
 suite('compress', () => {
-  test('returns gzip of the body', async () => {
+  test('compress() returns gzip of the body', async () => {
     const long = fc
       .tuple(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2048, max: 9000 }))
       .map(([text, length]) => text.padEnd(length, 'Époisses 🧀 ').toWellFormed());
@@ -80,7 +80,7 @@ suite('compress', () => {
     );
   });
 
-  test('compresses streams in pieces, also short ones', async () => {
+  test('compress() compresses streams in pieces, also short ones', async () => {
     const pieces = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(pieces, async (texts) => {
@@ -92,7 +92,7 @@ suite('compress', () => {
     );
   });
 
-  test('fails when the stream fails, instead of ending early', async () => {
+  test('compress() fails when the stream fails, instead of ending early', async () => {
     async function* failing() {
       yield 'x'.repeat(100_000);
       throw new Error('the database went away');

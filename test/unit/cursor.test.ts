@@ -31,7 +31,7 @@ const anyCharacter = fc
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
 suite('createCursors', () => {
-  test('decodes the position that it encoded', () => {
+  test('createCursors decodes the position that it encoded', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const cursor = cursors.encode(position);
@@ -40,7 +40,7 @@ suite('createCursors', () => {
     );
   });
 
-  test('encodes positions without characters that a URL escapes', () => {
+  test('createCursors encodes positions without characters that a URL escapes', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const cursor = cursors.encode(position);
@@ -49,7 +49,7 @@ suite('createCursors', () => {
     );
   });
 
-  test('refuses a cursor with any one character changed', () => {
+  test('createCursors refuses a cursor with any one character changed', () => {
     const characters = fc.oneof(
       fc.constantFrom(
         ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ',
@@ -71,7 +71,7 @@ suite('createCursors', () => {
     );
   });
 
-  test('refuses a cursor that was cut, lengthened or combined from two', () => {
+  test('createCursors refuses a cursor that was cut, lengthened or combined from two', () => {
     const cursor = cursors.encode({ after: 1 });
     const other = cursors.encode({ after: 2 });
     for (let length = 0; length < cursor.length; length += 1) {
@@ -93,11 +93,11 @@ suite('createCursors', () => {
     }
   });
 
-  test('refuses any other text', () => {
+  test('createCursors refuses any other text', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assertRefused(text)));
   });
 
-  test('accepts cursors of the same secret and list only', () => {
+  test('createCursors accepts cursors of the same secret and list only', () => {
     const position = { after: { id: 7 } };
     const same = createCursors(secret, 'cheeses');
     assert.deepEqual(same.decode(cursors.encode(position)), position);
@@ -105,11 +105,11 @@ suite('createCursors', () => {
     assertRefused(createCursors(secret, 'orders').encode(position));
   });
 
-  test('signs as every version does, because cursors do not expire', () => {
+  test('createCursors signs as every version does, because cursors do not expire', () => {
     assert.equal(cursors.encode({ after: { id: 7 } }), 'eyJhZnRlciI6eyJpZCI6N319.0uk7FZMxNIUGjLHUtLw1KA');
   });
 
-  test('contains the filters of a list so that they are the same text on each page, the key of cached totals', () => {
+  test('createCursors contains the filters of a list so that they are the same text on each page, the key of cached totals', () => {
     const filters = fc.record(
       {
         tags: fc.array(fc.string(), { minLength: 1, maxLength: 30 }),

@@ -18,11 +18,11 @@ const texts = fc
   .filter((text) => !/\u0345/.test(text));
 
 suite('caseFold', () => {
-  test('is idempotent', () => {
+  test('caseFold is idempotent', () => {
     fc.assert(fc.property(texts, (text) => assert.equal(caseFold(caseFold(text)), caseFold(text))));
   });
 
-  test('returns the same text for every case', () => {
+  test('caseFold returns the same text for every case', () => {
     fc.assert(
       fc.property(texts, (text) => {
         assert.equal(caseFold(text.toUpperCase()), caseFold(text));
@@ -31,7 +31,7 @@ suite('caseFold', () => {
     );
   });
 
-  test('returns the same text for every Unicode normalization form', () => {
+  test('caseFold returns the same text for every Unicode normalization form', () => {
     fc.assert(
       fc.property(texts, fc.constantFrom('NFC', 'NFD', 'NFKC', 'NFKD'), (text, form) =>
         assert.equal(caseFold(text.normalize(form)), caseFold(text)),
@@ -39,18 +39,18 @@ suite('caseFold', () => {
     );
   });
 
-  test('returns the same text for full-width ASCII', () => {
+  test('caseFold returns the same text for full-width ASCII', () => {
     for (let code = 0x21; code <= 0x7e; code += 1) {
       assert.equal(caseFold(String.fromCharCode(code + 0xfee0)), caseFold(String.fromCharCode(code)));
     }
   });
 
-  test('keeps lower-case letters and digits unchanged', () => {
+  test('caseFold keeps lower-case letters and digits unchanged', () => {
     const names = fc.string({ unit: fc.constantFrom(...'abcxyz0189._-@+'), maxLength: 64 });
     fc.assert(fc.property(names, (name) => assert.equal(caseFold(name), name)));
   });
 
-  test('returns the same text for names that look the same, and for no others', () => {
+  test('caseFold returns the same text for names that look the same, and for no others', () => {
     for (const [one, other] of [
       ['Straße', 'STRASSE'],
       ['ΟΔΟΣ', 'οδος'],
@@ -85,7 +85,7 @@ suite('tierOf', () => {
     .map(([silver = 0, gold = 0, platinum = 0]) => ({ silver, gold, platinum }));
   const cents = fc.integer({ min: 0, max: 200_000_000 });
 
-  test('never falls when the total rises', () => {
+  test('tierOf never falls when the total rises', () => {
     fc.assert(
       fc.property(thresholds, cents, cents, (limits, before, more) => {
         const rank = (delivered: number) => tiers.indexOf(tierOf(delivered, limits));
@@ -94,7 +94,7 @@ suite('tierOf', () => {
     );
   });
 
-  test('is reached at exactly its threshold', () => {
+  test('tierOf is reached at exactly its threshold', () => {
     const usual = { silver: 500, gold: 2000, platinum: 10_000 };
     const table = [
       [0, 'bronze'],
@@ -118,7 +118,7 @@ suite('tierOf', () => {
     );
   });
 
-  test('is the highest of tiers with the same threshold', () => {
+  test('tierOf is the highest of tiers with the same threshold', () => {
     assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 0 }), 'platinum');
     assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 1 }), 'gold');
   });

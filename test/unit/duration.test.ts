@@ -6,7 +6,7 @@ import { timestamp } from '../../src/clock.ts';
 import { parseDuration } from '../../src/duration.ts';
 
 suite('parseDuration', () => {
-  test('parses a whole number and a unit', () => {
+  test('parseDuration parses a whole number and a unit', () => {
     const table: [text: string, milliseconds: number][] = [
       ['500ms', 500],
       ['6s', 6000],
@@ -22,7 +22,7 @@ suite('parseDuration', () => {
     }
   });
 
-  test('returns null for any other text', () => {
+  test('parseDuration returns null for any other text', () => {
     for (const text of [
       '',
       '5',
@@ -47,7 +47,7 @@ suite('parseDuration', () => {
     }
   });
 
-  test('returns only durations that can be added to a date', () => {
+  test('parseDuration returns only durations that can be added to a date', () => {
     const numbers = fc.nat({ max: 999_999_999_999 });
     fc.assert(
       fc.property(numbers, fc.constantFrom('ms', 's', 'm', 'h', 'd'), (number, unit) => {

@@ -23,7 +23,7 @@ function matches(ifMatch: string | undefined, tag: string): boolean {
 }
 
 suite('Entity tags', () => {
-  test('are strong for a resource and weak for a list, one for each version', () => {
+  test('Entity tags are strong for a resource and weak for a list, one for each version', () => {
     assert.equal(strongTag(12), '"12"');
     assert.equal(weakTag(12), 'W/"12"');
     fc.assert(
@@ -31,7 +31,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('match If-None-Match by weak comparison, at any position', () => {
+  test('Entity tags match If-None-Match by weak comparison, at any position', () => {
     fc.assert(
       fc.property(
         versions,
@@ -56,7 +56,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('match If-Match by strong comparison: a weak tag matches nothing', () => {
+  test('Entity tags match If-Match by strong comparison: a weak tag matches nothing', () => {
     fc.assert(
       fc.property(
         versions,
@@ -74,7 +74,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('of another version do not match', () => {
+  test('Entity tags of another version do not match', () => {
     fc.assert(
       fc.property(versions, versions, (a, b) => {
         fc.pre(a !== b);
@@ -84,7 +84,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('are matched by a star, but not by a star in a list of tags', () => {
+  test('Entity tags are matched by a star, but not by a star in a list of tags', () => {
     for (const star of ['*', ' * ']) {
       assert.ok(matchesIfNoneMatch(star, '"1"'));
       assert.ok(matches(star, '"1"'));
@@ -93,12 +93,12 @@ suite('Entity tags', () => {
     assert.ok(!matches('"*"', '"1"'));
   });
 
-  test('are not compared when the header is absent', () => {
+  test('Entity tags are not compared when the header is absent', () => {
     assert.ok(!matchesIfNoneMatch(undefined, '"1"'));
     assert.ok(matches(undefined, '"1"'));
   });
 
-  test('do not match text without quotes: a malformed If-Match changes nothing', () => {
+  test('Entity tags do not match text without quotes: a malformed If-Match changes nothing', () => {
     for (const text of ['', '1', '"1', "'1'", '12']) {
       assert.ok(!matchesIfNoneMatch(text, '"1"'), text);
       assert.ok(!matches(text, '"1"'), text);

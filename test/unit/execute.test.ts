@@ -108,7 +108,7 @@ async function logIn({ app, execution }: Shop, username: string): Promise<Princi
 const textOf = ({ body }: RouteResponse) => JSON.stringify(body);
 
 suite('execute', () => {
-  test('runs POST routes of each area, and replays their responses for a used idempotency key', async (t) => {
+  test('execute() runs POST routes of each area, and replays their responses for a used idempotency key', async (t) => {
     const shop = await openRoutes(t);
     const { app, accountId, context, execution } = shop;
     const { id: keyId } = await app.auth.keys.create(context, accountId, {});
@@ -147,7 +147,7 @@ suite('execute', () => {
     }
   });
 
-  test('validates the body, and returns the error of a service', async (t) => {
+  test('execute() validates the body, and returns the error of a service', async (t) => {
     const { execution } = await openRoutes(t);
     const codeOf = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
     await assert.rejects(async () => execution('createCheese', { body: { name: '' } }), codeOf('validation'));

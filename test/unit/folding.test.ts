@@ -33,7 +33,7 @@ const texts = fc.oneof(
 );
 
 suite('foldText', () => {
-  test('removes case and accents', () => {
+  test('foldText removes case and accents', () => {
     const table: [text: string, folded: string][] = [
       ['Gruyère', 'gruyere'],
       ['GRUYÈRE', 'gruyere'],
@@ -59,11 +59,11 @@ suite('foldText', () => {
     }
   });
 
-  test('changes nothing in a folded text', () => {
+  test('foldText changes nothing in a folded text', () => {
     fc.assert(fc.property(texts, (text) => assert.equal(foldText(foldText(text)), foldText(text))));
   });
 
-  test('returns the same for all Unicode normalization forms of a text', () => {
+  test('foldText returns the same for all Unicode normalization forms of a text', () => {
     fc.assert(
       fc.property(texts, (text) => {
         assert.equal(foldText(text.normalize('NFC')), foldText(text));
@@ -72,7 +72,7 @@ suite('foldText', () => {
     );
   });
 
-  test('returns the same for upper and lower case of every letter that has both', () => {
+  test('foldText returns the same for upper and lower case of every letter that has both', () => {
     const differing: string[] = [];
     for (let code = 0; code <= 0x1ffff; code += 1) {
       const letter = String.fromCodePoint(code);
@@ -84,7 +84,7 @@ suite('foldText', () => {
     assert.deepEqual(differing, []);
   });
 
-  test('returns a prefix of the folded name for a prefix of the name', () => {
+  test('foldText returns a prefix of the folded name for a prefix of the name', () => {
     const cased = fc.string({ unit: fc.constantFrom('G', 'r', 'È', 'ø', 'ß', 'Σ', 'ς', 'İ'), maxLength: 12 });
     fc.assert(
       fc.property(cased, fc.nat(12), (name, length) =>
@@ -98,7 +98,7 @@ suite('foldText', () => {
 });
 
 suite('splitWords', () => {
-  test('returns sequences of letters and digits in their order, without duplicates', () => {
+  test('splitWords returns sequences of letters and digits in their order, without duplicates', () => {
     assert.deepEqual(splitWords("Brie de Meaux (lait cru), 60% - L'Étivaz de Meaux"), [
       'brie',
       'de',
@@ -112,7 +112,7 @@ suite('splitWords', () => {
     assert.deepEqual(splitWords(' -- % _ '), []);
   });
 
-  test('returns letters and digits only', () => {
+  test('splitWords returns letters and digits only', () => {
     fc.assert(
       fc.property(texts, (text) => {
         for (const word of splitWords(text)) {

@@ -15,7 +15,7 @@ const step = fc.record({
 });
 
 suite('A generational cache', () => {
-  test('has at most twice its size of entries, after a million names', () => {
+  test('A generational cache has at most twice its size of entries, after a million names', () => {
     const recent = createGenerationalCache<number>(1000, keptMs, testClock());
     let most = 0;
     for (let name = 0; name < 1_000_000; name += 1) {
@@ -29,7 +29,7 @@ suite('A generational cache', () => {
     assert.equal(recent.get('5'), undefined);
   });
 
-  test('keeps entries that were used within the time, and forgets others', () => {
+  test('A generational cache keeps entries that were used within the time, and forgets others', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const clock = testClock();
@@ -57,7 +57,7 @@ suite('A generational cache', () => {
     );
   });
 
-  test('keeps an entry until as many others as its size were used', () => {
+  test('A generational cache keeps an entry until as many others as its size were used', () => {
     const namesMax = 10;
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (names) => {
@@ -79,7 +79,7 @@ suite('A generational cache', () => {
     );
   });
 
-  test('lists each entry once, with the newest value', () => {
+  test('A generational cache lists each entry once, with the newest value', () => {
     const clock = testClock();
     const recent = createGenerationalCache<number>(100, keptMs, clock);
     recent.set('a', 1);

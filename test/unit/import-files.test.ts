@@ -59,7 +59,7 @@ const meant = (cheese: object) => ({ origin: null, photoUrls: [], tags: [], ...c
 
 suite('A file of cheeses', () => {
   for (const format of ['csv', 'ndjson', 'json'] as const) {
-    test(`in ${format} is read back as it was written, for any cheeses`, async (t) => {
+    test(`A file of cheeses in ${format} is read back as it was written, for any cheeses`, async (t) => {
       const file = join(await temporaryFolder(t), `cheeses.${format}`);
       const writer = writerFor(format);
       await fc.assert(
@@ -85,7 +85,7 @@ suite('A file of cheeses', () => {
     });
   }
 
-  test('in CSV has the lines of an editor, with any line breaks', async (t) => {
+  test('A file of cheeses in CSV has the lines of an editor, with any line breaks', async (t) => {
     const file = join(await temporaryFolder(t), 'lines.csv');
     const breaks = ['\n', '\r\n', '\r'] as const;
     const cells = fc.constantFrom('Brie', '"x"', '"two\nlines"', '"three\r\nline\rbreaks"', '"\r\n"', '');

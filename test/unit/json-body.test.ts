@@ -26,7 +26,7 @@ function messageOf(bytes: Uint8Array): string {
 const messageOfText = (text: string) => messageOf(Buffer.from(text));
 
 suite('parseJson', () => {
-  test('reads everything that JSON.stringify writes', () => {
+  test('parseJson reads everything that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -35,7 +35,7 @@ suite('parseJson', () => {
     );
   });
 
-  test('returns a value or throws a validation error for any bytes', () => {
+  test('parseJson returns a value or throws a validation error for any bytes', () => {
     const nearlyJson = fc.string({
       unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', 'u', 'd800', ':', ',', '1', '-', 'é', ' ', '\0'),
       maxLength: 30,
@@ -56,17 +56,17 @@ suite('parseJson', () => {
     );
   });
 
-  test('reports that a body is required when it is empty', () => {
+  test('parseJson reports that a body is required when it is empty', () => {
     for (const text of ['', ' ', '\r\n\t']) {
       assert.match(messageOfText(text), /is required/);
     }
   });
 
-  test('uses the last of members with the same name', () => {
+  test('parseJson uses the last of members with the same name', () => {
     assert.deepEqual(parse('{"a":1,"b":2,"a":3}'), { a: 3, b: 2 });
   });
 
-  test('treats __proto__ and similar names as plain data, and changes no prototype', () => {
+  test('parseJson treats __proto__ and similar names as plain data, and changes no prototype', () => {
     const value = parse(
       '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}',
     ) as object;
@@ -75,7 +75,7 @@ suite('parseJson', () => {
     assert.ok(!('isAdmin' in {}));
   });
 
-  test('accepts 64 levels and no more, counting only brackets outside of strings', () => {
+  test('parseJson accepts 64 levels and no more, counting only brackets outside of strings', () => {
     parse(nested(64));
     parse('['.repeat(64) + ']'.repeat(64));
     assert.match(messageOfText(nested(65)), /deeper than 64/);
@@ -86,7 +86,7 @@ suite('parseJson', () => {
     parse(JSON.stringify(Array(100).fill([[]])));
   });
 
-  test('refuses bytes that are not UTF-8', () => {
+  test('parseJson refuses bytes that are not UTF-8', () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc3, 0x22],
@@ -98,11 +98,11 @@ suite('parseJson', () => {
     assert.notEqual(messageOf(Buffer.from('\uFEFF{"a":1}', 'utf16le')), '');
   });
 
-  test('accepts a byte order mark at the beginning', () => {
+  test('parseJson accepts a byte order mark at the beginning', () => {
     assert.deepEqual(parse('\uFEFF{"a":1}'), { a: 1 });
   });
 
-  test('refuses half of a surrogate pair in values and names, and accepts whole pairs', () => {
+  test('parseJson refuses half of a surrogate pair in values and names, and accepts whole pairs', () => {
     for (const text of [
       '"\\ud83e"',
       '"\\uDDC0"',
@@ -116,7 +116,7 @@ suite('parseJson', () => {
     assert.equal(parse('"\\\\ud83e"'), '\\ud83e');
   });
 
-  test('reports the line and column where a body stops being JSON', () => {
+  test('parseJson reports the line and column where a body stops being JSON', () => {
     const table: [text: string, place: string][] = [
       ['{"a":1,}', 'line 1, column 8'],
       ['{"a": 1', 'line 1, column 8'],
@@ -134,7 +134,7 @@ suite('parseJson', () => {
     }
   });
 
-  test('reports the position of a character that is never permitted, at any position', () => {
+  test('parseJson reports the position of a character that is never permitted, at any position', () => {
     const plain = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '7') });
     const value = fc.letrec((tie) => ({
       any: fc.oneof(

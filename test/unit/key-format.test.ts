@@ -14,7 +14,7 @@ const anyCharacter = fc
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
 suite('API keys', () => {
-  test('have a valid format and type, and are unique', () => {
+  test('API keys have a valid format and type, and are unique', () => {
     const keys = new Set<string>();
     for (let count = 0; count < 500; count += 1) {
       const type = count % 2 === 0 ? 'live' : 'test';
@@ -27,7 +27,7 @@ suite('API keys', () => {
     assert.equal(keys.size, 500);
   });
 
-  test('are invalid when one character is changed', () => {
+  test('API keys are invalid when one character is changed', () => {
     const characters = fc.oneof(fc.constantFrom(...base62), anyCharacter);
     fc.assert(
       fc.property(types, fc.nat(43), characters, (type, position, character) => {
@@ -40,7 +40,7 @@ suite('API keys', () => {
     );
   });
 
-  test('are invalid when cut, extended, swapped or mixed', () => {
+  test('API keys are invalid when cut, extended, swapped or mixed', () => {
     const key = makeKey('live', systemClock);
     const other = makeKey('live', systemClock);
     const swapped = [...key];
@@ -64,11 +64,11 @@ suite('API keys', () => {
     }
   });
 
-  test('are never recognized in random text', () => {
+  test('API keys are never recognized in random text', () => {
     fc.assert(fc.property(fc.string(), (text) => assert.equal(typeOfKey(text), null)));
   });
 
-  test('use each of the 62 characters equally often', () => {
+  test('API keys use each of the 62 characters equally often', () => {
     const counts = new Map<string, number>([...base62].map((character) => [character, 0]));
     const keys = 2000;
     for (let count = 0; count < keys; count += 1) {
@@ -85,13 +85,13 @@ suite('API keys', () => {
     assert.ok(chiSquare < 150, `chi square ${chiSquare}`);
   });
 
-  test('discard random bytes that would favor some characters', () => {
+  test('API keys discard random bytes that would favor some characters', () => {
     const draws = [new Uint8Array(30).fill(248), new Uint8Array(30).fill(255), new Uint8Array(30).fill(247)];
     const clock = { ...systemClock, random: () => draws.shift() ?? new Uint8Array(30) };
     assert.ok(makeKey('test', clock).startsWith(`sk_test_${'z'.repeat(30)}`));
   });
 
-  test('are stored as a SHA-256 hash that differs for each key', () => {
+  test('API keys are stored as a SHA-256 hash that differs for each key', () => {
     const key = makeKey('live', systemClock);
     assert.match(hashKey(key), /^[0-9a-f]{64}$/);
     assert.equal(hashKey(key), hashKey(key));

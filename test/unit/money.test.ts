@@ -44,7 +44,7 @@ function expectedCents(order: readonly { price: Price; quantity: number }[]): bi
 }
 
 suite('totalCents', () => {
-  test('is the exact sum, rounded once, half a cent up', () => {
+  test('totalCents is the exact sum, rounded once, half a cent up', () => {
     fc.assert(
       fc.property(orders, (order) => {
         assert.equal(BigInt(totalCents(linesOf(order))), expectedCents(order));
@@ -53,7 +53,7 @@ suite('totalCents', () => {
     );
   });
 
-  test('does not depend on the order of the lines, nor on splitting one', () => {
+  test('totalCents does not depend on the order of the lines, nor on splitting one', () => {
     fc.assert(
       fc.property(orders, quantities, (order, quantity) => {
         const lines = linesOf(order);
@@ -65,7 +65,7 @@ suite('totalCents', () => {
     );
   });
 
-  test('is right for sums that doubles get wrong', () => {
+  test('totalCents is right for sums that doubles get wrong', () => {
     const table: [lines: [price: number, quantity: number][], cents: number][] = [
       [[], 0],
       [[[0.1, 3]], 30],
@@ -91,7 +91,7 @@ suite('totalCents', () => {
 });
 
 suite('dollars', () => {
-  test('have at most two decimals, and the same value in cents', () => {
+  test('dollars() returns at most two decimals, and the same value in cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (cents) => {
         const text = String(dollars(cents));
@@ -112,12 +112,12 @@ suite('The status of an order', () => {
     'shipped delivered',
   ];
 
-  test('changes by five transitions', () => {
+  test('The status of an order changes by five transitions', () => {
     const known = orderStatuses.flatMap((to) => allowedFrom(to).map((from) => `${from} ${to}`));
     assert.deepEqual(known.sort(), all.toSorted());
   });
 
-  test('is explained with its possible transitions only', () => {
+  test('The status of an order is explained with its possible transitions only', () => {
     for (const from of orderStatuses) {
       const words: readonly string[] = nextStatusText(from).match(/\w+/g) ?? [];
       for (const to of orderStatuses.filter((status) => status !== from)) {

@@ -80,7 +80,7 @@ const value = fc.string({ unit: 'grapheme', maxLength: 60 });
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
 suite('A form', () => {
-  test('returns the bytes of its file and its fields in order, for any pieces', async (t) => {
+  test('A multipart form returns the bytes of its file and its fields in order, for any pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const fields = fc.array(fc.tuple(name, value), { maxLength: 8 });
     await fc.assert(
@@ -101,7 +101,7 @@ suite('A form', () => {
     );
   });
 
-  test('is the same when each byte arrives alone', async (t) => {
+  test('A multipart form is the same when each byte arrives alone', async (t) => {
     const folder = await temporaryFolder(t);
     const bytes = Buffer.from(`\r\n--curd-boundar\r\n\r\n--\r\n-`);
     const body = bodyOf([textPart('a', 'é🧀'), filePart(bytes), textPart('a', ''), textPart('b', '\r\n')]);
@@ -118,7 +118,7 @@ suite('A form', () => {
     );
   });
 
-  test('keeps the order of its fields in large and small pieces', async (t) => {
+  test('A multipart form keeps the order of its fields in large and small pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const texts = [3000, 0, 8192, 1, 5000, 2].map(
       (length, index) => [`field${index}`, 'x'.repeat(length)] as const,
@@ -137,7 +137,7 @@ suite('A form', () => {
     }
   });
 
-  test('can have text before and after it, and any boundary that RFC 2046 permits', async (t) => {
+  test('A multipart form can have text before and after it, and any boundary that RFC 2046 permits', async (t) => {
     const folder = await temporaryFolder(t);
     for (const separator of ['x', '-', '--', "0'()+_,-./:=? 9", 'y'.repeat(70)]) {
       const body = bodyOf([filePart('bytes'), textPart('a', 'b')], separator);
@@ -153,7 +153,7 @@ suite('A form', () => {
     }
   });
 
-  test('is refused when its file is one byte too large, for any pieces', async (t) => {
+  test('A multipart form is refused when its file is one byte too large, for any pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const extra = fc.integer({ min: -2, max: 2 });
     await fc.assert(
@@ -169,7 +169,7 @@ suite('A form', () => {
     );
   });
 
-  test('that is truncated anywhere is 422', async (t) => {
+  test('A multipart form that is truncated anywhere is 422', async (t) => {
     const folder = await temporaryFolder(t);
     const body = bodyOf([
       textPart('caption', 'one'),
@@ -185,7 +185,7 @@ suite('A form', () => {
     assert.equal(form.file?.bytes, 60);
   });
 
-  test('whose connection closes anywhere is refused and does not hang', async (t) => {
+  test('A multipart form whose connection closes anywhere is refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const body = bodyOf([textPart('caption', 'one'), filePart(Buffer.alloc(600, 'x'))]);
     async function* broken(length: number) {
@@ -198,7 +198,7 @@ suite('A form', () => {
     }
   });
 
-  test('that is not a form is refused and does not hang', async (t) => {
+  test('A multipart form that is not a form is refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const piece = fc.oneof(
       fc.constantFrom('\r\n', '\r', '\n', '--', ':', ';', '"', ' ', '\0', '='),
@@ -223,7 +223,7 @@ suite('A form', () => {
     );
   });
 
-  test('whose parts have unusual headers is read or refused and does not hang', async (t) => {
+  test('A multipart form whose parts have unusual headers is read or refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const line = fc.oneof(
       fc.constantFrom(
@@ -256,7 +256,7 @@ suite('A form', () => {
     );
   });
 
-  test('that is cut off is refused after its file was created, also on a slow disk', async (t) => {
+  test('A multipart form that is cut off is refused after its file was created, also on a slow disk', async (t) => {
     const path = join(await temporaryFolder(t), 'incoming');
     const body = bodyOf([filePart(Buffer.from('bytes'))]);
     // Hashing uses the threads that open files: while all are busy, no file is opened.

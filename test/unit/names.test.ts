@@ -12,7 +12,7 @@ import { settings } from '../../src/settings/table.ts';
 const variables = Object.values(settings).map(({ variable }) => variable);
 
 suite('similarNames', () => {
-  test('finds the setting that a misspelled variable stands for', () => {
+  test('similarNames finds the setting that a misspelled variable stands for', () => {
     for (const [name, similar] of [
       ['CURD_PUBLIK_URL', ['CURD_PUBLIC_URL']],
       ['CURD_PROT', ['CURD_PORT']],
@@ -24,7 +24,7 @@ suite('similarNames', () => {
     }
   });
 
-  test('finds every setting with one character that is missing', () => {
+  test('similarNames finds every setting with one character that is missing', () => {
     for (const variable of variables) {
       for (let at = 'CURD_'.length; at < variable.length; at += 1) {
         const misspelled = variable.slice(0, at) + variable.slice(at + 1);
@@ -60,7 +60,7 @@ suite('findCommandName', () => {
   }
   chmodSync(join(ofNpm, 'curd'), 0o755);
 
-  test('is curd where such a program is on the PATH, but not one of npm', () => {
+  test('findCommandName is curd where such a program is on the PATH, but not one of npm', () => {
     const find = (PATH: string) => findCommandName({ PATH }, 'machine');
     assert.equal(find(`${ofNpm}:${bin}`), 'npx curd', 'a file that cannot be run');
     chmodSync(join(bin, 'curd'), 0o755);
@@ -70,7 +70,7 @@ suite('findCommandName', () => {
     assert.equal(findCommandName({}, 'machine'), 'npx curd');
   });
 
-  test('runs curd in the container of the process, by the program that started the container', () => {
+  test('findCommandName runs curd in the container of the process, by the program that started the container', () => {
     const find = (container: string, host: string) => findCommandName({ PATH: bin, container }, host);
     assert.equal(find('docker', '0123456789ab'), 'docker exec 0123456789ab curd');
     assert.equal(find('podman', 'fedcba987654'), 'podman exec fedcba987654 curd');

@@ -19,11 +19,11 @@ const errorsOf = (query: string, isStrict = false) =>
   read(query, isStrict).errors.map(({ field, message }) => `${field} ${message}`);
 
 suite('readQuery', () => {
-  test('returns only defaults for an empty query', () => {
+  test('readQuery returns only defaults for an empty query', () => {
     assert.deepEqual(read(''), { values: { limit: 20, sort: 'name' }, errors: [] });
   });
 
-  test('converts text to the declared types', () => {
+  test('readQuery converts text to the declared types', () => {
     const { values, errors } = read('limit=7&status=sold,available&q=%C3%A9&dryRun=TRUE&sort=-name');
     assert.deepEqual(errors, []);
     assert.deepEqual(values, {
@@ -35,7 +35,7 @@ suite('readQuery', () => {
     });
   });
 
-  test('accepts exactly the whole numbers within the bounds', () => {
+  test('readQuery accepts exactly the whole numbers within the bounds', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer({ min: -5, max: 105 }), fc.integer()), (number) => {
         const { values, errors } = read(`limit=${number}`);
@@ -46,7 +46,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('refuses other spellings of numbers', () => {
+  test('readQuery refuses other spellings of numbers', () => {
     for (const text of [
       '',
       'abc',
@@ -71,7 +71,7 @@ suite('readQuery', () => {
     assert.equal(errorsOf('limit=99999999999999999999').length, 1);
   });
 
-  test('reads a list with commas or repeated, each value once, in order', () => {
+  test('readQuery reads a list with commas or repeated, each value once, in order', () => {
     const statuses = fc.array(fc.constantFrom('available', 'sold'), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.array(statuses, { minLength: 1, maxLength: 4 }), (groups) => {
@@ -82,7 +82,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('reports one error of a list, and returns no part of it', () => {
+  test('readQuery reports one error of a list, and returns no part of it', () => {
     for (const query of [
       'status=',
       'status=sold,',
@@ -99,14 +99,14 @@ suite('readQuery', () => {
     assert.deepEqual(errorsOf('tags=a,b,c,a,b'), []);
   });
 
-  test('refuses a repeated parameter that is not a list', () => {
+  test('readQuery refuses a repeated parameter that is not a list', () => {
     assert.deepEqual(errorsOf('limit=1&limit=1&q=a&q=b'), [
       'limit must be sent only once',
       'q must be sent only once',
     ]);
   });
 
-  test('reports all errors in the order of the declaration', () => {
+  test('readQuery reports all errors in the order of the declaration', () => {
     assert.deepEqual(errorsOf('dryRun=yes&q=&status=x&limit=0'), [
       'limit must be from 1 to 100',
       'status must be one of available, sold',
@@ -115,21 +115,21 @@ suite('readQuery', () => {
     ]);
   });
 
-  test('refuses control characters in texts and in elements of lists, also without a rule', () => {
+  test('readQuery refuses control characters in texts and in elements of lists, also without a rule', () => {
     for (const text of ['%00', 'a%00', '%0A', '%C2%85']) {
       const message = 'must not contain control characters';
       assert.deepEqual(errorsOf(`q=${text}&tags=b,${text}`), [`tags ${message}`, `q ${message}`], text);
     }
   });
 
-  test('counts Unicode characters', () => {
+  test('readQuery counts Unicode characters', () => {
     assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(5))}`), []);
     assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(6))}`), [
       'q must have at most 5 characters',
     ]);
   });
 
-  test('ignores unknown parameters, and reports each once when strict', () => {
+  test('readQuery ignores unknown parameters, and reports each once when strict', () => {
     assert.deepEqual(errorsOf('limt=5&limit=0&toString=1'), ['limit must be from 1 to 100']);
     assert.deepEqual(errorsOf('limt=5&limt=6&limit=0&toString=1', true), [
       'limit must be from 1 to 100',
@@ -139,7 +139,7 @@ suite('readQuery', () => {
     assert.deepEqual(errorsOf('limit=5&q=a', true), []);
   });
 
-  test('returns only declared names and valid values, for any query', () => {
+  test('readQuery returns only declared names and valid values, for any query', () => {
     const names = fc.constantFrom(...Object.keys(declared), 'x', '__proto__');
     const values = fc.oneof(fc.constantFrom('1', '100', 'sold', 'name', 'true', ',', ''), fc.string());
     fc.assert(
@@ -154,7 +154,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('reports a missing required parameter', () => {
+  test('readQuery reports a missing required parameter', () => {
     const required = {
       status: { type: 'array', items: { type: 'string' }, isRequired: true },
       name: { type: 'string', isRequired: true },
@@ -175,14 +175,14 @@ suite('readHeaders', () => {
     'Idempotency-Key': { type: 'string', maxLength: 5 },
   } as const satisfies Parameters;
 
-  test('finds a header by its name in lower case', () => {
+  test('readHeaders finds a header by its name in lower case', () => {
     assert.deepEqual(readHeaders(headers, { 'x-confirm-delete': 'True', 'idempotency-key': 'a' }), {
       values: { 'X-Confirm-Delete': true, 'Idempotency-Key': 'a' },
       errors: [],
     });
   });
 
-  test('reports missing and invalid headers by their declared names', () => {
+  test('readHeaders reports missing and invalid headers by their declared names', () => {
     const { errors } = readHeaders(headers, { 'idempotency-key': ['abc', 'def'] });
     assert.deepEqual(errors, [
       { field: 'X-Confirm-Delete', message: 'is required' },

@@ -32,7 +32,7 @@ async function children(): Promise<number[]> {
 }
 
 suite('Passwords', () => {
-  test('match their own hash only', async (t) => {
+  test('Passwords match their own hash only', async (t) => {
     const passwords = open(t);
     for (const password of ['x', ' ', 'Roquefort 9', '🧀'.repeat(256), 'a\u0000b', 'x'.repeat(1024)]) {
       const stored = await passwords.hash(password);
@@ -47,7 +47,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(stored, 'A\u0000b'), false);
   });
 
-  test('are stored as argon2id with 19 MiB, two passes, one lane and a new salt each', async (t) => {
+  test('Passwords are stored as argon2id with 19 MiB, two passes, one lane and a new salt each', async (t) => {
     const passwords = open(t);
     const [one, other] = await Promise.all([passwords.hash('brie'), passwords.hash('brie')]);
     for (const stored of [one, other]) {
@@ -56,14 +56,14 @@ suite('Passwords', () => {
     assert.notEqual(one, other);
   });
 
-  test('never match for an unknown customer', async (t) => {
+  test('Passwords never match for an unknown customer', async (t) => {
     const passwords = open(t);
     for (const password of ['', 'brie', systemClock.uuid()]) {
       assert.equal(await passwords.verify(null, password), false);
     }
   });
 
-  test('are the same in NFC and NFD, but not in full width', async (t) => {
+  test('Passwords are the same in NFC and NFD, but not in full width', async (t) => {
     const passwords = open(t);
     for (const [one, other] of [
       ['caf\u00e9', 'cafe\u0301'],
@@ -75,7 +75,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(await passwords.hash('brie'), 'ｂｒｉｅ'), false);
   });
 
-  test('are outdated when any parameter differs from the current ones', () => {
+  test('Passwords are outdated when any parameter differs from the current ones', () => {
     const { isOutdated } = createPasswords(systemClock);
     const rest = 'c29tZXNhbHRzb21lc2FsdA$MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE';
     assert.equal(isOutdated(`$argon2id$v=19$m=19456,t=2,p=1$${rest}`), false);
@@ -91,7 +91,7 @@ suite('Passwords', () => {
     }
   });
 
-  test('are verified one or two at a time; 64 wait in order, more are refused, and later calls succeed', async (t) => {
+  test('Passwords are verified one or two at a time; 64 wait in order, more are refused, and later calls succeed', async (t) => {
     const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: number[] = [];
@@ -130,7 +130,7 @@ suite('Passwords', () => {
     assert.ok((await Promise.all(again)).every((one) => one));
   });
 
-  test('that are hashed leave a slot for logins, and a batch is refused as a whole when too many wait', async (t) => {
+  test('Passwords that are hashed leave a slot for logins, and a batch is refused as a whole when too many wait', async (t) => {
     const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: string[] = [];
@@ -148,7 +148,7 @@ suite('Passwords', () => {
     await second;
   });
 
-  test('fail when their worker is killed, and a new worker replaces it', linuxOnly, async (t) => {
+  test('Passwords fail when their worker is killed, and a new worker replaces it', linuxOnly, async (t) => {
     const passwords = open(t);
     const stored = await passwords.hash('brie');
     const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
@@ -163,7 +163,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(stored, 'brie'), true);
   });
 
-  test('leave no idle child process after close', linuxOnly, async (t) => {
+  test('Passwords leave no idle child process after close', linuxOnly, async (t) => {
     const passwords = open(t);
     const before = await children();
     await Promise.all([passwords.hash('brie'), passwords.verify(null, 'brie')]);
@@ -179,7 +179,7 @@ suite('Passwords', () => {
     assert.deepEqual(left, []);
   });
 
-  test('that cause an error in the worker release their slot', async (t) => {
+  test('Passwords that cause an error in the worker release their slot', async (t) => {
     const passwords = open(t);
     for (let count = 0; count < 3 * passwordProcessesMax; count += 1) {
       await assert.rejects(passwords.verify('no hash', 'brie'));

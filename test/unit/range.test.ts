@@ -35,7 +35,7 @@ const size = fc.integer({ min: 1, max: 50 });
 const position = fc.integer({ min: 0, max: 60 });
 
 suite('The range of a request', () => {
-  test('is read as RFC 9110 defines it', () => {
+  test('The range of a request is read as RFC 9110 defines it', () => {
     const table: [header: string | undefined, outcome: Outcome][] = [
       [undefined, 'all'],
       ['bytes=0-0', [0, 0]],
@@ -78,7 +78,7 @@ suite('The range of a request', () => {
     }
   });
 
-  test('is the same as when bytes are selected one by one', () => {
+  test('The range of a request is the same as when bytes are selected one by one', () => {
     const maybe = fc.option(position);
     fc.assert(
       fc.property(maybe, maybe, size, (from, to, bytes) => {
@@ -90,7 +90,7 @@ suite('The range of a request', () => {
     );
   });
 
-  test('is within the file, for any header', () => {
+  test('The range of a request is within the file, for any header', () => {
     const pieces = fc.constantFrom('bytes', '=', '-', ',', ' ', '0', '1', '7', '99', '9007199254740993', 'x');
     const header = fc.oneof(
       fc.string(),
@@ -109,7 +109,7 @@ suite('The range of a request', () => {
     );
   });
 
-  test('applies without If-Range, or when If-Range is the current version', () => {
+  test('The range of a request applies without If-Range, or when If-Range is the current version', () => {
     const table: [ifRange: string | undefined, isWanted: boolean][] = [
       [undefined, true],
       ['"a"', true],

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { parseRipening } from '../../src/catalogue-import/ripening.ts';
 
 suite('parseRipening', () => {
-  test('parses ages as cheese directories write them', () => {
+  test('parseRipening parses ages as cheese directories write them', () => {
     const table: [text: string, months: number | null][] = [
       ['9 Months', 9],
       ['1 Month', 1],
@@ -54,7 +54,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('returns null for a text that is no age', () => {
+  test('parseRipening returns null for a text that is no age', () => {
     for (const text of [
       '',
       ' ',
@@ -71,7 +71,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('returns whole months for every unit, in any case and with any spaces', () => {
+  test('parseRipening returns whole months for every unit, in any case and with any spaces', () => {
     const units = { month: 1, year: 12 } as const;
     fc.assert(
       fc.property(
@@ -86,7 +86,7 @@ suite('parseRipening', () => {
     );
   });
 
-  test('counts thirty days as a month, without rounding errors', () => {
+  test('parseRipening counts thirty days as a month, without rounding errors', () => {
     for (let months = 0; months <= 120; months += 1) {
       assert.equal(parseRipening(`${months * 30} days`), months);
       assert.equal(parseRipening(`${months * 30 + 29} days`), months);
@@ -96,7 +96,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('returns a whole number that is not negative, or null, for any text', () => {
+  test('parseRipening returns a whole number that is not negative, or null, for any text', () => {
     const words = fc.string({
       unit: fc.constantFrom(
         '1',

@@ -17,31 +17,31 @@ const table = createRouteTable([
 ]);
 
 suite('methodsOf', () => {
-  test('returns the sorted methods of a path, with OPTIONS', () => {
+  test('methodsOf returns the sorted methods of a path, with OPTIONS', () => {
     assert.deepEqual(table.methodsOf('/v2/cheeses'), ['GET', 'HEAD', 'OPTIONS', 'POST']);
     assert.deepEqual(table.methodsOf('/v2/cheeses/7'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
     assert.deepEqual(table.methodsOf('/v2/cheeses/7/uploadImage'), ['OPTIONS', 'POST']);
   });
 
-  test('prefers a literal segment to a parameter', () => {
+  test('methodsOf prefers a literal segment to a parameter', () => {
     assert.deepEqual(table.methodsOf('/v2/cheeses/findByStatus'), ['GET', 'OPTIONS']);
     assert.deepEqual(table.methodsOf('/v2/cheeses/findBystatus'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
   });
 
-  test('ignores one trailing slash, and no more', () => {
+  test('methodsOf ignores one trailing slash, and no more', () => {
     assert.deepEqual(table.methodsOf('/v2/cheeses/7/'), table.methodsOf('/v2/cheeses/7'));
     for (const path of ['/v2/cheeses//', '/v2/cheeses/7//', '//v2/cheeses', '/v2//cheeses']) {
       assert.deepEqual(table.methodsOf(path), [], path);
     }
   });
 
-  test('returns nothing for an unknown path', () => {
+  test('methodsOf returns nothing for an unknown path', () => {
     for (const path of ['', '/', '/v2', '/V2/cheeses', '/v2/cheese', '/v2/cheeses/7/8', '/openapixjson']) {
       assert.deepEqual(table.methodsOf(path), [], path);
     }
   });
 
-  test('decodes a segment once, and matches none with invalid encoding', () => {
+  test('methodsOf decodes a segment once, and matches none with invalid encoding', () => {
     assert.deepEqual(table.methodsOf('/v2/cheeses/findBy%53tatus'), ['GET', 'OPTIONS']);
     assert.deepEqual(table.methodsOf('/v2/%63heeses'), table.methodsOf('/v2/cheeses'));
     assert.deepEqual(table.methodsOf('/v2/cheeses/findBy%2553tatus'), table.methodsOf('/v2/cheeses/7'));
@@ -50,11 +50,11 @@ suite('methodsOf', () => {
     }
   });
 
-  test('treats an encoded slash as part of a segment', () => {
+  test('methodsOf treats an encoded slash as part of a segment', () => {
     assert.deepEqual(table.methodsOf('/v2/cheeses/7%2FuploadImage'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
   });
 
-  test('matches any value of any parameter, and never fails', () => {
+  test('methodsOf matches any value of any parameter, and never fails', () => {
     const segment = fc.string({ minLength: 1 }).map(encodeURIComponent);
     fc.assert(
       fc.property(segment, (one) => {
@@ -74,7 +74,7 @@ suite('methodsOf, with a path that ends with *', () => {
     { method: 'POST', path: '/console/assets/:file' },
   ]);
 
-  test('matches one or more segments, after paths with parameters', () => {
+  test('methodsOf with a path that ends with * matches one or more segments, after paths with parameters', () => {
     for (const path of [
       '/console/a',
       '/console/a/',
@@ -90,20 +90,20 @@ suite('methodsOf, with a path that ends with *', () => {
     assert.deepEqual(open.methodsOf('/consoles/a/b/c'), []);
   });
 
-  test('is no parameter of the paths above it', () => {
+  test('methodsOf with a path that ends with * is no parameter of the paths above it', () => {
     assert.deepEqual(open.shadowed(), []);
   });
 });
 
 suite('shadowed', () => {
-  test('returns each method that a parameter has and a literal path has not', () => {
+  test('shadowed() returns each method that a parameter has and a literal path has not', () => {
     assert.deepEqual(table.shadowed(), [
       { method: 'POST', path: '/v2/cheeses/findByStatus' },
       { method: 'DELETE', path: '/v2/cheeses/findByStatus' },
     ]);
   });
 
-  test('is empty when literal paths and parameters have the same methods', () => {
+  test('shadowed() is empty when literal paths and parameters have the same methods', () => {
     const same = createRouteTable([
       { method: 'GET', path: '/a/b' },
       { method: 'GET', path: '/a/:name' },
@@ -111,7 +111,7 @@ suite('shadowed', () => {
     assert.deepEqual(same.shadowed(), []);
   });
 
-  test('never returns a registered method, and always one that only the parameter has', () => {
+  test('shadowed() never returns a registered method, and always one that only the parameter has', () => {
     const methods = fc.subarray(['GET', 'POST', 'PUT', 'DELETE']);
     fc.assert(
       fc.property(methods, methods, (literal, parameter) => {

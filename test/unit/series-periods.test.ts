@@ -6,7 +6,7 @@ import { boundariesOf, momentRule, steps, zoneRule } from '../../src/statistics/
 
 const dayMs = 86_400_000;
 
-test('Periods are the hours, days, weeks and months of the clock on the wall in any zone', () => {
+test('Periods of a series of sales are the hours, days, weeks and months of the clock on the wall in any zone', () => {
   const zones = [
     'UTC',
     'Europe/Zurich',
@@ -80,7 +80,7 @@ test('Periods are the hours, days, weeks and months of the clock on the wall in 
   );
 });
 
-test('Dates, times and zones are checked', () => {
+test('Dates, times and zones of a series of sales are checked', () => {
   const valid = [
     '2026-06-01',
     '2000-01-01',

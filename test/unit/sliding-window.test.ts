@@ -27,7 +27,7 @@ const shape = fc
   .map((one) => ({ ...one, windowMs: one.slotMs * one.slots }));
 
 suite('A sliding window', () => {
-  test('with slots of a millisecond counts exactly, also when the clock is set back', () => {
+  test('A sliding window with slots of a millisecond counts exactly, also when the clock is set back', () => {
     const step = fc.record({ gap: anyGap, act: fc.constantFrom('add', 'add', 'refund', 'look') });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.array(step, { maxLength: 120 }), (windowMs, steps) => {
@@ -62,7 +62,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('never permits more than the limit within any window', () => {
+  test('A sliding window never permits more than the limit within any window', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { maxLength: 300 }), ({ windowMs, slotMs, limit, phase }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -84,7 +84,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('returns when the count will be lower: never too early, and at most a slot late', () => {
+  test('A sliding window returns when the count will be lower: never too early, and at most a slot late', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { maxLength: 100 }), ({ windowMs, slotMs, limit, phase }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -109,7 +109,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('permits at least 95 of 100 requests at an even rate', () => {
+  test('A sliding window permits at least 95 of 100 requests at an even rate', () => {
     const limits = fc.integer({ min: 20, max: 2000 });
     const shapes = fc.constantFrom([60_000, 1000] as const, [3_600_000, 60_000] as const);
     fc.assert(
@@ -129,7 +129,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('with coarse slots refunds what still counts, and nothing older', () => {
+  test('A sliding window with coarse slots refunds what still counts, and nothing older', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { minLength: 1, maxLength: 60 }), ({ windowMs, slotMs }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -154,7 +154,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('counts as many in one slot as any setting permits', () => {
+  test('A sliding window counts as many in one slot as any setting permits', () => {
     const window = new SlidingWindow(1000, 1);
     for (let call = 0; call < 60_000; call += 1) {
       window.add(start);

@@ -48,7 +48,7 @@ function neutral(statement: Statement, engine: Engine): { text: string; values: 
 }
 
 suite('A statement', () => {
-  test('has as many placeholders as values, numbered in order on PostgreSQL', () => {
+  test('An SQL statement has as many placeholders as values, numbered in order on PostgreSQL', () => {
     fc.assert(
       fc.property(statements, (statement) => {
         const sqlite = statement.render('sqlite');
@@ -64,7 +64,7 @@ suite('A statement', () => {
     );
   });
 
-  test('binds the same values in the same order on both engines', () => {
+  test('An SQL statement binds the same values in the same order on both engines', () => {
     fc.assert(
       fc.property(statements, (statement) =>
         assert.deepEqual(statement.render('sqlite').values, statement.render('postgres').values),
@@ -73,7 +73,7 @@ suite('A statement', () => {
     );
   });
 
-  test('renders the same text again after other statements were rendered', () => {
+  test('An SQL statement renders the same text again after other statements were rendered', () => {
     fc.assert(
       fc.property(statements, statements, (one, other) => {
         const first = one.render('postgres');
@@ -85,7 +85,7 @@ suite('A statement', () => {
     );
   });
 
-  test('never contains a value in its text', () => {
+  test('An SQL statement never contains a value in its text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.maxSafeNat(), (text, number) => {
         const marked = `<<${text}>>`;
@@ -96,7 +96,7 @@ suite('A statement', () => {
     );
   });
 
-  test('from one template accepts values and statements in turn', () => {
+  test('An SQL statement from one template accepts values and statements in turn', () => {
     const equal = (part: Value | Statement) => sql`a = ${part}`;
     const parts = fc.oneof(
       values,
@@ -114,7 +114,7 @@ suite('A statement', () => {
     );
   });
 
-  test('is rendered as it was written', () => {
+  test('An SQL statement is rendered as it was written', () => {
     const nested = sql`select * from cheese where ${joinAnd([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
     assert.deepEqual(nested.render('sqlite'), {
       text: 'select * from cheese where id > ? and name = ?',
@@ -128,18 +128,18 @@ suite('A statement', () => {
 });
 
 suite('Fragments', () => {
-  test('join inserts the separator only between statements', () => {
+  test('join() of SQL fragments inserts the separator only between statements', () => {
     const one = sql`x`;
     assert.equal(join([], ', ').render('sqlite').text, '');
     assert.equal(join([one], ', ').render('sqlite').text, 'x');
     assert.equal(join([one, one, one], ', ').render('sqlite').text, 'x, x, x');
   });
 
-  test('allTrue returns true without conditions', () => {
+  test('allTrue of SQL fragments returns true without conditions', () => {
     assert.equal(joinAnd([]).render('postgres').text, 'true');
   });
 
-  test('rowsFromJson binds a whole table as one JSON value', () => {
+  test('rowsFromJson of SQL fragments binds a whole table as one JSON value', () => {
     fc.assert(
       fc.property(fc.array(fc.dictionary(fc.string(), values)), (table) => {
         for (const engine of ['sqlite', 'postgres'] as const) {

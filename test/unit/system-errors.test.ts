@@ -26,7 +26,7 @@ test('The message of a failed file operation has the path, the reason and the re
   );
 });
 
-test('The message of any other error is unchanged', () => {
+test('The message of any other system error is unchanged', () => {
   assert.equal(systemErrorText(new Error('Something else')), 'Something else');
   assert.equal(systemErrorText('text'), 'text');
   assert.equal(reasonOf(null), 'null');

@@ -17,7 +17,7 @@ const traceIds = hex(32).filter(isNotZero);
 const parentIds = hex(16).filter(isNotZero);
 
 suite('createRequestIds', () => {
-  test('accepts an id of the client with permitted characters', () => {
+  test('createRequestIds accepts an id of the client with permitted characters', () => {
     const unit = fc.constantFrom(...'ABCxyz019._-');
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1, maxLength: 128 }), (id) =>
@@ -26,7 +26,7 @@ suite('createRequestIds', () => {
     );
   });
 
-  test('creates a new id instead of an invalid one', () => {
+  test('createRequestIds creates a new id instead of an invalid one', () => {
     const others = [undefined, '', 'a'.repeat(129), 'a b', 'a\n', 'a\r\nSet-Cookie: x', 'é', 'a,b', ['a']];
     for (const given of others) {
       assert.equal(createRequestIds(clock)(given), 'ffffffff-ffff-ffff-1', String(given));
@@ -38,7 +38,7 @@ suite('createRequestIds', () => {
 });
 
 suite('traceIdOf', () => {
-  test('returns the trace id of a valid traceparent, with any flags', () => {
+  test('traceIdOf returns the trace id of a valid traceparent, with any flags', () => {
     fc.assert(
       fc.property(traceIds, parentIds, hex(2), (trace, parent, flags) =>
         assert.equal(traceIdOf(`00-${trace}-${parent}-${flags}`, clock), trace),
@@ -46,7 +46,7 @@ suite('traceIdOf', () => {
     );
   });
 
-  test('reads later versions, which can have more fields after a dash', () => {
+  test('traceIdOf reads later versions, which can have more fields after a dash', () => {
     fc.assert(
       fc.property(traceIds, parentIds, hex(2), (trace, parent, version) => {
         fc.pre(version !== 'ff' && version !== '00');
@@ -57,7 +57,7 @@ suite('traceIdOf', () => {
     );
   });
 
-  test('starts a new trace for a header that W3C Trace Context calls invalid', () => {
+  test('traceIdOf starts a new trace for a header that W3C Trace Context calls invalid', () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const parent = '00f067aa0ba902b7';
     for (const header of [
@@ -83,17 +83,17 @@ suite('traceIdOf', () => {
     }
   });
 
-  test('starts a new trace when version 00 has more fields than permitted (W3C Trace Context, 2.2.2)', () => {
+  test('traceIdOf starts a new trace when version 00 has more fields than permitted (W3C Trace Context, 2.2.2)', () => {
     const header = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more';
     assert.equal(traceIdOf(header, clock), fresh);
   });
 
-  test('starts a trace of 32 hexadecimal digits, a different one each time', () => {
+  test('traceIdOf starts a trace of 32 hexadecimal digits, a different one each time', () => {
     assert.match(traceIdOf(undefined, systemClock), /^[0-9a-f]{32}$/);
     assert.notEqual(traceIdOf(undefined, systemClock), traceIdOf(undefined, systemClock));
   });
 
-  test('returns 32 hexadecimal digits for any header', () => {
+  test('traceIdOf returns 32 hexadecimal digits for any header', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.array(fc.string())), (header) =>
         assert.match(traceIdOf(header, clock), /^[0-9a-f]{32}$/),

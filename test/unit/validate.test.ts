@@ -114,7 +114,7 @@ function nearObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<un
 
 suite('validate, compared with a general validator', () => {
   for (const [name, original] of Object.entries(schemas)) {
-    test(`accepts the same values for ${name} and copies them`, () => {
+    test(`validate() accepts the same values for ${name} and copies them`, () => {
       const schema = withoutRules(original);
       const reference = Compile(schema as object);
       let taken = 0;
@@ -135,7 +135,7 @@ suite('validate, compared with a general validator', () => {
     });
   }
 
-  test('does not change its argument', () => {
+  test('validate() does not change its argument', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
         const before = structuredClone(value);
@@ -145,7 +145,7 @@ suite('validate, compared with a general validator', () => {
     );
   });
 
-  test('returns a copy that it accepts again unchanged', () => {
+  test('validate() returns a copy that it accepts again unchanged', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
         const { value: copy, errors } = validate(CheeseInput, value);
@@ -160,7 +160,7 @@ suite('validate', () => {
   const errorsOf = (value: unknown, isStrict = false) =>
     validate(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
 
-  test('returns every error with its path, in the order of the schema', () => {
+  test('validate() returns every error with its path, in the order of the schema', () => {
     assert.deepEqual(
       errorsOf({
         organic: 'yes',
@@ -182,13 +182,13 @@ suite('validate', () => {
     );
   });
 
-  test('reports a value that is no object as an error of the whole body', () => {
+  test('validate() reports a value that is no object as an error of the whole body', () => {
     for (const value of [null, [], 'x', 1, true]) {
       assert.deepEqual(errorsOf(value), [': must be an object']);
     }
   });
 
-  test('treats null as an absent member, unless it is required', () => {
+  test('validate() treats null as an absent member, unless it is required', () => {
     const { value, errors } = validate(CheeseInput, {
       name: 'Brie',
       origin: null,
@@ -201,7 +201,7 @@ suite('validate', () => {
     assert.deepEqual(errorsOf({}), ['name: is required']);
   });
 
-  test('drops unknown members, and reports them when strict', () => {
+  test('validate() drops unknown members, and reports them when strict', () => {
     const value = { name: 'Brie', nmae: 1, tags: [{ name: 'cow', weight: 2 }] };
     assert.deepEqual(validate(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
     assert.deepEqual(errorsOf(value, true), [
@@ -210,13 +210,13 @@ suite('validate', () => {
     ]);
   });
 
-  test('ignores members of prototypes', () => {
+  test('validate() ignores members of prototypes', () => {
     const value = JSON.parse('{"name":"Brie","__proto__":{"status":"sold"},"constructor":1}');
     assert.deepEqual(validate(CheeseInput, value), { value: { name: 'Brie' }, errors: [] });
     assert.deepEqual(validate(CheeseInput, Object.create({ name: 'Brie' })).errors.length, 1);
   });
 
-  test('counts the length of texts in code points', () => {
+  test('validate() counts the length of texts in code points', () => {
     for (const letter of ['a', 'é', '🧀', 'e\u0301'.at(0) ?? '']) {
       assert.deepEqual(errorsOf({ name: letter.repeat(255) }), []);
       assert.deepEqual(errorsOf({ name: letter.repeat(256) }), ['name: must have at most 255 characters']);
@@ -230,13 +230,13 @@ suite('validate', () => {
     assert.equal(validate(pair, '🧀🧀🧀').errors.length, 1);
   });
 
-  test('does not validate the elements of an array that is too long', () => {
+  test('validate() does not validate the elements of an array that is too long', () => {
     const tags = Array.from({ length: 101 }, () => ({ name: '' }));
     assert.deepEqual(errorsOf({ name: 'Brie', tags }), ['tags: must have at most 100 elements']);
     assert.equal(errorsOf({ name: 'Brie', tags: tags.slice(1) }).length, 100);
   });
 
-  test('refuses URLs with a script or of a local file, in every spelling', () => {
+  test('validate() refuses URLs with a script or of a local file, in every spelling', () => {
     for (const url of ['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'FILE:///etc', 'a\tb']) {
       assert.equal(errorsOf({ name: 'Brie', photoUrls: [url] }).length, 1, url);
     }

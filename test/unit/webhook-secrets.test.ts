@@ -10,7 +10,7 @@ const secrets = createEndpointSecrets(clock, secret);
 const bytesOf = (text: string) => Buffer.from(text.replace('whsec_', ''), 'base64');
 
 suite('Secrets of webhook endpoints', () => {
-  test('have the format of Standard Webhooks, and are unique', () => {
+  test('Secrets of webhook endpoints have the format of Standard Webhooks, and are unique', () => {
     const texts = new Set<string>();
     for (let count = 0; count < 100; count += 1) {
       const { text, stored } = secrets.create(1);
@@ -22,7 +22,7 @@ suite('Secrets of webhook endpoints', () => {
     assert.equal(texts.size, 100);
   });
 
-  test('sign with their bytes, for their endpoint and CURD_SECRET alone', () => {
+  test('Secrets of webhook endpoints sign with their bytes, for their endpoint and CURD_SECRET alone', () => {
     const { text, stored } = secrets.create(7);
     assert.deepEqual(secrets.signingKeys(7, [stored], clock.now()), [bytesOf(text)]);
     assert.equal(secrets.isReadable(7, stored), true);
@@ -36,7 +36,7 @@ suite('Secrets of webhook endpoints', () => {
     }
   });
 
-  test('cannot be read when a stored byte is changed or missing', () => {
+  test('Secrets of webhook endpoints cannot be read when a stored byte is changed or missing', () => {
     const { stored } = secrets.create(7);
     const bytes = Buffer.from(stored.sealed, 'base64');
     const withSealed = (sealed: Buffer): StoredSecret => ({ ...stored, sealed: sealed.toString('base64') });
@@ -50,7 +50,7 @@ suite('Secrets of webhook endpoints', () => {
     );
   });
 
-  test('both sign until the overlap ends', () => {
+  test('Secrets of webhook endpoints both sign until the overlap ends', () => {
     const [newer, older] = [secrets.create(7), secrets.create(7)];
     const endsAt = new Date(clock.now() + 1000).toISOString();
     const stored = [newer.stored, { ...older.stored, endsAt }];

@@ -10,7 +10,7 @@ import { bern, onBothEngines, openShop } from '../helper.ts';
 import { futureMigrations, migrateToFuture } from './newer-schema.ts';
 
 onBothEngines('A shop on a newer schema', (engine) => {
-  test('creates a cheese, and places, delivers and lists orders', async (t) => {
+  test('A shop on a newer schema creates a cheese, and places, delivers and lists orders', async (t) => {
     assert.deepEqual(breakingChanges(futureMigrations(engine).at(-1)?.script ?? ''), []);
     const shop = await openShop(t, { engine, isSchemaNewer: true });
     const { writer, admin } = shop;
@@ -39,7 +39,7 @@ onBothEngines('A shop on a newer schema', (engine) => {
 });
 
 suite('On a newer schema', () => {
-  test('the server starts with one warning, and changes nothing that a newer version sees', async (t) => {
+  test('On a newer schema, the server starts with one warning, and changes nothing that a newer version sees', async (t) => {
     const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn' });
     await curd(environment, 'migrate');
     const place = loadConfig(environment);

@@ -25,7 +25,7 @@ async function findings(shop: Shop, secret = shop.config.secret): Promise<string
 }
 
 onBothEngines('What waits for an endpoint', (engine) => {
-  test('is at most 10,000 deliveries: then its position waits, and nothing is lost', async (t) => {
+  test('The backlog of a webhook endpoint is at most 10,000 deliveries: then its position waits, and nothing is lost', async (t) => {
     const shop = await openShop(t, { engine });
     const { database } = shop.app;
     const receiver = await openReceiver(t);
@@ -54,7 +54,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
     );
   });
 
-  test('is examined by two instances at the same time, and sent once', async (t) => {
+  test('The backlog of a webhook endpoint is examined by two instances at the same time, and sent once', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
@@ -83,7 +83,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
     );
   });
 
-  test('gets missing jobs by maintenance, which deletes old deliveries and those of deleted endpoints', async (t) => {
+  test('The backlog of a webhook endpoint gets missing jobs by maintenance, which deletes old and orphaned deliveries', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_DELIVERY_RETENTION: '7d' } });
     const { database } = shop.app;
@@ -135,7 +135,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
 });
 
 suite('An endpoint', () => {
-  test('of another instance or of a command is found within seconds', async (t) => {
+  test('A webhook endpoint of another instance or of a command is found within seconds', async (t) => {
     const shop = await openShop(t);
     const receiver = await openReceiver(t);
     await shop.app.webhooks.worker.start();
@@ -146,7 +146,7 @@ suite('An endpoint', () => {
     await until(async () => receiver.received.length === 1, 'nothing was sent');
   });
 
-  test('is disabled where its position has left the log, and a delivery fails where its event has', async (t) => {
+  test('A webhook endpoint is disabled where its position has left the log, and a delivery fails where its event has', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     const { database } = shop.app;
@@ -179,7 +179,7 @@ suite('An endpoint', () => {
     assert.deepEqual([status, disabled_reason, position], ['disabled', 'events_expired', 0]);
   });
 
-  test('is disabled where CURD_SECRET was changed, and named by doctor', async (t) => {
+  test('A webhook endpoint is disabled where CURD_SECRET was changed, and named by doctor', async (t) => {
     const shop = await openShop(t);
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
@@ -196,7 +196,7 @@ suite('An endpoint', () => {
     ]);
   });
 
-  test('appears in the metrics with its attempts', async (t) => {
+  test('A webhook endpoint appears in the metrics with its attempts', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     let status = 204;

@@ -44,7 +44,7 @@ async function addDueDeliveries(shop: Shop, endpointId: number, count: number): 
 }
 
 onBothEngines('Webhooks', (engine) => {
-  test('are the events of the list with previousId as the last member, signed', async (t) => {
+  test('Webhooks are the events of the list with previousId as the last member, signed', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
     const { secret } = await register(shop, receiver.url);
@@ -69,7 +69,7 @@ onBothEngines('Webhooks', (engine) => {
     }
   });
 
-  test('of one subject wait for the one before them; those of other subjects do not', async (t) => {
+  test('Webhooks of one subject wait for the one before them; those of other subjects do not', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const [failing, other] = [await createCheese(shop, 'Brie'), await createCheese(shop, 'Comté')];
@@ -105,7 +105,7 @@ onBothEngines('Webhooks', (engine) => {
     assert.deepEqual(sent().slice(3), [`cheese:${failing} sold`, `cheese:${failing} available`]);
   });
 
-  test('are sent again with the same id where a server died before the result', async (t) => {
+  test('Webhooks are sent again with the same id where a server died before the result', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const waiting: ServerResponse[] = [];
@@ -151,7 +151,7 @@ onBothEngines('Webhooks', (engine) => {
     assert.equal((await findEndpoint(shop, id)).failures_in_row, 0);
   });
 
-  test('run eight at a time for an endpoint, over all instances', async (t) => {
+  test('Webhooks run eight at a time for an endpoint, over all instances', async (t) => {
     const shop = await openShop(t, { engine });
     const waiting: ServerResponse[] = [];
     const receiver = await openReceiver(t, (response) => waiting.push(response));
@@ -176,7 +176,7 @@ onBothEngines('Webhooks', (engine) => {
     assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 12);
   });
 
-  test('are sent soon after the change; an endpoint that times out delays neither others nor approvals', async (t) => {
+  test('Webhooks are sent soon after the change; an endpoint that times out delays neither others nor approvals', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const stalled = await openReceiver(t, () => {});
     const receiver = await openReceiver(t);
@@ -210,7 +210,7 @@ onBothEngines('Webhooks', (engine) => {
 });
 
 suite('Attempts of a delivery', () => {
-  test('are signed with both secrets during an overlap, and with the new one alone after it', async (t) => {
+  test('Attempts of a webhook delivery are signed with both secrets during an overlap, and with the new one alone after it', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openShop(t, { clock });
     const receiver = await openReceiver(t);
@@ -240,7 +240,7 @@ suite('Attempts of a delivery', () => {
     assert.deepEqual(await accepting('Comté'), [false, true]);
   });
 
-  test('are ten at the times of Standard Webhooks; then it has failed and the endpoint is disabled', async (t) => {
+  test('Attempts of a webhook delivery are ten at the times of Standard Webhooks; then it has failed and the endpoint is disabled', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     const receiver = await openReceiver(t, (response) =>
@@ -281,7 +281,7 @@ suite('Attempts of a delivery', () => {
     assert.equal(receiver.received.length, 10);
   });
 
-  test('are ten also where the server died during the last one; then the endpoint is disabled', async (t) => {
+  test('Attempts of a webhook delivery are ten also where the server died during the last one; then the endpoint is disabled', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     const waiting: ServerResponse[] = [];
@@ -321,7 +321,7 @@ suite('Attempts of a delivery', () => {
     assert.equal(receiver.received.length, 10);
   });
 
-  test('that fail for one event do not disable an endpoint that accepts others', async (t) => {
+  test('Attempts of a webhook delivery that fail for one event do not disable an endpoint that accepts others', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     const refused = await createCheese(shop, 'Brie');
@@ -344,7 +344,7 @@ suite('Attempts of a delivery', () => {
     assert.equal((await findEndpoint(shop, id)).status, 'enabled');
   });
 
-  test('are judged by the status: redirects, Retry-After, pauses, a long response, a reset, 410', async (t) => {
+  test('Attempts of a webhook delivery are judged by the status: redirects, Retry-After, pauses, a long response, a reset, 410', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
     const elsewhere = await openReceiver(t);
@@ -413,7 +413,7 @@ suite('Attempts of a delivery', () => {
     );
   });
 
-  test('never reach a private IP address in a shop that sends to public ones only', async (t) => {
+  test('Attempts of a webhook delivery never reach a private IP address in a shop that sends to public ones only', async (t) => {
     const shop = await openShop(t, { settings: { CURD_WEBHOOK_TARGETS: 'public' } });
     const receiver = await openReceiver(t);
     const { port } = new URL(receiver.url);

@@ -36,7 +36,7 @@ async function eventsOf(shop: Shop, id: number): Promise<[string, Json][]> {
 onBothEngines('Webhook endpoints', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('are created with a secret that is shown once, and listed without it', async () => {
+  test('Webhook endpoints are created with a secret that is shown once, and listed without it', async () => {
     const shop = opened();
     const created = await create(shop, {
       types: ['order.*', 'order.*', 'cheese.created'],
@@ -75,7 +75,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.deepEqual(await eventsOf(shop, endpoint.id), [['webhook_endpoint.created', { id: endpoint.id }]]);
   });
 
-  test('are created once for an Idempotency-Key, with the same secret', async () => {
+  test('Webhook endpoints are created once for an Idempotency-Key, with the same secret', async () => {
     const shop = opened();
     const headers = { 'idempotency-key': `endpoint-${engine}` };
     const first = await create(shop, {}, { headers });
@@ -91,7 +91,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     }
   });
 
-  test('are changed, disabled, enabled and deleted, each with an event and a new version', async () => {
+  test('Webhook endpoints are changed, disabled, enabled and deleted, each with an event and a new version', async () => {
     const shop = opened();
     const { id, secret: _, ...before } = await create(shop, { description: 'before' });
     const changed = await post(shop, id, '', { description: null, types: ['order.placed'] });
@@ -139,7 +139,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     ]);
   });
 
-  test('have at most 20 in an account, also when they are created at once', async () => {
+  test('Webhook endpoints have at most 20 in an account, also when they are created at once', async () => {
     const shop = opened();
     const account = `full-${engine}`;
     await shop.app.auth.keys.createAccount(shop.app.contextOf('test'), account);
@@ -161,7 +161,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.equal((await create(shop, { account })).account, account);
   });
 
-  test('sign with two secrets during a rotation, and never with three', async (t) => {
+  test('Webhook endpoints sign with two secrets during a rotation, and never with three', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { id, secret: first } = await create(shop);

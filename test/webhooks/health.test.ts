@@ -41,19 +41,19 @@ function pausesOf(statuses: readonly (number | null)[]): number[] {
 }
 
 suite('An endpoint', () => {
-  test('is paused by 429, 502 and 504, twice as long each time up to ten minutes', () => {
+  test('A webhook endpoint is paused by 429, 502 and 504, twice as long each time up to ten minutes', () => {
     assert.deepEqual(pausesOf([429, 502, 504, 429, 429, 429, 429]), [30, 60, 120, 240, 480, 600, 600]);
     assert.deepEqual(pausesOf([500, null, 404, 503]), [0, 0, 0, 0]);
   });
 
-  test('is paused once by failures at the same time', () => {
+  test('A webhook endpoint is paused once by failures at the same time', () => {
     const first = { ...healthy, ...afterFailure(healthy, timestamp(start), 429, start) };
     const second = afterFailure(first, timestamp(start), 429, start + 10);
     assert.equal(second.paused_until, timestamp(start + 30_000));
     assert.equal(second.failures_in_row, 2);
   });
 
-  test('gets no request while it is paused or disabled, one after ten failures in a row, else eight', () => {
+  test('A webhook endpoint gets no request while it is paused or disabled, one after ten failures in a row, else eight', () => {
     const at = (changes: Partial<EndpointRow>) => runningMaxOf({ ...healthy, ...changes }, start);
     assert.equal(at({}), 8);
     assert.equal(at({ failures_in_row: 9 }), 8);
@@ -63,7 +63,7 @@ suite('An endpoint', () => {
     assert.equal(at({ status: 'disabled' }), 0);
   });
 
-  test('is failing since its first failed attempt after the last success, in whatever order results come', () => {
+  test('A webhook endpoint is failing since its first failed attempt after the last success, in whatever order results come', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 12 }), (offsets) => {
         let endpoint: EndpointRow = { ...healthy, ...afterSuccess(healthy) };

@@ -12,7 +12,8 @@ const noticedMs = { sqlite: 5000, postgres: 20_000 };
 
 suite('A server that is killed before the result of a webhook is known', { concurrency: true }, () => {
   for (const engine of ['sqlite', 'postgres'] as const) {
-    test(`sends it again soon with the same id (${engine})`, (t) => sendAgain(t, engine));
+    test(`A server that is killed before the result of a webhook is known sends it again soon with the same id (${engine})`, (t) =>
+      sendAgain(t, engine));
   }
 });
 

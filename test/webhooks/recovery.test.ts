@@ -63,7 +63,7 @@ async function failTwice({ shop, clock, respondWith }: Awaited<ReturnType<typeof
 }
 
 onBothEngines('What waits for a receiver that works again', (engine) => {
-  test('is sent at once after a successful test, and these attempts are not of the ten', async (t) => {
+  test('The backlog of a repaired receiver is sent at once after a successful test, and these attempts are not of the ten', async (t) => {
     const one = await opened(t, engine);
     const { shop, clock, receiver, post, respondWith, subjects, attempts } = one;
     const ids = await failTwice(one, ['Brie', 'Feta', 'Gouda']);
@@ -98,7 +98,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.deepEqual((await one.endpoint()).waiting, 0);
   });
 
-  test('is sent at once after a delivery that was accepted, but not where others are refused', async (t) => {
+  test('The backlog of a repaired receiver is sent at once after an accepted delivery, but not where others are refused', async (t) => {
     const one = await opened(t, engine);
     const { shop, clock, respondWith, attempts } = one;
     const [refused, ...down] = await failTwice(one, ['Brie', 'Feta', 'Gouda']);
@@ -134,7 +134,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.equal(delivery?.status, 'waiting');
   });
 
-  test('is sent at once on request, which ends a pause and is possible five times a minute', async (t) => {
+  test('The backlog of a repaired receiver is sent at once on request, which ends a pause and is possible five times a minute', async (t) => {
     const one = await opened(t, engine);
     const { shop, clock, id, receiver, post, respondWith, subjects, attempts } = one;
     const ids = await failTwice(one, ['Brie', 'Feta']);
@@ -171,7 +171,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.equal((await listDeliveries(shop, id)).length, 2);
   });
 
-  test('is sent to another URL at once', async (t) => {
+  test('The backlog of a repaired receiver is sent to another URL at once', async (t) => {
     const one = await opened(t, engine);
     const { shop, path, receiver, subjects, respondWith } = one;
     const ids = await failTwice(one, ['Brie', 'Feta']);
@@ -189,7 +189,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     );
   });
 
-  test('is sent at once when another secret repairs the endpoint', async (t) => {
+  test('The backlog of a repaired receiver is sent at once when another secret repairs the endpoint', async (t) => {
     const one = await opened(t, engine);
     const ids = await failTwice(one, ['Brie', 'Feta']);
     const changed = await one.shop.another({ secret: 'another secret of at least 32 bytes' });
@@ -204,7 +204,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.ok(ids.every((id) => subjects.includes(`cheese:${id}`)));
   });
 
-  test('is sent at once by a resend, which ends a pause', async (t) => {
+  test('The backlog of a repaired receiver is sent at once by a resend, which ends a pause', async (t) => {
     const { shop, clock, id, receiver, respondWith, subjects } = await opened(t, engine);
     respondWith(502);
     const cheese = await createCheese(shop, 'Brie');
@@ -218,7 +218,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.deepEqual(subjects(), [`cheese:${cheese}`]);
   });
 
-  test('is sent at once on request after fifty early attempts too, which then are of the ten', async (t) => {
+  test('The backlog of a repaired receiver is sent at once on request after fifty early attempts too, which then are of the ten', async (t) => {
     const { shop, clock, id, path, post, respondWith, attempts } = await opened(t, engine);
     respondWith(500);
     await createCheese(shop, 'Brie');
@@ -242,7 +242,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     assert.equal((await shop.request('GET', path, { as: shop.admin })).json.disabledReason, 'failing');
   });
 
-  test('says why it waits and when it is due', async (t) => {
+  test('The backlog of a repaired receiver says why it waits and when it is due', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const held: ServerResponse[] = [];
@@ -303,7 +303,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
 });
 
 suite('An endpoint with a long backlog', () => {
-  test('is looked at seldom, and gets its new events all the same', async (t) => {
+  test('A webhook endpoint with a long backlog is looked at seldom, and gets its new events all the same', async (t) => {
     const shop = await openShop(t);
     const { database } = shop.app;
     const receiver = await openReceiver(t);

@@ -16,7 +16,7 @@ suite('Targets of webhook endpoints', () => {
     openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret } }),
   );
 
-  test('must be https at public IP addresses in sandbox', async (t) => {
+  test('Targets of webhook endpoints must be https at public IP addresses in sandbox', async (t) => {
     const shop = sandbox();
     await openNameServer(t, {
       'public.example': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
@@ -56,7 +56,7 @@ suite('Targets of webhook endpoints', () => {
     assert.equal(read.json.url, 'https://public.example:8443/hooks');
   });
 
-  test('may be anything that is http in local, and where CURD_WEBHOOK_TARGETS is any', async (t) => {
+  test('Targets of webhook endpoints may be anything that is http in local, and where CURD_WEBHOOK_TARGETS is any', async (t) => {
     const local = await openShop(t);
     const any = await openShop(t, {
       settings: { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret, CURD_WEBHOOK_TARGETS: 'any' },
@@ -76,7 +76,7 @@ suite('Webhook endpoints', () => {
   const opened = shared((t) => openShop(t));
   const url = 'https://receiver.example/';
 
-  test('refuse bodies that are not valid, and change nothing', async () => {
+  test('Webhook endpoints refuse bodies that are not valid, and change nothing', async () => {
     const shop = opened();
     const long = `https://receiver.example/${'x'.repeat(2048)}`;
     const refused: [object, string[]][] = [
@@ -112,7 +112,7 @@ suite('Webhook endpoints', () => {
     }
   });
 
-  test('are 404 where there is none', async () => {
+  test('Webhook endpoints are 404 where there is none', async () => {
     const shop = opened();
     for (const id of ['999', '0', 'abc', '99999999999999999999']) {
       for (const [method, rest, body] of [

@@ -20,7 +20,7 @@ import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { openNameServer } from './name-server.ts';
 
 suite('Signatures', () => {
-  test('are accepted by the reference library, with the old secret and with the new one', () => {
+  test('Signatures of webhooks are accepted by the reference library, with the old secret and with the new one', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const keys = [randomBytes(32), randomBytes(32)];
@@ -46,7 +46,7 @@ function verifierOf(key: Buffer): Webhook {
 }
 
 suite('Attempts', () => {
-  test('are ten, over 68 to 84 hours', () => {
+  test('Attempts of a webhook delivery are ten, over 68 to 84 hours', () => {
     const total = (random: number) =>
       Array.from(
         { length: attemptsMax - 1 },
@@ -58,13 +58,13 @@ suite('Attempts', () => {
     assert.ok(total(0) > 68 && total(1) < 84);
   });
 
-  test('wait longer where the receiver asks for it, up to a day', () => {
+  test('Attempts of a webhook delivery wait longer where the receiver asks for it, up to a day', () => {
     assert.equal(nextAttemptMs(1, 0.5, 60_000), 60_000);
     assert.equal(nextAttemptMs(1, 0.5, 1_000_000_000), 24 * 3_600_000);
     assert.equal(nextAttemptMs(1, 0.5, 1), 5000);
   });
 
-  test('understand seconds and dates in Retry-After, and ignore all else', () => {
+  test('Attempts of a webhook delivery understand seconds and dates in Retry-After, and ignore all else', () => {
     const now = Date.parse('2026-06-01T12:00:00Z');
     const texts = ['120', 'Mon, 01 Jun 2026 12:01:00 GMT', 'Mon, 01 Jun 2026 11:00:00 GMT', 'soon', '-5', ''];
     assert.deepEqual(
@@ -117,16 +117,16 @@ const privateAddresses = [
 
 suite('Targets in sandbox and production', () => {
   for (const address of privateAddresses) {
-    test(`never are ${address}`, () => assert.equal(isPublicAddress(address), false));
+    test(`Webhook targets never are ${address}`, () => assert.equal(isPublicAddress(address), false));
   }
 
-  test('may be public addresses', () => {
+  test('Webhook targets may be public addresses', () => {
     for (const address of ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '::ffff:93.184.216.34']) {
       assert.equal(isPublicAddress(address), true, address);
     }
   });
 
-  test('are https URLs without credentials and without private addresses, however these are written', () => {
+  test('Webhook targets are https URLs without credentials and private addresses, however these are written', () => {
     for (const url of [
       'http://example.com/',
       'https://user:secret@example.com/',
@@ -145,7 +145,7 @@ suite('Targets in sandbox and production', () => {
     assert.equal(targetError('http://127.0.0.1:9000/', 'any'), null);
   });
 
-  test('are refused when their name resolves to a private address', async (t) => {
+  test('Webhook targets are refused when their name resolves to a private address', async (t) => {
     const sender = createWebhookSender('public', Date.now);
     cleanUp(t, () => sender.close());
     const result = await sender.send({ url: 'https://localhost/', headers: {}, body: '{}' });
@@ -155,7 +155,7 @@ suite('Targets in sandbox and production', () => {
 });
 
 suite('Hosts', () => {
-  test('are looked up without a thread, so that a dead name server keeps nothing else from connecting', async (t) => {
+  test('Hosts of webhook targets are looked up without a thread, so that a dead name server keeps nothing else from connecting', async (t) => {
     const url = new URL(await receiver(t, (_, response) => response.writeHead(204).end()));
     const requestsOf = await openNameServer(t, null);
     let threads = 0;
@@ -182,7 +182,7 @@ suite('Hosts', () => {
     assert.equal(threads, 0);
   });
 
-  test('have the addresses that the name server names, or a reason why not', async (t) => {
+  test('Hosts of webhook targets have the addresses that the name server names, or a reason why not', async (t) => {
     const url = new URL(await receiver(t, (_, response) => response.writeHead(204).end()));
     await openNameServer(t, {
       'both.example': ['127.0.0.1', '::1'],
@@ -209,7 +209,7 @@ suite('Hosts', () => {
     assert.equal(await errorOf('public', 'both.example'), 'the IP address is not public');
   });
 
-  test('may be in /etc/hosts', () => {
+  test('Hosts of webhook targets may be in /etc/hosts', () => {
     const text = '# 10.0.0.1 one\n127.0.0.1 localhost One one.example # two\n::1\tone\n\nnonsense two\n';
     assert.deepEqual(
       [...parseHosts(text)],
@@ -236,7 +236,7 @@ async function receiver(
 }
 
 suite('A webhook request', () => {
-  test('carries the body and headers, and returns the status with the beginning of the response', async (t) => {
+  test('A webhook request carries the body and headers, and returns the status with the beginning of the response', async (t) => {
     const received: string[] = [];
     const url = await receiver(t, (request, response) => {
       request.setEncoding('utf8').on('data', (chunk) => received.push(chunk));
@@ -254,7 +254,7 @@ suite('A webhook request', () => {
     assert.match(result.response, /^no\ufffd xxx/);
   });
 
-  test('follows no redirect', async (t) => {
+  test('A webhook request follows no redirect', async (t) => {
     let requests = 0;
     const url = await receiver(t, (_, response) => {
       requests += 1;
@@ -266,7 +266,9 @@ suite('A webhook request', () => {
     assert.equal(requests, 1);
   });
 
-  test('ends with the status where the receiver switches protocols', { timeout: 10_000 }, async (t) => {
+  test('A webhook request ends with the status where the receiver switches protocols', {
+    timeout: 10_000,
+  }, async (t) => {
     const url = await receiver(t, (_, response) => {
       response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'websocket' }).end();
     });
@@ -275,7 +277,7 @@ suite('A webhook request', () => {
     assert.equal((await sender.send({ url, headers: {}, body: '{}' })).status, 101);
   });
 
-  test('fails with a reason where the connection breaks', async (t) => {
+  test('A webhook request fails with a reason where the connection breaks', async (t) => {
     const url = await receiver(t, (request) => request.socket.destroy());
     const sender = createWebhookSender('any', Date.now);
     cleanUp(t, () => sender.close());
@@ -284,7 +286,7 @@ suite('A webhook request', () => {
     assert.match(result.error ?? '', /^the connection was closed before/);
   });
 
-  test('fails after 15 s without a complete response', async (t) => {
+  test('A webhook request fails after 15 s without a complete response', async (t) => {
     const url = await receiver(t, (_, response) => {
       response.writeHead(200).write('a beginning');
     });
@@ -300,7 +302,9 @@ suite('A webhook request', () => {
 
   const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-  test('fails where the certificate is for another host', { skip: !hasOpenssl }, async (t) => {
+  test('A webhook request fails where the certificate is for another host', {
+    skip: !hasOpenssl,
+  }, async (t) => {
     const sender = createWebhookSender('any', Date.now);
     cleanUp(t, () => sender.close());
     const statuses: (number | null)[] = [];

@@ -76,7 +76,7 @@ async function opened(t: Scope, engine: Engine, types?: string[]): Promise<Opene
 }
 
 onBothEngines('Deliveries', (engine) => {
-  test('are listed newest first, page by page, by status and by event, with every attempt', async (t) => {
+  test('Webhook deliveries are listed newest first, page by page, by status and by event, with every attempt', async (t) => {
     const { shop, clock, id, receiver, respondWith } = await opened(t, engine);
     const events = await createCheeses(shop, 'Brie', 'Feta', 'Gouda');
     await deliver(shop);
@@ -121,7 +121,7 @@ onBothEngines('Deliveries', (engine) => {
     assert.deepEqual((await logOf(shop, id))[0], delivery);
   });
 
-  test('are sent again by retry, with the same id and previousId; one that waits is sent at once', async (t) => {
+  test('Webhook deliveries are sent again by retry, with the same id and previousId; one that waits is sent at once', async (t) => {
     const { shop, clock, id, receiver, respondWith, ids } = await opened(t, engine);
     const events = await createCheeses(shop, 'Brie', 'Feta');
     await deliver(shop);
@@ -176,7 +176,7 @@ onBothEngines('Deliveries', (engine) => {
     assert.match(expired.json.message, /has expired/);
   });
 
-  test('are replayed for a range, with the same ids in order and only of the types of the endpoint', async (t) => {
+  test('Webhook deliveries are replayed for a range, with the same ids in order and only of the types of the endpoint', async (t) => {
     const { shop, id, receiver, ids } = await opened(t, engine, ['cheese.created', 'order.*']);
     const events = await createCheeses(shop, 'Brie', 'Feta', 'Gouda', 'Comté');
     await shop.request('POST', '/v2/cheeses/1?status=pending', { as: shop.writer });
@@ -219,7 +219,7 @@ onBothEngines('Deliveries', (engine) => {
     assertError(await replay({ since: 'latest' }), 409, 'conflict');
   });
 
-  test('that were missed come in order when the endpoint is enabled, and never with skip', async (t) => {
+  test('Webhook deliveries that were missed come in order when the endpoint is enabled, and never with skip', async (t) => {
     const { shop, clock, id, respondWith, ids, receiver } = await opened(t, engine);
     respondWith(500);
     const [waiting] = await createCheeses(shop, 'Brie');
@@ -259,7 +259,7 @@ onBothEngines('Deliveries', (engine) => {
     assert.equal((await send(shop, 'POST', `${path}/${id}/enable`, { skip: true })).json.status, 'enabled');
   });
 
-  test('need no rotation but after a change of CURD_SECRET, which disables the endpoint', async (t) => {
+  test('Webhook deliveries need no rotation but after a change of CURD_SECRET, which disables the endpoint', async (t) => {
     const { shop, id } = await opened(t, engine);
     const changed = await shop.another({ secret: 'another secret of at least 32 bytes' });
     await createCheeses(changed, 'Brie');
@@ -280,7 +280,7 @@ onBothEngines('Deliveries', (engine) => {
 });
 
 onBothEngines('Test pings', (engine) => {
-  test('are signed, report the result, and are limited to five a minute for an endpoint', async (t) => {
+  test('Test pings of webhooks are signed, report the result, and are limited to five a minute for an endpoint', async (t) => {
     const { shop, clock, id, secret, receiver, respondWith } = await opened(t, engine);
     const ping = (headers = {}) => send(shop, 'POST', `${path}/${id}/test`, undefined, headers);
     const key = { 'idempotency-key': 'ping' };

@@ -132,7 +132,7 @@ function sorted(all: readonly IndexedCheese[], column: SortColumn, isDescending:
 const stored = (cheese: IndexedCheese) => ({ cheese, size: 100 });
 
 suite('The index of the catalogue', () => {
-  test('returns the same pages and totals as filters and sorts of an array, after any changes', () => {
+  test('The index of the catalogue returns the same pages and totals as filters and sorts of an array, after any changes', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(cheeses, { selector: ({ id }) => id, maxLength: 40 }),

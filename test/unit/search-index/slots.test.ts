@@ -23,7 +23,7 @@ const slotsOf = (bits: Uint32Array) => {
 };
 
 suite('A set of slots', () => {
-  test('is the same as an array, as a list and as a bitmap', () => {
+  test('A set of slots is the same as an array, as a list and as a bitmap', () => {
     fc.assert(
       fc.property(sets, sets, fc.constantFrom(100, 2000, 250_000), (slots, others, size) => {
         const set = new SlotSet();
@@ -55,7 +55,7 @@ suite('A set of slots', () => {
 });
 
 suite('An order of slots', () => {
-  test('is the same as a sorted array after a load and after changes', () => {
+  test('An order of slots is the same as a sorted array after a load and after changes', () => {
     const values = fc.array(fc.nat(500), { minLength: 0, maxLength: 60 });
     fc.assert(
       fc.property(
@@ -91,7 +91,7 @@ suite('An order of slots', () => {
 });
 
 suite('Names of slots', () => {
-  test('are returned unchanged and compared by their bytes', () => {
+  test('Names of slots are returned unchanged and compared by their bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 30 }), { maxLength: 40 }), (names) => {
         const heap = new NameHeap();
@@ -112,7 +112,7 @@ suite('Names of slots', () => {
 });
 
 suite('Words of names', () => {
-  test('are found by each of their beginnings', () => {
+  test('Words of names are found by each of their beginnings', () => {
     const words = new WordSets();
     const all = ['a', 'ab', 'abc', 'b', '한국', '𐐷𐐷', '𐐷'];
     for (const [slot, word] of all.entries()) {
@@ -132,7 +132,7 @@ suite('Words of names', () => {
 });
 
 suite('Work in slices', () => {
-  test('lets other work run in between', async () => {
+  test('Work of the index in slices lets other work run in between', async () => {
     function* steps() {
       for (let step = 0; step < 200; step += 1) {
         for (const until = performance.now() + 0.5; performance.now() < until; ) {}
