@@ -299,7 +299,7 @@ onBothEngines('A restricted key', (engine) => {
     assert.deepEqual([json.pricePerKg, json.category.name], [12, 'Soft']);
   });
 
-  test('previews an import of cheeses outside of its categories as the import itself: 403', async () => {
+  test('A restricted key previews an import of cheeses outside of its categories as the import itself: 403', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['Soft'] });
     const send = async (preview: boolean, category: string) => {
