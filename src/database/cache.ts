@@ -11,10 +11,12 @@ export interface Cache<T> {
 /** Size of an entry without its texts: measured at 150 to 250 bytes. */
 const entryBytes = 250;
 
-/** A cache of at most `bytesMax` bytes. It is cleared when they are used up. */
-export function createCache<T>(bytesMax: number): Cache<T> {
+/** A cache of at most `bytesMax` bytes. It is cleared when they are used up. @param bytesOf size of a value */
+export function createCache<T>(bytesMax: number, bytesOf: (value: T) => number = textBytes): Cache<T> {
   const values = new Map<string, T>();
   let bytes = 0;
+
+  const sizeOf = (key: string, value: T) => entryBytes + textBytes(key) + bytesOf(value);
 
   function clear(): void {
     values.clear();
@@ -25,9 +27,9 @@ export function createCache<T>(bytesMax: number): Cache<T> {
     has: (key) => values.has(key),
     get: (key) => values.get(key),
     set(key, value) {
-      const size = entryBytes + textBytes(key) + textBytes(value);
+      const size = sizeOf(key, value);
       if (values.has(key)) {
-        bytes -= entryBytes + textBytes(key) + textBytes(values.get(key));
+        bytes -= sizeOf(key, values.get(key) as T);
         values.delete(key);
       }
       if (size > bytesMax / 16) {

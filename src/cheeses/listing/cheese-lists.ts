@@ -8,9 +8,10 @@ import { unavailable } from '../../errors.ts';
 import { type Status, statuses } from '../schemas.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CatalogueRead, CurrentIndex, IndexVersion } from '../search-index/current-index.ts';
+import { IndexCache } from '../search-index/index-cache.ts';
 import { countLabels } from '../search-index/labels.ts';
 import { atOnce } from '../search-index/slices.ts';
-import { FacetReader } from './facets.ts';
+import { readFacets } from './facets.ts';
 import {
   type ListQuery,
   type ListRequest,
@@ -18,12 +19,13 @@ import {
   toCursorFilters,
   type Unchanged,
 } from './list-query.ts';
-import { MatchCache } from './match-cache.ts';
 import type { FacetName } from './navigation-schemas.ts';
-import { type PagePlan, planPage, positionInList } from './page-plan.ts';
+import { type Match, type PagePlan, planPage, positionInList } from './page-plan.ts';
 
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
+const matchesBytesMax = 8 * 1024 * 1024;
+const facetsBytesMax = 4 * 1024 * 1024;
 /** The number of reads that met a change of the catalogue after which a page may be shorter than its limit. */
 const readsMax = 3;
 /** Then cheeses of the page are missing in the database, although no change says so: somebody has edited its tables. */
@@ -63,8 +65,9 @@ interface PageAt {
 export class CheeseLists {
   readonly #current: CurrentIndex;
   readonly #cursors: Cursors;
-  readonly #matches = new MatchCache();
-  readonly #facets = new FacetReader();
+  /** What the filters match, for the pages that follow. */
+  readonly #matches = new IndexCache<Match>(matchesBytesMax, ({ slots }) => slots.byteLength);
+  readonly #facets = new IndexCache<string>(facetsBytesMax, ({ length }) => length * 2);
   readonly #pages = createCache<CheesePage>(pagesBytesMax);
   /** The index whose pages are cached: another one can have another page of the same version. */
   #cachedIndex: CatalogueIndex | null = null;
@@ -92,7 +95,7 @@ export class CheeseLists {
       // Otherwise page and facets would be of two versions.
       if (at.index.revision === at.revision) {
         const { query, words } = parseListQuery(request, this.#cursors);
-        return { ...page, facets: await this.#facets.read(at.index, facets, query.filters, words) };
+        return { ...page, facets: await readFacets(this.#facets, at.index, facets, query.filters, words) };
       }
     }
   }

@@ -2,9 +2,9 @@
  * Facets: the values of categories, tags, origins, organic and status, and how many cheeses have each. Every facet is
  * counted under all filters but its own.
  */
-import { createCache } from '../../database/cache.ts';
 import type { Bits } from '../search-index/bits.ts';
 import type { CatalogueIndex, LabelKind } from '../search-index/catalogue-index.ts';
+import type { IndexCache } from '../search-index/index-cache.ts';
 import { countLabels, type Label } from '../search-index/labels.ts';
 import { type Filters, keepMatches, liveInRanges } from '../search-index/matches.ts';
 import { inSlices } from '../search-index/slices.ts';
@@ -15,14 +15,6 @@ const valuesMax = 100;
 const collectedMax = 1000;
 /** Values that are merged between two pauses. */
 const mergedAtOnce = 256;
-const facetsBytesMax = 4 * 1024 * 1024;
-
-interface Facet {
-  /** The most frequent first. */
-  readonly values: readonly { readonly value: string; readonly count: number }[];
-  /** How many values follow. */
-  readonly more: number;
-}
 
 /** A value and its most frequent spelling. */
 interface Counted {
@@ -48,37 +40,26 @@ const ownFilters: Readonly<Record<FacetName, readonly (keyof Filters)[]>> = {
   status: ['statuses'],
 };
 
-export class FacetReader {
-  /** Facets as JSON, because the cache counts bytes of texts. */
-  readonly #facets = createCache<string>(facetsBytesMax);
-  #index: CatalogueIndex | null = null;
-
-  /** The facets of a list as JSON, of the version that the index has now. */
-  async read(
-    index: CatalogueIndex,
-    names: readonly FacetName[],
-    filters: Filters,
-    words: readonly string[],
-  ): Promise<string> {
-    if (this.#index !== index) {
-      this.#facets.clear();
-      this.#index = index;
-    }
-    // Copied now, because later slices may run after a change. No facet has filters that are ranges.
-    const live = liveInRanges(index, filters);
-    const { revision } = index;
-    const members: string[] = [];
-    for (const name of names) {
-      const others = withoutOwn(name, filters);
-      const key = `${revision} ${name} ${JSON.stringify(others)}`;
-      const known =
-        this.#facets.get(key) ??
-        JSON.stringify(await inSlices(count(index, name, live.slice(), others, words)));
-      this.#facets.set(key, known);
-      members.push(`${JSON.stringify(name)}:${known}`);
-    }
-    return `{${members.join(',')}}`;
+/** The facets of a list as JSON, of the version that the index has now. */
+export async function readFacets(
+  cache: IndexCache<string>,
+  index: CatalogueIndex,
+  names: readonly FacetName[],
+  filters: Filters,
+  words: readonly string[],
+): Promise<string> {
+  // Copied now, because later slices may run after a change. No facet has filters that are ranges.
+  const live = liveInRanges(index, filters);
+  const { revision } = index;
+  const members: string[] = [];
+  for (const name of names) {
+    const others = withoutOwn(name, filters);
+    const steps = cache.find(index, revision, `${name} ${JSON.stringify(others)}`, () =>
+      count(index, name, live.slice(), others, words),
+    );
+    members.push(`${JSON.stringify(name)}:${await inSlices(steps)}`);
   }
+  return `{${members.join(',')}}`;
 }
 
 /** All filters but those of the facet, so that a shopper sees what another value would give. */
@@ -88,13 +69,14 @@ function withoutOwn(name: FacetName, filters: Filters): Filters {
   );
 }
 
+/** The JSON of a facet: its values, the most frequent first, and how many follow. */
 function* count(
   index: CatalogueIndex,
   name: FacetName,
   bits: Bits,
   filters: Filters,
   words: readonly string[],
-): Generator<void, Facet> {
+): Generator<void, string> {
   yield* keepMatches(index, bits, filters, words);
   const labels = index.labels[labelKinds[name]].startingWith('');
   const counts = yield* countLabels(labels, bits);
@@ -126,7 +108,7 @@ function* count(
     }
   }
   const values = mostFrequent(counted).map(({ name: value, count }) => ({ value, count }));
-  return { values, more: more + counted.length - values.length };
+  return JSON.stringify({ values, more: more + counted.length - values.length });
 }
 
 /** Adds up the spellings of a value. Its name is the most frequent spelling, or the first by code point. */

@@ -4,13 +4,16 @@ import { foldText } from '../../schema/folding.ts';
 import type { Status } from '../schemas.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CurrentIndex } from '../search-index/current-index.ts';
+import { IndexCache } from '../search-index/index-cache.ts';
 import { compareLabels, countLabels, type Label } from '../search-index/labels.ts';
 import { keepMatches } from '../search-index/matches.ts';
 import { inSlices } from '../search-index/slices.ts';
+import { searchPlace } from '../search-index/slot-order.ts';
 import type { Unchanged } from './list-query.ts';
 
-/** Lists of names that are remembered for a version of the catalogue. One of 100,000 tags takes 2 MB. */
-const cachedListsMax = 8;
+const cachedBytesMax = 64 * 1024 * 1024;
+/** One name of a list: a list of 100,000 tags takes 2 MB. */
+const bytesOfAName = 20;
 
 export type NamedKind = 'category' | 'tag';
 
@@ -46,8 +49,10 @@ type NamePosition = Pick<Label, 'folded' | 'id'>;
 export class NameLists {
   readonly #current: CurrentIndex;
   readonly #cursors: Readonly<Record<NamedKind, Cursors>>;
-  readonly #lists = new Map<string, readonly CountedLabel[]>();
-  #listed: { readonly index: CatalogueIndex; readonly revision: number } | null = null;
+  readonly #lists = new IndexCache<readonly CountedLabel[]>(
+    cachedBytesMax,
+    ({ length }) => length * bytesOfAName,
+  );
 
   /** @param cursors of each list */
   constructor(current: CurrentIndex, cursors: Readonly<Record<NamedKind, Cursors>>) {
@@ -68,7 +73,10 @@ export class NameLists {
         return { unchanged: true, version };
       }
       if (index.revision === revision) {
-        const all = await this.#findAll(index, kind, filters);
+        const key = `${kind} ${JSON.stringify(filters)}`;
+        const all = await inSlices(
+          this.#lists.find(index, revision, key, () => countNames(index, kind, filters)),
+        );
         return { version, ...this.#page(kind, filters, all, after, request.limit) };
       }
     }
@@ -84,32 +92,6 @@ export class NameLists {
     return stored;
   }
 
-  /** All names of the list, of the version that the index has now. */
-  async #findAll(
-    index: CatalogueIndex,
-    kind: NamedKind,
-    filters: NameFilters,
-  ): Promise<readonly CountedLabel[]> {
-    const { revision } = index;
-    const key = `${kind} ${JSON.stringify(filters)}`;
-    if (this.#listed?.index !== index || this.#listed.revision !== revision) {
-      this.#lists.clear();
-      this.#listed = { index, revision };
-    }
-    const known = this.#lists.get(key);
-    if (known !== undefined) {
-      return known;
-    }
-    const all = await inSlices(countNames(index, kind, filters));
-    if (this.#listed.index === index && this.#listed.revision === revision) {
-      if (this.#lists.size >= cachedListsMax) {
-        this.#lists.clear();
-      }
-      this.#lists.set(key, all);
-    }
-    return all;
-  }
-
   #page(
     kind: NamedKind,
     filters: NameFilters,
@@ -117,7 +99,10 @@ export class NameLists {
     after: NamePosition | null,
     limit: number,
   ) {
-    const start = after === null ? 0 : firstAfter(all, after);
+    const start = searchPlace(
+      all.length,
+      (place) => after !== null && compareLabels((all[place] as CountedLabel).label, after) <= 0,
+    );
     const page = all.slice(start, start + limit);
     const last = start + limit < all.length ? page.at(-1)?.label : undefined;
     return {
@@ -145,19 +130,4 @@ function* countNames(
     const cheeses = counts[place] as number;
     return empty || cheeses > 0 ? [{ label, cheeses }] : [];
   });
-}
-
-/** The first place of the list behind a position. */
-function firstAfter(all: readonly CountedLabel[], after: NamePosition): number {
-  let low = 0;
-  let high = all.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareLabels((all[middle] as CountedLabel).label, after) <= 0) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }

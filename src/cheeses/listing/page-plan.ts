@@ -1,14 +1,22 @@
 /** Decides which cheeses a page contains, before any of them is read. */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Sort } from '../schemas.ts';
+import { type Bits, countBits } from '../search-index/bits.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
+import type { IndexCache } from '../search-index/index-cache.ts';
+import { type Filters, keepMatches, liveInRanges } from '../search-index/matches.ts';
 import { findPage } from '../search-index/pages.ts';
 import { atOnce, inSlices } from '../search-index/slices.ts';
 import type { Position, SortColumn } from '../search-index/slot-columns.ts';
 import type { ListQuery } from './list-query.ts';
-import type { MatchCache } from './match-cache.ts';
 
-export interface PlanRequest {
+export interface Match {
+  readonly slots: Bits;
+  /** Number of slots: the total of the list. */
+  readonly size: number;
+}
+
+interface PlanRequest {
   readonly query: ListQuery;
   /** The words of the filter q. */
   readonly words: readonly string[];
@@ -38,7 +46,7 @@ const pausedMax = 2;
 
 /** The plan of a page, without a promise where it takes a slice. */
 export function planPage(
-  matches: MatchCache,
+  matches: IndexCache<Match>,
   index: CatalogueIndex,
   request: PlanRequest,
   attempt = 0,
@@ -54,15 +62,17 @@ export function planPage(
 }
 
 function* plan(
-  matches: MatchCache,
+  matches: IndexCache<Match>,
   index: CatalogueIndex,
   { query, words, limit, bytesMax, spare }: PlanRequest,
 ): Generator<void, PagePlan | null> {
-  const match = yield* matches.find(index, query.filters, words);
-  if (match === null) {
+  const { columns, revision } = index;
+  const filters = JSON.stringify(query.filters);
+  const match = yield* matches.find(index, revision, filters, () => findMatch(index, query.filters, words));
+  // The orders have changed too during a pause.
+  if (index.revision !== revision) {
     return null;
   }
-  const { columns, revision } = index;
   const slots = findPage(match.slots, match.size, {
     ordering: columns.orderings[columnOf(query.sort)],
     isDescending: query.sort.startsWith('-'),
@@ -72,6 +82,16 @@ function* plan(
   const size = Math.min(limit, sizeWithin(index, slots, bytesMax));
   const ids = slots.slice(0, size + spare).map((slot) => columns.id(slot));
   return { index, revision, total: match.size, slots, size, ids };
+}
+
+function* findMatch(
+  index: CatalogueIndex,
+  filters: Filters,
+  words: readonly string[],
+): Generator<void, Match> {
+  const slots = liveInRanges(index, filters);
+  yield* keepMatches(index, slots, filters, words);
+  return { slots, size: countBits(slots) };
 }
 
 function sizeWithin(index: CatalogueIndex, slots: readonly number[], bytesMax = Number.POSITIVE_INFINITY) {

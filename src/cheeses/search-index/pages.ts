@@ -2,8 +2,10 @@
  * Finds the slots of a page among the matches. Many matches are met soon along the order of the list. A few are
  * compared with each other instead, because the order would be read to its end.
  */
+
 import { type Bits, forEachBit, hasBit } from './bits.ts';
 import { noValue, type Ordering, type Position } from './slot-columns.ts';
+import { searchPlace } from './slot-order.ts';
 
 export interface PageRequest {
   readonly ordering: Ordering;
@@ -64,17 +66,8 @@ function select(matches: Bits, { ordering, isDescending, after, limit }: PageReq
   forEachBit(matches, (slot) => {
     const isCandidate = found.length < limit || compare(slot, found.at(-1) as number) < 0;
     if (isCandidate && isBehind(slot)) {
-      let low = 0;
-      let high = found.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (compare(found[middle] as number, slot) < 0) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      found.splice(low, 0, slot);
+      const place = searchPlace(found.length, (at) => compare(found[at] as number, slot) < 0);
+      found.splice(place, 0, slot);
       found.length = Math.min(found.length, limit);
     }
   });

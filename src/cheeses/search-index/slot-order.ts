@@ -27,17 +27,7 @@ export class SlotOrder {
 
   /** The first place whose slot is not before what is searched. @param end searches only places before it */
   search(isBefore: (slot: number) => boolean, end = this.#length): number {
-    let low = 0;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isBefore(this.#slots[middle] as number)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return searchPlace(end, (place) => isBefore(this.#slots[place] as number));
   }
 
   /** Replaces a slot by one that is equal to it in this order. */
@@ -138,4 +128,18 @@ export class SlotOrder {
       }
     }
   }
+}
+
+export function searchPlace(length: number, isBefore: (place: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
