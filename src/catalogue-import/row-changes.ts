@@ -1,8 +1,8 @@
 /** What a row changes of a cheese that exists, for the report of an import. */
 
+import { cheeseUpdated } from '../cheeses/drafts.ts';
 import type { ImportOutcome } from '../cheeses/import-comparison.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
-import { cheeseUpdated } from '../cheeses/update-event.ts';
 
 /** A value in a report: lists are text. */
 type Shown = string | number | boolean | null;

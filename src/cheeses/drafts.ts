@@ -1,8 +1,10 @@
 /** Drafts: cheeses without what the server supplies, with names of categories and tags instead of ids. */
 import { ConstraintError, type Sql } from '../database/database.ts';
 import { AppError, validationError } from '../errors.ts';
+import type { EventData } from '../event-log/define.ts';
+import type { cheeseEvents } from './event-types.ts';
 import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
-import { type Cheese, type CheeseInput, parseCheese } from './schemas.ts';
+import { type Cheese, type CheeseInput, type CheeseMergePatch, parseCheese } from './schemas.ts';
 
 /** What a write needs to know of a cheese, and what two cheeses are compared by. */
 export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
@@ -120,4 +122,52 @@ export function toCheese(
     createdAt: supplied.createdAt,
     updatedAt: supplied.updatedAt,
   };
+}
+
+/** Drafts name two fields differently. */
+const draftKeys: Readonly<Record<string, keyof Draft>> = { category: 'categoryName', tags: 'tagNames' };
+
+/** The input whose draft has the values of the patch. A removed field has its default there. */
+export function patchToInput(patch: CheeseMergePatch): CheeseInput {
+  const given = Object.entries(patch).filter(([, value]) => value !== null);
+  return { name: '', ...Object.fromEntries(given) };
+}
+
+/**
+ * The draft with these fields of other values. A category is replaced as a whole: merged with the current one, a new
+ * id would be ignored beside the old name.
+ */
+export function applyPatch(current: Draft, fields: readonly string[], values: Draft): Draft {
+  const draft: Record<string, unknown> = { ...current };
+  for (const field of fields) {
+    const key = draftKeys[field] ?? (field as keyof Draft);
+    if (values[key] === undefined) {
+      delete draft[key];
+    } else {
+      draft[key] = values[key];
+    }
+  }
+  return draft as unknown as Draft;
+}
+
+export type CheeseUpdated = EventData<typeof cheeseEvents.updated>;
+
+/**
+ * Data of the event `cheese.updated`: the fields that differ. `updatedAt` is left out: every update changes it, and it is
+ * the time of the event.
+ */
+export function cheeseUpdated(before: Cheese, after: Cheese): CheeseUpdated {
+  const [from, to] = [valuesOf(before), valuesOf(after)];
+  const changes: Record<string, unknown> = {};
+  for (const field of Object.keys({ ...to, ...from })) {
+    const change = { from: from[field] ?? null, to: to[field] ?? null };
+    if (JSON.stringify(change.from) !== JSON.stringify(change.to)) {
+      changes[field] = change;
+    }
+  }
+  return { id: after.id, name: after.name, changes: changes as CheeseUpdated['changes'] };
+}
+
+function valuesOf({ updatedAt: _, category, tags, ...rest }: Cheese): Readonly<Record<string, unknown>> {
+  return { ...rest, category: category?.name, tags: tags.map(({ name }) => name) };
 }

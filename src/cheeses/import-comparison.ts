@@ -2,8 +2,7 @@
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
-import { cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
-import { applyPatch } from './patch.ts';
+import { applyPatch, cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
 import { cheeseQueries } from './queries.ts';
 import { type CheeseInput, parseCheese } from './schemas.ts';
 

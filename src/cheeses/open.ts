@@ -4,7 +4,6 @@ import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { createBulkChanges } from './bulk/bulk-changes.ts';
-import { bulkRoutes } from './bulk/routes.ts';
 import { createCatalogueChanges } from './changes/catalogue-changes.ts';
 import { catalogueChangeRoutes } from './changes/routes.ts';
 import { checkCatalogue } from './consistency-check.ts';
@@ -14,12 +13,12 @@ import { navigationRoutes } from './listing/navigation-routes.ts';
 import { listingRoutes } from './listing/routes.ts';
 import { checkPrices } from './prices/consistency-check.ts';
 import { createPriceReader } from './prices/price-list.ts';
-import { priceRoutes } from './prices/routes.ts';
 import { cheeseRoutes } from './routes.ts';
 import { CurrentIndex } from './search-index/current-index.ts';
-import { type CheeseDependencies, createCheeseService } from './service.ts';
+import { createCheeseService } from './service.ts';
+import { createWrites, type WriteDependencies } from './writes.ts';
 
-interface Dependencies extends AreaDependencies, Pick<CheeseDependencies, 'beforeDelete' | 'onStatusChange'> {
+interface Dependencies extends AreaDependencies, Pick<WriteDependencies, 'beforeDelete' | 'onStatusChange'> {
   readonly events: EventService;
   readonly connections: LiveConnections;
 }
@@ -27,7 +26,8 @@ interface Dependencies extends AreaDependencies, Pick<CheeseDependencies, 'befor
 export function openCheeses(dependencies: Dependencies) {
   const { database, clock, log, config, events, connections } = dependencies;
   const { secret } = config;
-  const service = createCheeseService({ ...dependencies, cheesesMax: config.catalogueMax });
+  const writes = createWrites({ ...dependencies, cheesesMax: config.catalogueMax });
+  const service = createCheeseService(database, writes, config.catalogueMax);
   const index = new CurrentIndex(database);
   const lists = new CheeseLists(index, createCursors(secret, 'cheeses'));
   const nameLists = new NameLists(index, {
@@ -41,13 +41,7 @@ export function openCheeses(dependencies: Dependencies) {
     events,
     retentionMs: config.tombstoneRetentionMs,
   });
-
-  const prices = createPriceReader({
-    database,
-    clock,
-    cheeses: service,
-    cursors: createCursors(secret, 'cheese prices'),
-  });
+  const prices = createPriceReader(database, clock, service, createCursors(secret, 'cheese prices'));
 
   /** Requests for lists wait for it. If it fails, the next one and the next readiness check try again. */
   async function loadIndex(): Promise<void> {
@@ -70,9 +64,7 @@ export function openCheeses(dependencies: Dependencies) {
       ...listingRoutes(lists),
       ...navigationRoutes(nameLists),
       ...catalogueChangeRoutes(changes, connections),
-      ...cheeseRoutes(service),
-      ...priceRoutes(prices),
-      ...bulkRoutes(createBulkChanges(dependencies)),
+      ...cheeseRoutes(service, prices, createBulkChanges(database, writes)),
     ],
     tasks: [changes.purge],
     checks: [

@@ -1,4 +1,4 @@
-/** Routes that read and write single cheeses. */
+/** Routes that read and write cheeses by their ids. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { tagsOfCheese } from '../edge/tags.ts';
 import { validationError } from '../errors.ts';
@@ -11,8 +11,13 @@ import {
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
 import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
+import type { BulkChanges } from './bulk/bulk-changes.ts';
+import { BulkInput, BulkResult, bulkCheesesMax } from './bulk/schemas.ts';
+import type { PriceReader } from './prices/price-list.ts';
+import { CheesePriceList } from './prices/schemas.ts';
 import { Cheese, CheeseInput, CheeseMergePatch, CheesePatch, CheeseReplacement } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
@@ -22,9 +27,16 @@ const mergePatchTypes = ['application/merge-patch+json', 'application/json'];
 export const cheeseIfMatch = ifMatchFor('cheese');
 export const noCheese = notFoundResponse('There is no such cheese');
 const nameTaken = conflictResponse('A cheese with this name already exists in the category');
+/** What routes have that read the catalogue. */
+export const readsCatalogue = {
+  tag,
+  access: anyOf(apiKey, oauth('read:cheeses')),
+  permitsConfined: true,
+  publishable: 'catalogue',
+} as const;
 const oneCheese = (description: string) => ({ description, schema: Cheese });
 
-export function cheeseRoutes(cheeses: CheeseService): Route[] {
+export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: BulkChanges): Route[] {
   return [
     route({
       method: 'POST',
@@ -71,13 +83,10 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       method: 'GET',
       path: '/cheeses/:cheeseId',
       operationId: 'getCheese',
-      tag,
+      ...readsCatalogue,
       summary: 'Read a cheese',
       description:
         'The ETag changes with every change of the cheese. Send it as If-Match to change only what you have read.',
-      access: anyOf(apiKey, oauth('read:cheeses')),
-      permitsConfined: true,
-      publishable: 'catalogue',
       responses: { 200: oneCheese('The cheese'), ...noCheese },
       handle: ({ params }) =>
         chain(cheeses.find(cheeseId(params)), (cheese) => ({
@@ -175,6 +184,57 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         await cheeses.delete(context, cheeseId(params), preconditionOf(headers['if-match']));
         return { status: 204 };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/cheeses/:cheeseId/prices',
+      operationId: 'listCheesePrices',
+      ...readsCatalogue,
+      summary: 'List the prices of a cheese, the newest first',
+      description:
+        'The current price and those before it, with the lowest price of the last 30 days. `reduction` is what a shop in the European Union shows beside a reduced price.',
+      query: {
+        cursor: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 400,
+          description: 'nextCursor of an earlier page',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Prices of a page' },
+      },
+      responses: {
+        200: { description: 'A page of prices', schema: CheesePriceList },
+        ...badRequestResponse('A parameter is not valid'),
+        ...noCheese,
+      },
+      handle: async ({ params, query }) => {
+        const id = cheeseId(params);
+        const page = await prices.list(id, query);
+        const next = nextPageHeader(`/v2/cheeses/${id}/prices`, page.nextCursor, query.limit);
+        return { status: 200, headers: { 'Cache-Control': 'private, no-cache', ...next }, body: { ...page } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/cheeses/bulk',
+      operationId: 'changeCheeses',
+      tag,
+      summary: 'Change prices, status, category and tags of many cheeses',
+      description: `At most ${bulkCheesesMax} cheeses: all are changed, or none, with one version of the catalogue. The response has the old and new values; in a dry run nothing is changed. \`undo\` of the response is the body of a second request that restores the old values.`,
+      access: anyOf(oauth('write:cheeses')),
+      body: BulkInput,
+      storesPlainResponse: true,
+      responses: {
+        200: { description: 'What is changed', schema: BulkResult },
+        ...noCheese,
+        ...nameTaken,
+        ...unprocessableResponse,
+      },
+      handle: ({ body, withIdempotency }) =>
+        withIdempotency(
+          (context) => bulk.apply(context, body),
+          (result) => ({ status: 200, body: { ...result } }),
+        ),
     }),
   ];
 }

@@ -7,13 +7,15 @@ import type { Cheese } from './schemas.ts';
 export class TermIds {
   readonly #ids = new Map<string, number>();
 
-  /** @param cheese whose JSON contains the ids of its terms */
-  constructor(cheese?: Pick<Cheese, 'category' | 'tags'>) {
-    if (cheese?.category !== undefined) {
-      this.#add('category', cheese.category);
-    }
-    for (const tag of cheese?.tags ?? []) {
-      this.#add('tag', tag);
+  /** @param cheeses whose JSON contains the ids of their terms */
+  constructor(cheeses: readonly Pick<Cheese, 'category' | 'tags'>[]) {
+    for (const { category, tags } of cheeses) {
+      if (category !== undefined) {
+        this.#add('category', category);
+      }
+      for (const tag of tags) {
+        this.#add('tag', tag);
+      }
     }
   }
 

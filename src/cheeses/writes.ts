@@ -8,18 +8,17 @@ import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { type Draft, termsOf, toCheese } from './drafts.ts';
+import { type CheeseUpdated, cheeseUpdated, type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
 import { deletePrices, recordFirstPrices, recordPriceChange } from './prices/record.ts';
-import { cheeseQueries, type NewCheeseRow } from './queries.ts';
+import { type CatalogueRow, type CheeseRow, cheeseQueries, type NewCheeseRow } from './queries.ts';
 import { type Cheese, parseCheese } from './schemas.ts';
 import { TermIds } from './terms.ts';
-import { cheeseUpdated } from './update-event.ts';
 
 /** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
 export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 
-interface Dependencies {
+export interface WriteDependencies {
   readonly clock: Clock;
   /** The number of cheeses that the catalogue may have. */
   readonly cheesesMax: number;
@@ -28,8 +27,23 @@ interface Dependencies {
   readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
 }
 
-/** @returns functions that the service calls in its transactions */
-export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }: Dependencies) {
+/** A cheese whose row is locked, and what it shall be. */
+interface PlannedUpdate {
+  readonly row: CheeseRow;
+  readonly before: Cheese;
+  readonly draft: Draft;
+}
+
+interface WrittenUpdate {
+  readonly row: NewCheeseRow;
+  readonly cheese: Cheese;
+  readonly event: CheeseUpdated;
+}
+
+export type CheeseWrites = ReturnType<typeof createWrites>;
+
+/** @returns functions that services call in their transactions */
+export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }: WriteDependencies) {
   const now = () => timestamp(clock.now());
 
   /**
@@ -42,7 +56,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     const { limits } = context.origin;
     requireMayCreate(limits);
     const terms = drafts.flatMap(termsOf);
-    const ids = new TermIds();
+    const ids = new TermIds([]);
     const [catalogue] = await Promise.all([
       queries.updateCatalogue(now(), isDry ? 0 : drafts.length),
       ids.find(tx, terms),
@@ -97,30 +111,69 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     const before = parseCheese(row.body);
     requireWithin(context.origin.limits, before);
     precondition?.(row.version);
-    const draft = change(before);
-    const terms = termsOf(draft);
-    const ids = new TermIds(before);
-    await ids.find(tx, terms);
-    await ids.create(tx, terms);
-    const { createdAt, updatedAt } = before;
-    if (JSON.stringify(toCheese(draft, ids.of, { id, createdAt, updatedAt })) === row.body) {
+    const changes = [{ row, before, draft: change(before) }];
+    const [written] = await updateRows(tx, context, changes, () => newVersion(tx));
+    if (written === undefined) {
       return row;
     }
-    const catalogue = await queries.updateCatalogue(now(), 0);
-    const after = toCheese(draft, ids.of, { id, createdAt, updatedAt: catalogue.last_written_at });
-    requireWithin(context.origin.limits, after);
-    const changed = toRow(after, row.version + 1, catalogue.version);
-    await queries.update(changed);
-    if (after.pricePerKg !== before.pricePerKg) {
-      await recordPriceChange(tx, after, changed.version);
+    await recordUpdates(tx, context, [written]);
+    return written.row;
+  }
+
+  /** Increases the version of the catalogue. */
+  const newVersion = (tx: Sql) => cheeseQueries(tx).updateCatalogue(now(), 0);
+
+  /**
+   * Stores the drafts that differ from their cheeses. `recordUpdates` must follow, after all cheeses are locked.
+   * @param nextVersion called when a draft differs
+   */
+  async function updateRows(
+    tx: Sql,
+    context: Context,
+    changes: readonly PlannedUpdate[],
+    nextVersion: () => Promise<CatalogueRow>,
+  ): Promise<WrittenUpdate[]> {
+    const queries = cheeseQueries(tx);
+    const terms = changes.flatMap(({ draft }) => termsOf(draft));
+    const ids = new TermIds(changes.map(({ before }) => before));
+    await ids.find(tx, terms);
+    await ids.create(tx, terms);
+    const differing = changes.filter(
+      ({ row, before, draft }) => JSON.stringify(toCheese(draft, ids.of, before)) !== row.body,
+    );
+    if (differing.length === 0) {
+      return [];
     }
-    if (after.status !== before.status) {
-      await onStatusChange(tx, id);
-    }
-    await recordEvents(tx, context.origin, catalogue.last_written_at, [
-      cheeseEvents.updated.of(`cheese:${id}`, cheeseUpdated(before, after)),
-    ]);
-    return changed;
+    const { version: changedIn, last_written_at: updatedAt } = await nextVersion();
+    return Promise.all(
+      differing.map(async ({ row: { version }, before, draft }) => {
+        const cheese = toCheese(draft, ids.of, { ...before, updatedAt });
+        requireWithin(context.origin.limits, cheese);
+        const row = toRow(cheese, version + 1, changedIn);
+        await queries.update(row);
+        return { row, cheese, event: cheeseUpdated(before, cheese) };
+      }),
+    );
+  }
+
+  /** Records the prices, the statuses and the events of updates. Stock is locked after all cheeses, by the lock order. */
+  async function recordUpdates(
+    tx: Sql,
+    { origin }: Context,
+    written: readonly WrittenUpdate[],
+  ): Promise<void> {
+    await Promise.all(
+      written.map(async ({ row, cheese, event }) => {
+        if (event.changes.pricePerKg !== undefined) {
+          await recordPriceChange(tx, cheese, row.version);
+        }
+        if (event.changes.status !== undefined) {
+          await onStatusChange(tx, cheese.id);
+        }
+      }),
+    );
+    const events = written.map(({ event }) => cheeseEvents.updated.of(`cheese:${event.id}`, event));
+    await recordEvents(tx, origin, written[0]?.cheese.updatedAt ?? '', events);
   }
 
   async function deleteOne(
@@ -148,7 +201,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     ]);
   }
 
-  return { insert, write, deleteOne };
+  return { insert, write, newVersion, updateRows, recordUpdates, deleteOne };
 }
 
 /** The row that stores a cheese. */

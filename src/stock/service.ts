@@ -3,7 +3,6 @@
  * Transactions lock in the order of database/lock-order.ts.
  */
 import { requireWithin } from '../access/confinement.ts';
-import { lockCatalogue, lockCheese, setTracked } from '../cheeses/locks.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
@@ -118,7 +117,7 @@ export function createStockService(dependencies: Dependencies): StockService {
   ): Promise<void> {
     const queries = stockQueries(tx);
     await queries.insert(rows.map((row) => ({ ...row, tracked_since: now() })));
-    await setTracked(
+    await cheeses.setTracked(
       tx,
       rows.map(({ cheese_id }) => cheese_id),
       true,
@@ -147,7 +146,7 @@ export function createStockService(dependencies: Dependencies): StockService {
         let before = await lockTracked(tx, cheeseId);
         if (before === undefined) {
           // Placements under way end before this lock is granted; then another request may have begun to track.
-          if ((await lockCheese(tx, cheeseId)) === undefined) {
+          if ((await cheeses.lock(tx, cheeseId)) === undefined) {
             throw new AppError('notFound', `There is no cheese with the id ${cheeseId}.`);
           }
           before = await lockTracked(tx, cheeseId);
@@ -197,13 +196,13 @@ export function createStockService(dependencies: Dependencies): StockService {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         // The cheese may become available, and the catalogue is locked before cheeses.
-        await lockCatalogue(tx);
-        await lockCheese(tx, cheeseId);
+        await cheeses.lockCatalogue(tx);
+        await cheeses.lock(tx, cheeseId);
         await requireRow(cheeseId, await queries.find(cheeseId));
         await openOrders.clearReservations(tx, cheeseId);
         const before = (await queries.lock(cheeseId)) as StockRow;
         await queries.delete(cheeseId);
-        await setTracked(tx, [cheeseId], false);
+        await cheeses.setTracked(tx, [cheeseId], false);
         if (before.set_sold === 1) {
           await cheeses.updateIn(tx, context, cheeseId, { status: 'available' });
         }

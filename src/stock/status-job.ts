@@ -2,7 +2,6 @@
  * The rule that a cheese with nothing available is sold, and available again after a restock. A background job applies
  * it, because the status belongs to the catalogue, whose only row an order must not lock.
  */
-import { lockCatalogue, lockCheese } from '../cheeses/locks.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Context } from '../database/context.ts';
 import { deleteJob } from '../jobs/queue.ts';
@@ -17,8 +16,8 @@ export function createStatusHandler(cheeses: CheeseService, context: Context): J
     attemptsMax: 20,
     async run(tx, { key }) {
       const id = Number(key);
-      await lockCatalogue(tx);
-      const status = await lockCheese(tx, id);
+      await cheeses.lockCatalogue(tx);
+      const status = await cheeses.lock(tx, id);
       const stock = await stockQueries(tx).lock(id);
       if (stock !== undefined) {
         if (status === 'available' && isDepleted(stock)) {

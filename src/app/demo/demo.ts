@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { findSameCheeses } from '../../cheeses/import-comparison.ts';
-import { lockCatalogue, lockCheese } from '../../cheeses/locks.ts';
 import type { Cheese, CheeseInput } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
@@ -85,9 +84,9 @@ export async function removeDemoCheeses(
   const kept: string[] = [];
   const found = (await findSameCheeses(tx, inputs)).toSorted((a, b) => a.id - b.id);
   // All before the first deletion, which locks customers and orders.
-  await lockCatalogue(tx);
+  await cheeses.lockCatalogue(tx);
   for (const { id } of found) {
-    await lockCheese(tx, id);
+    await cheeses.lock(tx, id);
   }
   const keptIds = await listKept(found.map(({ id }) => id));
   for (const { id, body } of found) {

@@ -1,46 +1,22 @@
 /** Changes many cheeses in one transaction, with one version of the catalogue. */
 import { requireWithin } from '../../access/confinement.ts';
 import { forEachBlock } from '../../blocks.ts';
-import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { type FieldError, validationError } from '../../errors.ts';
-import type { EventData } from '../../event-log/define.ts';
-import { recordEvents } from '../../event-log/record.ts';
-import { cheeseToDraft, type Draft, termsOf, throwConflict, toCheese } from '../drafts.ts';
-import { cheeseEvents } from '../event-types.ts';
-import { recordPriceChange } from '../prices/record.ts';
+import { AppError, addError, type FieldError, validationError } from '../../errors.ts';
+import { type CheeseUpdated, cheeseToDraft, type Draft, throwConflict } from '../drafts.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
-import type { CheeseDependencies } from '../service.ts';
-import { TermIds } from '../terms.ts';
-import { cheeseUpdated } from '../update-event.ts';
-import { notFound, toRow } from '../writes.ts';
+import { type CheeseWrites, notFound } from '../writes.ts';
 import { changeByAmount, changeByPercent } from './price-change.ts';
-import type { BulkChange, BulkInput, BulkResult } from './schemas.ts';
-import { undoOf } from './undo.ts';
-import { requireValid } from './validation.ts';
+import { type BulkChange, type BulkInput, type BulkResult, bulkCheesesMax } from './schemas.ts';
 
 /** Cheeses between which other requests are processed: about 10 ms on SQLite. */
 const blockSize = 50;
 const priceMax = 1_000_000;
 
-export interface BulkChanges {
-  /**
-   * Changes all cheeses or none.
-   * @throws AppError validation, notFound, conflict when a name exists in the new category, forbidden for a restricted key
-   * that is confined to other cheeses
-   */
-  apply(context: Context, input: BulkInput): Promise<BulkResult>;
-}
-
-interface Dependencies extends Pick<CheeseDependencies, 'onStatusChange'> {
-  readonly database: Database;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** A change of one cheese. */
-interface Planned {
+interface PlannedChange {
   readonly change: BulkChange;
   /** Where the request has the change. */
   readonly at: string;
@@ -48,21 +24,15 @@ interface Planned {
   readonly categoryName: string | null | undefined;
 }
 
-type Updated = EventData<typeof cheeseEvents.updated>;
+export type BulkChanges = ReturnType<typeof createBulkChanges>;
 
-interface Written {
-  readonly event: Updated;
-  readonly cheese: Cheese;
-  readonly version: number;
-}
-
-export function createBulkChanges({ database, clock, onStatusChange }: Dependencies): BulkChanges {
+export function createBulkChanges(database: Database, writes: CheeseWrites) {
   /** Categories by id are replaced by their names. @throws AppError validation */
-  async function plan({ changes }: BulkInput): Promise<Map<number, Planned>> {
+  async function plan({ changes }: BulkInput): Promise<Map<number, PlannedChange>> {
     const ids = changes.flatMap(({ category }) => category?.id ?? []).filter(Number.isSafeInteger);
     const terms = ids.length === 0 ? [] : await cheeseQueries(database).findTermsById(ids);
     const names = new Map(terms.filter(({ kind }) => kind === 'category').map(({ id, name }) => [id, name]));
-    const planned = new Map<number, Planned>();
+    const planned = new Map<number, PlannedChange>();
     const errors: FieldError[] = [];
     for (const [index, change] of changes.entries()) {
       const { category } = change;
@@ -84,67 +54,35 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
   /** Writes the cheeses of a block that differ. Its locks are in the order of ids. */
   async function writeBlock(
     tx: Sql,
-    { origin: { limits } }: Context,
+    context: Context,
     ids: readonly number[],
-    planned: ReadonlyMap<number, Planned>,
-    catalogue: () => Promise<CatalogueRow>,
-  ): Promise<Written[]> {
-    const queries = cheeseQueries(tx);
-    const rows = await queries.lockAllForUpdate(ids);
+    planned: ReadonlyMap<number, PlannedChange>,
+    nextVersion: () => Promise<CatalogueRow>,
+  ) {
+    const rows = await cheeseQueries(tx).lockAllForUpdate(ids);
     const missing = ids.find((id) => !rows.some((row) => row.id === id));
     if (missing !== undefined) {
       throw notFound(missing);
     }
     const errors: FieldError[] = [];
-    const drafts = rows.map((row) => {
+    const changes = rows.map((row) => {
       const before = parseCheese(row.body);
-      requireWithin(limits, before);
-      return { row, before, draft: applyChange(before, planned.get(row.id) as Planned, errors) };
+      requireWithin(context.origin.limits, before);
+      return { row, before, draft: applyChange(before, planned.get(row.id) as PlannedChange, errors) };
     });
     if (errors.length > 0) {
       throw validationError(errors);
     }
-    const terms = drafts.flatMap(({ draft }) => termsOf(draft));
-    const termIds = new TermIds();
-    await termIds.find(tx, terms);
-    await termIds.create(tx, terms);
-    const differing = drafts.filter(({ row, before, draft }) => {
-      return JSON.stringify(toCheese(draft, termIds.of, before)) !== row.body;
-    });
-    if (differing.length === 0) {
-      return [];
-    }
-    const { version: changedIn, last_written_at: updatedAt } = await catalogue();
-    return Promise.all(
-      differing.map(async ({ row, before, draft }) => {
-        const { id, createdAt } = before;
-        const cheese = toCheese(draft, termIds.of, { id, createdAt, updatedAt });
-        requireWithin(limits, cheese);
-        const version = row.version + 1;
-        await queries.update(toRow(cheese, version, changedIn));
-        return { event: cheeseUpdated(before, cheese), cheese, version };
-      }),
-    );
-  }
-
-  /** Stock is locked after all cheeses, by the lock order. */
-  async function recordBlock(tx: Sql, { origin }: Context, written: readonly Written[]): Promise<void> {
-    await Promise.all(
-      written.map(async ({ event, cheese, version }) => {
-        if (event.changes.pricePerKg !== undefined) {
-          await recordPriceChange(tx, cheese, version);
-        }
-        if (event.changes.status !== undefined) {
-          await onStatusChange(tx, cheese.id);
-        }
-      }),
-    );
-    const events = written.map(({ event }) => cheeseEvents.updated.of(`cheese:${event.id}`, event));
-    await recordEvents(tx, origin, written[0]?.cheese.updatedAt ?? '', events);
+    return writes.updateRows(tx, context, changes, nextVersion);
   }
 
   return {
-    async apply(context, input) {
+    /**
+     * Changes all cheeses or none.
+     * @throws AppError validation, notFound, conflict when a name exists in the new category, forbidden for a restricted key
+     * that is confined to other cheeses
+     */
+    async apply(context: Context, input: BulkInput): Promise<BulkResult> {
       requireValid(input);
       const planned = await plan(input);
       const ids = [...planned.keys()].sort((a, b) => a - b);
@@ -154,32 +92,31 @@ export function createBulkChanges({ database, clock, onStatusChange }: Dependenc
       }
       return throwConflict(() =>
         context.transaction(async (tx) => {
-          const queries = cheeseQueries(tx);
-          await queries.lockCatalogue();
+          await cheeseQueries(tx).lockCatalogue();
           let version: Promise<CatalogueRow> | undefined;
-          const catalogue = () => {
-            version ??= queries.updateCatalogue(timestamp(clock.now()), 0);
+          const nextVersion = () => {
+            version ??= writes.newVersion(tx);
             return version;
           };
-          const written: Written[] = [];
+          const written: Awaited<ReturnType<typeof writeBlock>> = [];
           await forEachBlock(ids, blockSize, async (block) => {
-            written.push(...(await writeBlock(tx, context, block, planned, catalogue)));
+            written.push(...(await writeBlock(tx, context, block, planned, nextVersion)));
           });
-          await forEachBlock(written, blockSize, (block) => recordBlock(tx, context, block));
+          await forEachBlock(written, blockSize, (block) => writes.recordUpdates(tx, context, block));
           const byId = new Map(written.map(({ event }) => [event.id, event]));
           const items = [...planned.keys()].flatMap((id) => byId.get(id) ?? []);
-          return {
-            items,
-            unchanged: ids.length - items.length,
-            undo: undoOf(items),
-          };
+          return { items, unchanged: ids.length - items.length, undo: undoOf(items) };
         }),
       );
     },
   };
 }
 
-function applyChange(before: Cheese, { change, at, categoryName }: Planned, errors: FieldError[]): Draft {
+function applyChange(
+  before: Cheese,
+  { change, at, categoryName }: PlannedChange,
+  errors: FieldError[],
+): Draft {
   const { pricePerKg: _, ...draft } = cheeseToDraft(before);
   const { status = draft.status, tags, addTags = [], removeTags = [] } = change;
   const kept = (tags ?? draft.tagNames).filter((tag) => !removeTags.includes(tag));
@@ -219,4 +156,86 @@ function priceOf(price: number | undefined, change: BulkChange['price']): number
   return percent === undefined
     ? changeByAmount(price, amount ?? 0, rounding)
     : changeByPercent(price, percent, rounding);
+}
+
+const exclusive = ['set', 'percent', 'amount'] as const;
+
+/** What the schema cannot check. @throws AppError validation */
+function requireValid({ changes }: BulkInput): void {
+  const errors: FieldError[] = [];
+  const known = new Set<number>();
+  let cheeses = 0;
+  for (const [index, change] of changes.entries()) {
+    const at = `changes[${index}]`;
+    cheeses += change.cheeseIds.length;
+    for (const [position, id] of change.cheeseIds.entries()) {
+      if (known.has(id)) {
+        addError(errors, `${at}.cheeseIds[${position}]`, 'is in the request already');
+      }
+      known.add(id);
+    }
+    checkChange(errors, at, change);
+  }
+  if (cheeses > bulkCheesesMax) {
+    addError(errors, 'changes', `must have ${bulkCheesesMax} cheeses together at most, and has ${cheeses}`);
+  }
+  if (errors.length > 0) {
+    throw validationError(errors);
+  }
+}
+
+function checkChange(errors: FieldError[], at: string, { cheeseIds: _, ...change }: BulkChange): void {
+  const { price, tags, addTags, removeTags } = change;
+  if (Object.keys(change).length === 0) {
+    addError(errors, at, 'changes nothing: add price, status, category, tags, addTags or removeTags');
+  }
+  if (price !== undefined && exclusive.filter((name) => price[name] !== undefined).length !== 1) {
+    addError(errors, `${at}.price`, 'must have one of set, percent and amount');
+  }
+  if (price?.set !== undefined && price.rounding !== undefined) {
+    addError(errors, `${at}.price.rounding`, 'is for percent and amount: set is not rounded');
+  }
+  if (tags !== undefined && (addTags !== undefined || removeTags !== undefined)) {
+    addError(errors, `${at}.tags`, 'cannot be sent together with addTags and removeTags');
+  }
+}
+
+type Values = Omit<BulkChange, 'cheeseIds'>;
+/** The type of a schema does not have the null of the category. */
+type OldValues = Omit<Values, 'category'> & { readonly category?: { readonly name: string } | null };
+
+/** Bytes. A body has at most a megabyte. */
+const undoMax = 900_000;
+
+/**
+ * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null where nothing was changed.
+ * @throws AppError validation where the old tags are longer than a body
+ */
+function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
+  const groups = new Map<string, number[]>();
+  for (const { id, changes } of updated) {
+    const key = JSON.stringify(oldValues(changes));
+    const ids = groups.get(key) ?? [];
+    ids.push(id);
+    groups.set(key, ids);
+  }
+  const bytes = [...groups.keys()].reduce((sum, key) => sum + Buffer.byteLength(key), 0);
+  if (bytes > undoMax) {
+    throw new AppError(
+      'validation',
+      'The old tags of these cheeses are longer than a request can be, so that they could not be restored. Change fewer cheeses at once.',
+      { errors: [{ field: 'changes', message: 'have too many long tags: change fewer cheeses at once' }] },
+    );
+  }
+  const changes = [...groups].map(([key, cheeseIds]) => ({ cheeseIds, ...(JSON.parse(key) as Values) }));
+  return changes.length === 0 ? null : { changes };
+}
+
+function oldValues({ pricePerKg, status, category, tags }: CheeseUpdated['changes']): OldValues {
+  return {
+    ...(pricePerKg === undefined ? {} : { price: { set: pricePerKg.from } }),
+    ...(status === undefined ? {} : { status: status.from }),
+    ...(category === undefined ? {} : { category: category.from === null ? null : { name: category.from } }),
+    ...(tags === undefined ? {} : { tags: [...(tags.from ?? [])] }),
+  };
 }

@@ -1,10 +1,9 @@
 /** Schemas of bulk changes. */
 import type { XStatic } from 'typebox/schema';
-import type { EventData } from '../../event-log/define.ts';
 import { int64 } from '../../schema/parts.ts';
-import { CheeseUpdate, type cheeseEvents } from '../event-types.ts';
-import { CheeseMergePatch, statuses } from '../schemas.ts';
-import { tagRule } from '../text-rules.ts';
+import type { CheeseUpdated } from '../drafts.ts';
+import { CheeseUpdate } from '../event-types.ts';
+import { CheeseMergePatch, statuses, tagRule } from '../schemas.ts';
 import { roundings } from './price-change.ts';
 
 export const bulkCheesesMax = 1000;
@@ -114,7 +113,7 @@ export const BulkResult = {
   ],
 } as const;
 export interface BulkResult {
-  readonly items: readonly EventData<typeof cheeseEvents.updated>[];
+  readonly items: readonly CheeseUpdated[];
   readonly unchanged: number;
   readonly undo: BulkInput | null;
 }

@@ -10,7 +10,7 @@ import { purgeInSlices } from '../../database/purge.ts';
 import { AppError } from '../../errors.ts';
 import type { EventService } from '../../event-log/reading/service.ts';
 import type { Unchanged } from '../listing/list-query.ts';
-import { lockCatalogue } from '../locks.ts';
+import { cheeseQueries } from '../queries.ts';
 import { parseCheese } from '../schemas.ts';
 import { type ChangePlace, type ChangeRow, changeQueries } from './queries.ts';
 
@@ -29,7 +29,7 @@ interface Position extends ChangePlace {
 }
 
 /** A page of changes. */
-export interface ChangePage {
+interface ChangePage {
   /** The version of the catalogue, read before the page. */
   readonly version: number;
   /** Changes as JSON, separated by commas. */
@@ -39,7 +39,7 @@ export interface ChangePage {
   readonly hasMore: boolean;
 }
 
-export interface ChangeRequest {
+interface ChangeRequest {
   /** A token; undefined for the beginning. */
   readonly since: string | undefined;
   readonly limit: number;
@@ -50,15 +50,7 @@ export interface ChangeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CatalogueChanges {
-  /**
-   * A page of changes. Where there is none, it waits up to `waitMs` for one.
-   * @throws AppError badRequest, logRewound, eventsExpired
-   */
-  waitForChanges(request: ChangeRequest): Promise<ChangePage | Unchanged>;
-  /** Deletes tombstones that are older than the retention: for some seconds, the rest next time. */
-  purge(): Promise<void>;
-}
+export type CatalogueChanges = ReturnType<typeof createCatalogueChanges>;
 
 interface Dependencies {
   readonly database: Database;
@@ -68,8 +60,7 @@ interface Dependencies {
   readonly retentionMs: number;
 }
 
-export function createCatalogueChanges(dependencies: Dependencies): CatalogueChanges {
-  const { database, clock, cursors, events, retentionMs } = dependencies;
+export function createCatalogueChanges({ database, clock, cursors, events, retentionMs }: Dependencies) {
   const queries = changeQueries(database);
 
   async function resolve(since: string | undefined, version: number): Promise<Position> {
@@ -142,7 +133,12 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
   }
 
   return {
-    async waitForChanges({ since, limit, waitMs, isKnown, signal }) {
+    /**
+     * A page of changes. Where there is none, it waits up to `waitMs` for one.
+     * @throws AppError badRequest, logRewound, eventsExpired
+     */
+    async waitForChanges(request: ChangeRequest): Promise<ChangePage | Unchanged> {
+      const { since, limit, waitMs, isKnown, signal } = request;
       const deadline = performance.now() + waitMs;
       for (;;) {
         // Read before the changes: an event that is numbered later ends the wait.
@@ -163,10 +159,11 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
       }
     },
 
-    async purge() {
+    /** Deletes tombstones that are older than the retention: for some seconds, the rest next time. */
+    async purge(): Promise<void> {
       const before = timestamp(clock.now() - retentionMs);
       const deleteOldest = async (tx: Sql, limit: number) => {
-        await lockCatalogue(tx);
+        await cheeseQueries(tx).lockCatalogue();
         const rows = await changeQueries(tx).listTombstonesBefore(before, limit);
         const newest = rows.at(-1);
         if (newest !== undefined) {

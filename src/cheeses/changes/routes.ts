@@ -1,5 +1,4 @@
 /** The list of catalogue changes over HTTP. */
-import { anyOf, apiKey, oauth } from '../../access/access.ts';
 import { waitParameter } from '../../events/list-schemas.ts';
 import type { LiveConnections } from '../../events/live-connections.ts';
 import { badRequestResponse, goneResponse } from '../../http/responses/error-responses.ts';
@@ -8,6 +7,7 @@ import { nextLink } from '../../http/responses/link.ts';
 import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import { ifNoneMatch, notModified } from '../listing/array-response.ts';
+import { readsCatalogue } from '../routes.ts';
 import { CheeseChangeList } from '../schemas.ts';
 import type { CatalogueChanges } from './catalogue-changes.ts';
 
@@ -17,13 +17,10 @@ export function catalogueChangeRoutes(changes: CatalogueChanges, connections: Li
       method: 'GET',
       path: '/cheeses/changes',
       operationId: 'listCheeseChanges',
-      tag: 'Cheeses',
+      ...readsCatalogue,
       summary: 'List cheeses by their last change',
       description:
         'Each cheese once, in its newest state, in the order of the last changes; a deleted cheese has no `cheese`. Begin without `since` to copy the catalogue, and send `next` as `since` to follow it. A cheese that changes while you read comes again at the end. With `wait`, a request without changes waits for one.',
-      access: anyOf(apiKey, oauth('read:cheeses')),
-      permitsConfined: true,
-      publishable: 'catalogue',
       query: {
         since: { type: 'string', minLength: 1, maxLength: 400, description: '`next` of an earlier page' },
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 100, description: 'Cheeses of a page' },

@@ -1,5 +1,4 @@
 /** Routes that list categories and tags. */
-import { anyOf, apiKey, oauth } from '../../access/access.ts';
 import { tagsOfList } from '../../edge/tags.ts';
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
@@ -7,6 +6,7 @@ import { nextPageHeader } from '../../http/responses/link.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { lineRule } from '../../schema/text-rules.ts';
+import { readsCatalogue } from '../routes.ts';
 import { statuses } from '../schemas.ts';
 import { ifNoneMatch, notModified } from './array-response.ts';
 import type { NamedKind, NameLists } from './name-lists.ts';
@@ -36,12 +36,9 @@ export function navigationRoutes(names: NameLists): Route[] {
       method: 'GET',
       path,
       operationId,
-      tag: 'Cheeses',
+      ...readsCatalogue,
       summary: `List ${plural}`,
       description: `Sorted by name without case and accents. ${plural[0]?.toUpperCase()}${plural.slice(1)} without cheeses are left out, unless \`empty\` is true.`,
-      access: anyOf(apiKey, oauth('read:cheeses')),
-      permitsConfined: true,
-      publishable: 'catalogue',
       query,
       responses: {
         200: { description: `A page of ${plural}`, schema: CountedNameList },

@@ -1,6 +1,6 @@
 /** Routes that list cheeses. */
 
-import { anyOf, apiKey, oauth } from '../../access/access.ts';
+import { anyOf, oauth } from '../../access/access.ts';
 import { tagsOfList } from '../../edge/tags.ts';
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
@@ -9,6 +9,7 @@ import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { lineRule } from '../../schema/text-rules.ts';
+import { readsCatalogue } from '../routes.ts';
 import { Cheese, CheeseList, missingFields, sorts, statuses } from '../schemas.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseLists } from './cheese-lists.ts';
@@ -96,12 +97,9 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       method: 'GET',
       path: '/cheeses',
       operationId: 'listCheeses',
-      tag,
+      ...readsCatalogue,
       summary: 'List cheeses',
       description: 'Returns the catalogue page by page. A cheese must match all filters.',
-      access: anyOf(apiKey, oauth('read:cheeses')),
-      permitsConfined: true,
-      publishable: 'catalogue',
       query: { ...cheeseListQuery, facets: facetParameter },
       responses: {
         200: {

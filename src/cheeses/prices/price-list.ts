@@ -8,22 +8,11 @@ import type { Database } from '../../database/database.ts';
 import { decimalOf, digitsAt } from '../../decimal.ts';
 import type { CheeseService } from '../service.ts';
 import { type PriceRow, priceQueries } from './queries.ts';
-import type { CheesePrice, PriceReduction } from './schemas.ts';
+import type { CheesePriceList, PriceReduction } from './schemas.ts';
 
 export const windowMs = 30 * 86_400_000;
 
-export interface PricePage {
-  readonly items: readonly CheesePrice[];
-  readonly lowest30Days: number | null;
-  readonly reduction: PriceReduction | null;
-  readonly nextCursor: string | null;
-  readonly hasMore: boolean;
-}
-
-export interface PriceReader {
-  /** @throws AppError notFound; badRequest when the cursor belongs to another cheese */
-  list(cheeseId: number, request: { readonly cursor?: string; readonly limit: number }): Promise<PricePage>;
-}
+export type PriceReader = ReturnType<typeof createPriceReader>;
 
 /** What a cursor contains. */
 interface Position {
@@ -32,17 +21,15 @@ interface Position {
   readonly before: string;
 }
 
-interface Dependencies {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly cheeses: Pick<CheeseService, 'find'>;
-  readonly cursors: Cursors;
-}
-
 /** Prices that follow each other differ, so one of the two before the current price is not null. */
 const newestForReduction = 3;
 
-export function createPriceReader({ database, clock, cheeses, cursors }: Dependencies): PriceReader {
+export function createPriceReader(
+  database: Database,
+  clock: Clock,
+  cheeses: Pick<CheeseService, 'find'>,
+  cursors: Cursors,
+) {
   const queries = priceQueries(database);
 
   function positionOf(cheeseId: number, cursor: string | undefined): Position | undefined {
@@ -75,7 +62,11 @@ export function createPriceReader({ database, clock, cheeses, cursors }: Depende
   }
 
   return {
-    async list(cheeseId, { cursor, limit }) {
+    /** @throws AppError notFound; badRequest when the cursor belongs to another cheese */
+    async list(
+      cheeseId: number,
+      { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+    ): Promise<CheesePriceList> {
       const place = positionOf(cheeseId, cursor);
       await cheeses.find(cheeseId);
       // All that is read later is of these prices or older: a change meanwhile is in the next response.

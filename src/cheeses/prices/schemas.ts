@@ -22,7 +22,6 @@ export const CheesePrice = {
   },
   examples: [{ pricePerKg: 28, from: '2026-02-08T09:00:00.000Z', until: null }],
 } as const;
-export type CheesePrice = XStatic<typeof CheesePrice>;
 
 export const PriceReduction = {
   title: 'PriceReduction',
@@ -74,3 +73,7 @@ export const CheesePriceList = {
     },
   ],
 } as const;
+/** The type of a schema does not have the null of the reduction. */
+export type CheesePriceList = Omit<XStatic<typeof CheesePriceList>, 'reduction'> & {
+  readonly reduction: PriceReduction | null;
+};

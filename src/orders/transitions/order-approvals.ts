@@ -2,7 +2,6 @@
  * The automatic approval of orders whose job is due. Most are approved in batches: one transaction for up to 64 orders,
  * because a transaction for each used up PostgreSQL's transaction ids and limited how many orders a shop can have.
  */
-import { tryLockForShare } from '../../cheeses/locks.ts';
 import { parseCheese } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import { type Clock, timestamp } from '../../clock.ts';
@@ -124,7 +123,7 @@ export function createOrderApprovals(dependencies: Dependencies): OrderApprovals
         id,
         lines: JSON.parse(items) as OrderItem[],
       }));
-      const statuses = await tryLockForShare(tx, cheesesOf(orders.flatMap(({ lines }) => lines)));
+      const statuses = await cheeses.tryLockForShare(tx, cheesesOf(orders.flatMap(({ lines }) => lines)));
       const isBusy = ({ cheeseId }: OrderItem) => statuses.get(cheeseId) === null;
       for (const { id, lines } of orders) {
         if (lines.some(isBusy)) {
