@@ -26,32 +26,6 @@ export interface NewReset {
   readonly expiresAt: string;
 }
 
-export interface CustomerAdministration {
-  /** @throws AppError notFound */
-  idOf(username: string): Promise<number>;
-  /** @param operator null: the command line @throws AppError notFound, conflict for the operator's own role */
-  changeRole(context: Context, id: number, role: Role, operator?: Principal | null): Promise<void>;
-  /** Sessions of the API, and of browsers at the login page. Tokens of applications stay. @throws AppError notFound */
-  endSessions(context: Context, id: number): Promise<void>;
-  /** Valid once, for 30 minutes. An older link ends. @throws AppError notFound */
-  createReset(context: Context, id: number): Promise<NewReset>;
-  /**
-   * Stores the hash of a link that is about to be mailed, in place of an older link. Valid for 30 minutes.
-   * @param isWanted called with the customer locked
-   * @returns false where the customer was deleted, or it is not wanted
-   */
-  storeMailedReset(id: number, token: string, isWanted: (tx: Sql) => Promise<boolean>): Promise<boolean>;
-  /** The username that a link is for; null when the link is unknown, used or expired. */
-  findReset(token: string): Promise<string | null>;
-  /**
-   * Sets the password and uses the link up. Ends all sessions, grants and tokens of the customer.
-   * @throws AppError notFound when the link is unknown, used or expired; validation, unavailable
-   */
-  redeemReset(token: string, password: string, clientIp: string): Promise<void>;
-  /** Deletes expired links. */
-  purge(): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -63,7 +37,9 @@ interface Dependencies {
   readonly accountMails: Pick<AccountMails, 'onPasswordChange'>;
 }
 
-export function createCustomerAdministration(dependencies: Dependencies): CustomerAdministration {
+export type CustomerAdministration = ReturnType<typeof createCustomerAdministration>;
+
+export function createCustomerAdministration(dependencies: Dependencies) {
   const { database, clock, sessions, grants, newPasswords, throttle, directory, accountMails } = dependencies;
   const now = () => timestamp(clock.now());
 
@@ -99,7 +75,8 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
   }
 
   return {
-    async idOf(username) {
+    /** @throws AppError notFound */
+    async idOf(username: string): Promise<number> {
       const row = await findByUsername(database, username);
       if (row === undefined) {
         throw customerNotFound();
@@ -107,7 +84,8 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
       return row.id;
     },
 
-    changeRole: (context, id, role, operator = null) =>
+    /** @param operator null: the command line @throws AppError notFound, conflict for the operator's own role */
+    changeRole: (context: Context, id: number, role: Role, operator: Principal | null = null) =>
       context.transaction(async (tx) => {
         await lock(tx, id);
         if (operator?.customerId === id) {
@@ -118,7 +96,8 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
         }
       }),
 
-    endSessions: (context, id) =>
+    /** Sessions of the API, and of browsers at the login page. Tokens of applications stay. @throws AppError notFound */
+    endSessions: (context: Context, id: number) =>
       context.transaction(async (tx) => {
         await lock(tx, id);
         await sessions.endAll(tx, context, id, null);
@@ -126,7 +105,8 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
         await record(tx, context, customerEvents.sessionsEnded.of(`customer:${id}`, { id }));
       }),
 
-    createReset: (context, id) =>
+    /** Valid once, for 30 minutes. An older link ends. @throws AppError notFound */
+    createReset: (context: Context, id: number): Promise<NewReset> =>
       context.transaction(async (tx) => {
         await lock(tx, id);
         const token = makeResetToken(clock);
@@ -135,7 +115,12 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
         return { token, expiresAt };
       }),
 
-    storeMailedReset: (id, token, isWanted) =>
+    /**
+     * Stores the hash of a link that is about to be mailed, in place of an older link. Valid for 30 minutes.
+     * @param isWanted called with the customer locked
+     * @returns false where the customer was deleted, or it is not wanted
+     */
+    storeMailedReset: (id: number, token: string, isWanted: (tx: Sql) => Promise<boolean>) =>
       database.transaction(async (tx) => {
         const customer = await customerQueries(tx).lockForUpdate(id);
         if (customer === undefined || !(await isWanted(tx))) {
@@ -145,12 +130,17 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
         return true;
       }),
 
-    async findReset(token) {
+    /** The username that a link is for; null when the link is unknown, used or expired. */
+    async findReset(token: string): Promise<string | null> {
       const id = await customerOf(token);
       return id === null ? null : ((await directory.find(id))?.username ?? null);
     },
 
-    async redeemReset(token, password, clientIp) {
+    /**
+     * Sets the password and uses the link up. Ends all sessions, grants and tokens of the customer.
+     * @throws AppError notFound when the link is unknown, used or expired; validation, unavailable
+     */
+    async redeemReset(token: string, password: string, clientIp: string) {
       const id = await customerOf(token);
       if (id === null) {
         throw linkEnded();
@@ -175,6 +165,7 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
       });
     },
 
+    /** Deletes expired links. */
     async purge() {
       await purgeInSlices(database, (tx, limit) => customerQueries(tx).deletePastResets(now(), limit));
     },

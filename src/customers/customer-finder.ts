@@ -19,27 +19,15 @@ export interface CustomerContact {
   readonly lastName: string;
 }
 
-export interface CustomerFinder {
-  /**
-   * The id of a customer whose orders the principal may reach.
-   * @throws AppError notFound, forbidden
-   */
-  idOf(username: string, principal: Principal): Promise<number>;
-  /** Undefined when the customer was deleted. */
-  findById(id: number): Promise<Versioned | undefined>;
-  /** Those of these customers who exist, by their ids. */
-  listContacts(sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, CustomerContact>>;
-  /** The id of the customer with this username or e-mail address; undefined where there is none. */
-  idOfLogin(
-    sql: Sql,
-    login: { readonly username?: string; readonly email?: string },
-  ): Promise<number | undefined>;
-  listUsernames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
-}
+export type CustomerFinder = ReturnType<typeof createCustomerFinder>;
 
-export function createCustomerFinder(database: Database, cheeses: CheeseService): CustomerFinder {
+export function createCustomerFinder(database: Database, cheeses: CheeseService) {
   return {
-    async idOf(username, principal) {
+    /**
+     * The id of a customer whose orders the principal may reach.
+     * @throws AppError notFound, forbidden
+     */
+    async idOf(username: string, principal: Principal): Promise<number> {
       const row = await findByUsername(database, username);
       if (row === undefined) {
         throw customerNotFound();
@@ -53,7 +41,8 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
       return row.id;
     },
 
-    async listContacts(sql, ids) {
+    /** Those of these customers who exist, by their ids. */
+    async listContacts(sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, CustomerContact>> {
       const rows = ids.length === 0 ? [] : await customerQueries(sql).listContacts(ids);
       return new Map(
         rows.map(({ id, username, email, first_name, last_name }) => [
@@ -63,15 +52,17 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
       );
     },
 
-    async idOfLogin(sql, { username, email }) {
+    /** The id of the customer with this username or e-mail address; undefined where there is none. */
+    async idOfLogin(sql: Sql, { username, email }: { readonly username?: string; readonly email?: string }) {
       const byEmail =
         email === undefined ? undefined : await customerQueries(sql).findByEmail(caseFold(email));
       return (byEmail ?? (username === undefined ? undefined : await findByUsername(sql, username)))?.id;
     },
 
-    listUsernames: (ids) => customerQueries(database).listUsernames(ids),
+    listUsernames: (ids: readonly number[]) => customerQueries(database).listUsernames(ids),
 
-    async findById(id) {
+    /** Undefined when the customer was deleted. */
+    async findById(id: number): Promise<Versioned | undefined> {
       const row = await customerQueries(database).find(id);
       if (row === undefined) {
         return undefined;

@@ -29,47 +29,6 @@ export interface BatchResult {
   readonly errors: readonly { readonly index: number; readonly message: string }[];
 }
 
-export interface CustomerService {
-  /** @throws AppError conflict when username or e-mail address are taken, validation, unavailable */
-  register(context: Context, input: CustomerInput): Promise<Versioned>;
-  /**
-   * Registers the entries one by one, in order. An entry that failed validation is passed as its errors.
-   * @throws AppError unavailable
-   */
-  registerAll(
-    context: Context,
-    entries: readonly (CustomerInput | readonly FieldError[])[],
-  ): Promise<BatchResult>;
-  /** @throws AppError notFound, forbidden */
-  find(username: string, principal: Principal): Promise<Versioned>;
-  /** @throws AppError notFound, forbidden, preconditionFailed, validation, unavailable */
-  replace(
-    context: Context,
-    username: string,
-    input: CustomerInput,
-    principal: Principal,
-    precondition?: Precondition,
-  ): Promise<Versioned>;
-  /**
-   * Deletes the customer with sessions, grants and personal data in orders.
-   * @throws AppError notFound, forbidden, preconditionFailed
-   */
-  delete(
-    context: Context,
-    username: string,
-    principal: Principal,
-    precondition?: Precondition,
-  ): Promise<void>;
-  /** Shared lock until the transaction ends. False when there is no such customer. */
-  lockForShare(tx: Sql, id: number): Promise<boolean>;
-  /** Exclusive lock until the transaction ends. False when there is no such customer. */
-  lockForUpdate(tx: Sql, id: number): Promise<boolean>;
-  /** Adds a delivered order to the total of a customer, whose tier may rise. */
-  credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
-  /** Customers keep the name of their favourite cheese when it is deleted. */
-  onCheeseDelete(tx: Sql, context: Context, cheese: Pick<Cheese, 'id' | 'name'>): Promise<void>;
-}
-
 export interface CustomerDependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -86,7 +45,9 @@ export interface CustomerDependencies {
   readonly afterDelete: (customerId: number) => void;
 }
 
-export function createCustomerService(dependencies: CustomerDependencies): CustomerService {
+export type CustomerService = ReturnType<typeof createCustomerService>;
+
+export function createCustomerService(dependencies: CustomerDependencies) {
   const { database, clock, cheeses, newPasswords, sessions, grants, tiers, accountMails } = dependencies;
   const { beforeDelete, afterDelete } = dependencies;
   const now = () => timestamp(clock.now());
@@ -153,14 +114,19 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
   }
 
   return {
-    async register(context, input) {
+    /** @throws AppError conflict when username or e-mail address are taken, validation, unavailable */
+    async register(context: Context, input: CustomerInput): Promise<Versioned> {
       const password = await newPasswords.hash(context, input.password);
       return context.transaction(async (tx) =>
         insert(tx, context, input, password, await lockFavourites(tx, cheeses, [input])),
       );
     },
 
-    async registerAll(context, entries) {
+    /**
+     * Registers the entries one by one, in order. An entry that failed validation is passed as its errors.
+     * @throws AppError unavailable
+     */
+    async registerAll(context: Context, entries: readonly (CustomerInput | readonly FieldError[])[]) {
       const checked = await Promise.all(
         entries.map(async (entry) => {
           const errors = 'username' in entry ? await newPasswords.errorsOf(entry.password) : [];
@@ -196,13 +162,21 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
       });
     },
 
-    async find(username, principal) {
+    /** @throws AppError notFound, forbidden */
+    async find(username: string, principal: Principal): Promise<Versioned> {
       const row = await findPermitted(username, (id) => mayRead(principal, id));
       const favourite = row.favourite_id === null ? undefined : await cheeses.findIfThere(row.favourite_id);
       return toCustomer(row, favourite);
     },
 
-    async replace(context, username, input, principal, precondition) {
+    /** @throws AppError notFound, forbidden, preconditionFailed, validation, unavailable */
+    async replace(
+      context: Context,
+      username: string,
+      input: CustomerInput,
+      principal: Principal,
+      precondition?: Precondition,
+    ) {
       const found = await findPermitted(username, (id) => mayManage(principal, id));
       const password = await newPasswords.reuseOrHash(context, found.password, input.password);
       const profile = profileToStore(input, password);
@@ -240,7 +214,11 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
       }
     },
 
-    async delete(context, username, principal, precondition) {
+    /**
+     * Deletes the customer with sessions, grants and personal data in orders.
+     * @throws AppError notFound, forbidden, preconditionFailed
+     */
+    async delete(context: Context, username: string, principal: Principal, precondition?: Precondition) {
       const found = await findPermitted(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
         const row = await lockProfile(tx, found.id, principal);
@@ -259,11 +237,16 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
       }
     },
 
-    lockForUpdate: async (tx, id) => (await customerQueries(tx).lockForUpdate(id)) !== undefined,
+    /** Exclusive lock until the transaction ends. False when there is no such customer. */
+    lockForUpdate: async (tx: Sql, id: number): Promise<boolean> =>
+      (await customerQueries(tx).lockForUpdate(id)) !== undefined,
 
-    lockForShare: async (tx, id) => (await customerQueries(tx).lockForShare(id)) !== undefined,
+    /** Shared lock until the transaction ends. False when there is no such customer. */
+    lockForShare: async (tx: Sql, id: number): Promise<boolean> =>
+      (await customerQueries(tx).lockForShare(id)) !== undefined,
 
-    async credit(tx, context, id, cents) {
+    /** Adds a delivered order to the total of a customer, whose tier may rise. */
+    async credit(tx: Sql, context: Context, id: number, cents: number) {
       const row = await customerQueries(tx).updateDelivered(id, cents);
       if (row === undefined) {
         return;
@@ -276,7 +259,8 @@ export function createCustomerService(dependencies: CustomerDependencies): Custo
       }
     },
 
-    async onCheeseDelete(tx, { origin }, { id, name }) {
+    /** Customers keep the name of their favourite cheese when it is deleted. */
+    async onCheeseDelete(tx: Sql, { origin }: Context, { id, name }: Pick<Cheese, 'id' | 'name'>) {
       const detached = await customerQueries(tx).updateFavourite(id, name);
       origin.effects?.addCount('favourites.detached', detached);
     },

@@ -33,24 +33,13 @@ export interface RenderedUpload extends AsyncDisposable {
   readonly thumbnail: RenderedImage;
 }
 
-/** Renders uploaded images in child process. */
-export interface ImageRenderer {
-  /**
-   * Encodes the image in the file `path`. The results are files in the same folder.
-   * Returns null when the file is not an image of that format, or has more than 40 megapixels.
-   * @throws AppError unavailable when the disk is full or a child process was killed
-   */
-  render(path: string, format: ImageFormat): Promise<RenderedUpload | null>;
-  /** Images in work, and those that wait. */
-  stats(): { readonly running: number; readonly waiting: number };
-  /** Ends the child process that have nothing to do. */
-  close(): void;
-}
-
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 
+/** Renders uploaded images in child process. */
+export type ImageRenderer = ReturnType<typeof createImageRenderer>;
+
 /** Creates the image pool. Its processes start with the first image, and end when idle to free their memory. */
-export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMax): ImageRenderer {
+export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMax) {
   const slots = childrenMax * slotsPerChild;
   const pool = createChildPool<ImageTask, RenderedImages, 'render'>({
     file: new URL('../children/image-child.ts', import.meta.url),
@@ -76,7 +65,12 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
   }
 
   return {
-    async render(path, format) {
+    /**
+     * Encodes the image in the file `path`. The results are files in the same folder.
+     * Returns null when the file is not an image of that format, or has more than 40 megapixels.
+     * @throws AppError unavailable when the disk is full or a child process was killed
+     */
+    async render(path: string, format: ImageFormat): Promise<RenderedUpload | null> {
       const target = join(dirname(path), clock.uuid());
       await using files = new AsyncDisposableStack();
       files.defer(() => removeFiles(target));
@@ -93,7 +87,9 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
         [Symbol.asyncDispose]: () => kept.disposeAsync(),
       };
     },
+    /** Images in work, and those that wait. */
     stats: pool.stats,
+    /** Ends the child process that have nothing to do. */
     close: pool.close,
   };
 }

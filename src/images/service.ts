@@ -14,7 +14,7 @@ import { unavailable, validationError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import { isFileName } from '../files/file-name.ts';
-import type { ByteRange, Files } from '../files/files.ts';
+import type { Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Precondition } from '../versioned.ts';
 import { imageEvents } from './event-types.ts';
@@ -54,35 +54,6 @@ export interface NewCheeseImage extends ImageDetails {
   readonly urlOf: (name: string) => string;
 }
 
-/** Business verbs on images. */
-export interface ImageService {
-  /**
-   * Renders the uploaded file `path` and stores the results. `deleteUnused` deletes them unless they are attached.
-   * @throws AppError unsupportedMediaType, unavailable
-   */
-  store(path: string, format: ImageFormat): Promise<StoredImage>;
-  /** Stores an image and a thumbnail that are rendered already. @throws AppError unavailable */
-  storeRendered(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage>;
-  /**
-   * Adds a stored image to a cheese and to its photoUrls.
-   * @throws AppError notFound, preconditionFailed, validation when it has too many, unavailable
-   */
-  attach(context: Context, image: NewCheeseImage, precondition?: Precondition): Promise<StoredImage>;
-  /** Images of a cheese in the order of upload. @throws AppError notFound */
-  list(cheeseId: number): Promise<StoredCheeseImage[]>;
-  /** A file that an image uses, by name. */
-  findFile(name: string): MaybePromise<ImageFileRow | undefined>;
-  /** The bytes of a file. null when it does not exist. @throws AppError unavailable */
-  readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
-  /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
-  onCheeseDelete(tx: Sql, context: Context, cheeseId: number): Promise<void>;
-  /** Keeps the files that images use now until `unpinFiles`, for a snapshot of the shop. */
-  pinFiles(tx: Sql, snapshotId: number): Promise<void>;
-  unpinFiles(tx: Sql, snapshotId: number): Promise<void>;
-  /** Deletes files that no image has used for ten minutes, and no snapshot needs. */
-  deleteUnused(): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -91,14 +62,9 @@ interface Dependencies {
   readonly cheeses: CheeseService;
 }
 
-/** Creates the service. */
-export function createImageService({
-  database,
-  clock,
-  files,
-  renderer,
-  cheeses,
-}: Dependencies): ImageService {
+export type ImageService = ReturnType<typeof createImageService>;
+
+export function createImageService({ database, clock, files, renderer, cheeses }: Dependencies) {
   const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
   const now = () => timestamp(clock.now());
 
@@ -134,7 +100,11 @@ export function createImageService({
   }
 
   return {
-    async store(path, format) {
+    /**
+     * Renders the uploaded file `path` and stores the results. `deleteUnused` deletes them unless they are attached.
+     * @throws AppError unsupportedMediaType, unavailable
+     */
+    async store(path: string, format: ImageFormat): Promise<StoredImage> {
       await using rendered = await renderer.render(path, format);
       if (rendered === null) {
         throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
@@ -142,9 +112,14 @@ export function createImageService({
       return await storeRendered(rendered.image, rendered.thumbnail);
     },
 
+    /** Stores an image and a thumbnail that are rendered already. @throws AppError unavailable */
     storeRendered,
 
-    attach(context, image, precondition) {
+    /**
+     * Adds a stored image to a cheese and to its photoUrls.
+     * @throws AppError notFound, preconditionFailed, validation when it has too many, unavailable
+     */
+    attach(context: Context, image: NewCheeseImage, precondition?: Precondition): Promise<StoredImage> {
       const { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf } = image;
       const imageUrl = urlOf(imageName);
       return context.transaction(async (tx) => {
@@ -176,7 +151,8 @@ export function createImageService({
       });
     },
 
-    async list(cheeseId) {
+    /** Images of a cheese in the order of upload. @throws AppError notFound */
+    async list(cheeseId: number): Promise<StoredCheeseImage[]> {
       const cheese = await cheeses.find(cheeseId);
       const { photoUrls } = parseCheese(cheese.body);
       const rows = await imageQueries(database).findImages(cheeseId);
@@ -190,10 +166,14 @@ export function createImageService({
       }));
     },
 
-    findFile: (name) => (isFileName(name) ? lookup(name) : undefined),
+    /** A file that an image uses, by name. */
+    findFile: (name: string): MaybePromise<ImageFileRow | undefined> =>
+      isFileName(name) ? lookup(name) : undefined,
+    /** The bytes of a file. null when it does not exist. @throws AppError unavailable */
     readFile: files.read,
 
-    async onCheeseDelete(tx, { origin }, cheeseId) {
+    /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
+    async onCheeseDelete(tx: Sql, { origin }: Context, cheeseId: number) {
       const queries = imageQueries(tx);
       const images = await queries.findImages(cheeseId);
       if (images.length > 0) {
@@ -204,14 +184,16 @@ export function createImageService({
       }
     },
 
-    async pinFiles(tx, snapshotId) {
+    /** Keeps the files that images use now until `unpinFiles`, for a snapshot of the shop. */
+    async pinFiles(tx: Sql, snapshotId: number) {
       await imageQueries(tx).pinStored(snapshotId);
     },
 
-    async unpinFiles(tx, snapshotId) {
+    async unpinFiles(tx: Sql, snapshotId: number) {
       await imageQueries(tx).unpin(snapshotId);
     },
 
+    /** Deletes files that no image has used for ten minutes, and no snapshot needs. */
     async deleteUnused() {
       const before = timestamp(clock.now() - unusedMs);
       for (;;) {

@@ -12,23 +12,14 @@ import { mailQueries } from './queries.ts';
 
 const hourMs = 60 * 60_000;
 
-export interface AccountMails {
-  /** Links that were requested by mail end with the old password. */
-  onPasswordChange(tx: Sql, customerId: number): Promise<void>;
-  onEmailChange(tx: Sql, customerId: number, oldAddress: string): Promise<void>;
-  onCustomerDelete(tx: Sql, customerId: number): Promise<void>;
-  /** Does nothing beyond the limit of the customer. A mail with an older link that waits is dropped. */
-  addReset(tx: Sql, customerId: number): Promise<void>;
-  /** null where it was sealed with another secret. */
-  openAddress(customerId: number, sealed: string): string | null;
-}
-
 interface Dependencies {
   readonly clock: Clock;
   readonly config: Pick<Config, 'mail' | 'mails' | 'secret' | 'resetLimits'>;
 }
 
-export function createAccountMails({ clock, config }: Dependencies): AccountMails {
+export type AccountMails = ReturnType<typeof createAccountMails>;
+
+export function createAccountMails({ clock, config }: Dependencies) {
   const sealer: Sealer = createSealer(clock, config.secret, 'old addresses of customers');
   const boundTo = (customerId: number) => `customer:${customerId}`;
   const isSent = (name: MailName) => sendsMail(config, name);
@@ -38,25 +29,27 @@ export function createAccountMails({ clock, config }: Dependencies): AccountMail
   }
 
   return {
-    async onPasswordChange(tx, customerId) {
+    /** Links that were requested by mail end with the old password. */
+    async onPasswordChange(tx: Sql, customerId: number) {
       await drop(tx, customerId, 'password-reset', 'the password was changed');
       if (isSent('password-changed')) {
         await addMail(tx, { name: 'password-changed', customer_id: customerId }, clock.now());
       }
     },
 
-    async onEmailChange(tx, customerId, oldAddress) {
+    async onEmailChange(tx: Sql, customerId: number, oldAddress: string) {
       if (isSent('email-changed')) {
         const sealed_address = sealer.seal(oldAddress, boundTo(customerId));
         await addMail(tx, { name: 'email-changed', customer_id: customerId, sealed_address }, clock.now());
       }
     },
 
-    async onCustomerDelete(tx, customerId) {
+    async onCustomerDelete(tx: Sql, customerId: number) {
       await drop(tx, customerId, null, customerDeleted);
     },
 
-    async addReset(tx, customerId) {
+    /** Does nothing beyond the limit of the customer. A mail with an older link that waits is dropped. */
+    async addReset(tx: Sql, customerId: number) {
       const since = timestamp(clock.now() - hourMs);
       const requested = await mailQueries(tx).countSince(customerId, 'password-reset', since);
       if (requested < config.resetLimits.customer) {
@@ -65,7 +58,9 @@ export function createAccountMails({ clock, config }: Dependencies): AccountMail
       }
     },
 
-    openAddress: (customerId, sealed) => sealer.open(sealed, boundTo(customerId))?.toString() ?? null,
+    /** null where it was sealed with another secret. */
+    openAddress: (customerId: number, sealed: string): string | null =>
+      sealer.open(sealed, boundTo(customerId))?.toString() ?? null,
   };
 }
 

@@ -28,28 +28,24 @@ export async function forgetMails(tx: Sql, now: number): Promise<void> {
   }
 }
 
-export interface MailPause {
-  isPaused(): Promise<boolean>;
-  /** Sends what waits. Returns whether mails were paused. */
-  resume(): Promise<boolean>;
-  /** Drops what waits, and sends the mails of later events. Returns how many were dropped. */
-  discard(): Promise<number>;
-}
+export type MailPause = ReturnType<typeof createMailPause>;
 
-export function createMailPause(database: Database, clock: Clock): MailPause {
+export function createMailPause(database: Database, clock: Clock) {
   const isPaused = async () => (await mailQueries(database).findReader())?.is_paused === 1;
 
   return {
     isPaused,
 
-    resume: () =>
+    /** Sends what waits. Returns whether mails were paused. */
+    resume: (): Promise<boolean> =>
       database.transaction(async (tx) => {
         const isChanged = (await mailQueries(tx).lockReader())?.is_paused === 1;
         await mailQueries(tx).updatePaused(false);
         return isChanged;
       }),
 
-    async discard() {
+    /** Drops what waits, and sends the mails of later events. Returns how many were dropped. */
+    async discard(): Promise<number> {
       await database.transaction(skipEvents);
       let dropped = 0;
       for await (const block of readBlocks((after) => mailQueries(database).listWaiting(after, blockSize))) {

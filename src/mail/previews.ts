@@ -14,21 +14,15 @@ import { mailQueries } from './queries.ts';
 /** Takes the place of the token: a preview must not contain a link that works. */
 const hiddenToken = '…';
 
-export interface MailPreviews {
-  /** A mail as it would be sent today. @throws AppError notFound; conflict where its customer or order was deleted */
-  find(id: number): Promise<RenderedMail>;
-  /** @throws AppError notFound where the order is not there, or has no customer; conflict for a mail without an order */
-  ofOrder(name: MailName, orderId: number): Promise<RenderedMail>;
-  sample(name: MailName): Promise<RenderedMail>;
-}
-
 interface Dependencies extends ContentDependencies {
   readonly database: Database;
   readonly templates: Pick<TemplateStore, 'read'>;
   readonly customerFinder: Pick<CustomerFinder, 'listContacts'>;
 }
 
-export function createMailPreviews(dependencies: Dependencies): MailPreviews {
+export type MailPreviews = ReturnType<typeof createMailPreviews>;
+
+export function createMailPreviews(dependencies: Dependencies) {
   const { database, templates, customerFinder, issuer } = dependencies;
   const readVariables = createContentReader(dependencies);
 
@@ -52,7 +46,8 @@ export function createMailPreviews(dependencies: Dependencies): MailPreviews {
   }
 
   return {
-    async find(id) {
+    /** A mail as it would be sent today. @throws AppError notFound; conflict where its customer or order was deleted */
+    async find(id: number): Promise<RenderedMail> {
       const mail = await mailQueries(database).find(id);
       if (mail === undefined) {
         throw new AppError('notFound', noMail);
@@ -60,7 +55,8 @@ export function createMailPreviews(dependencies: Dependencies): MailPreviews {
       return preview(mail, mail.customer_id);
     },
 
-    async ofOrder(name, orderId) {
+    /** @throws AppError notFound where the order is not there, or has no customer; conflict for a mail without an order */
+    async ofOrder(name: MailName, orderId: number): Promise<RenderedMail> {
       if (!name.startsWith('order-')) {
         throw new AppError('conflict', `The mail ${name} is about no order. Leave --order out.`);
       }
@@ -74,7 +70,7 @@ export function createMailPreviews(dependencies: Dependencies): MailPreviews {
       return preview({ name, order_id: orderId, sequence: null, created_at: '' }, customerId);
     },
 
-    sample: (name) => render(name, sampleVariables[name]),
+    sample: (name: MailName): Promise<RenderedMail> => render(name, sampleVariables[name]),
   };
 }
 

@@ -16,29 +16,20 @@ export interface MailRequest extends MailFilters {
 
 type Members = Readonly<Record<string, unknown>>;
 
-export interface MailService {
-  /** Newest first. @throws AppError badRequest when the cursor belongs to another query */
-  list(request: MailRequest): Promise<{
-    readonly items: readonly Members[];
-    readonly nextCursor: string | null;
-    readonly hasMore: boolean;
-  }>;
-  /** Sends a mail that waits, failed or was dropped. @throws AppError notFound; conflict for one that was sent */
-  retry(context: Context, id: number): Promise<Members>;
-}
-
 /** The position that a cursor contains. */
 interface Position {
   readonly filters: MailFilters;
   readonly before: number | null;
 }
 
+export type MailService = ReturnType<typeof createMailService>;
+
 export function createMailService(
   database: Database,
   clock: Pick<Clock, 'now'>,
   cursors: Cursors,
   isOff: boolean,
-): MailService {
+) {
   function positionOf(cursor: string | undefined, filters: MailFilters): Position {
     if (cursor === undefined) {
       return { filters, before: null };
@@ -58,7 +49,8 @@ export function createMailService(
   }
 
   return {
-    async list({ cursor, limit, ...rest }) {
+    /** Newest first. @throws AppError badRequest when the cursor belongs to another query */
+    async list({ cursor, limit, ...rest }: MailRequest) {
       const { filters, before } = positionOf(cursor, canonicalFilters(rest));
       const rows = await mailQueries(database).list(filters, before, limit + 1);
       const page = rows.slice(0, limit);
@@ -72,7 +64,8 @@ export function createMailService(
       };
     },
 
-    retry: (context, id) =>
+    /** Sends a mail that waits, failed or was dropped. @throws AppError notFound; conflict for one that was sent */
+    retry: (context: Context, id: number): Promise<Members> =>
       context.transaction(async (tx) => {
         const queries = mailQueries(tx);
         const mail = await queries.find(id);

@@ -31,23 +31,12 @@ export interface MailStats {
   senderFault(): string | null;
 }
 
-export interface MailWorker {
-  /** @param isOnlyServer no other process sends mails: then leases of before are over */
-  start(isOnlyServer?: boolean): Promise<void>;
-  /** Mails were added, or may be sent now: call it after the commit. */
-  wake(): void;
-  /** Deletes mails that ended long ago, and hashes of addresses. Returns whether some are left. */
-  purge(): Promise<boolean>;
-  /** Makes mails of all events, and sends what is due now: for tests. */
-  run(): Promise<void>;
-  stop(): Promise<void>;
-  readonly stats: MailStats;
-}
-
 type Dependencies = Omit<SendingDependencies, 'onEnd'> &
   Omit<Parameters<typeof createMailReader>[0], 'onMails'>;
 
-export function createMailWorker(dependencies: Dependencies): MailWorker {
+export type MailWorker = ReturnType<typeof createMailWorker>;
+
+export function createMailWorker(dependencies: Dependencies) {
   const { database, clock, log, config } = dependencies;
   const queries = mailQueries(database);
   const ended = new Map<string, number>(
@@ -65,6 +54,7 @@ export function createMailWorker(dependencies: Dependencies): MailWorker {
   }
 
   return {
+    /** @param isOnlyServer no other process sends mails: then leases of before are over */
     async start(isOnlyServer = false) {
       if (!isOn) {
         // Where mail is turned on again, old events cause no mails.
@@ -86,12 +76,14 @@ export function createMailWorker(dependencies: Dependencies): MailWorker {
       reader.start();
       worker.start();
     },
+    /** Mails were added, or may be sent now: call it after the commit. */
     wake() {
       if (isStarted) {
         worker.wake(mailLane.lane);
       }
     },
-    async purge() {
+    /** Deletes mails that ended long ago, and hashes of addresses. Returns whether some are left. */
+    async purge(): Promise<boolean> {
       const now = clock.now();
       await purgeInSlices(database, (tx, limit) =>
         mailQueries(tx).clearOldRecipients(timestamp(now - hourMs), limit),
@@ -100,6 +92,7 @@ export function createMailWorker(dependencies: Dependencies): MailWorker {
         mailQueries(tx).deleteEnded(timestamp(now - keptMs), limit),
       );
     },
+    /** Makes mails of all events, and sends what is due now: for tests. */
     async run() {
       await reader.run();
       await worker.run();

@@ -8,24 +8,10 @@ import type { Database, Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
 import { type NoteRow, noteQueries } from './queries.ts';
-import type { Note, NoteInput, NoteList, NoteSubject } from './schemas.ts';
+import type { Note, NoteInput, NoteSubject } from './schemas.ts';
 
 /** Notes about one order, or about one customer. */
 export const notesMax = 200;
-
-export interface NoteService {
-  /** The newest first. @throws AppError notFound, badRequest */
-  list(
-    subject: NoteSubject,
-    page: { readonly cursor?: string | undefined; readonly limit: number },
-  ): Promise<NoteList>;
-  /** @throws AppError notFound, conflict when there are too many */
-  create(context: Context, subject: NoteSubject, input: NoteInput): Promise<Note>;
-  /** @throws AppError notFound */
-  delete(context: Context, id: number): Promise<void>;
-  /** Deletes the notes about a customer and the customer's orders, in the transaction that deletes the customer. */
-  onCustomerDelete(tx: Sql, customerId: number): Promise<void>;
-}
 
 interface Dependencies {
   readonly database: Database;
@@ -42,7 +28,9 @@ interface Position {
   readonly before: number;
 }
 
-export function createNoteService(dependencies: Dependencies): NoteService {
+export type NoteService = ReturnType<typeof createNoteService>;
+
+export function createNoteService(dependencies: Dependencies) {
   const { database, clock, cursors, customers, customerFinder, orderReader } = dependencies;
 
   const noCustomer = (id: number) => new AppError('notFound', `There is no customer with the id ${id}.`);
@@ -73,7 +61,11 @@ export function createNoteService(dependencies: Dependencies): NoteService {
   }
 
   return {
-    async list(subject, { cursor, limit }) {
+    /** The newest first. @throws AppError notFound, badRequest */
+    async list(
+      subject: NoteSubject,
+      { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+    ) {
       await ownerOf(subject);
       const rows = await noteQueries(database).list(subject, positionOf(subject, cursor), limit + 1);
       const page = rows.slice(0, limit);
@@ -86,7 +78,8 @@ export function createNoteService(dependencies: Dependencies): NoteService {
       };
     },
 
-    async create(context, subject, { text }) {
+    /** @throws AppError notFound, conflict when there are too many */
+    async create(context: Context, subject: NoteSubject, { text }: NoteInput): Promise<Note> {
       const customerId = await ownerOf(subject);
       return context.transaction(async (tx) => {
         // The customer may be deleted meanwhile: then the order has none, and this note must not remain with the id.
@@ -109,14 +102,16 @@ export function createNoteService(dependencies: Dependencies): NoteService {
       });
     },
 
-    delete: (context, id) =>
+    /** @throws AppError notFound */
+    delete: (context: Context, id: number) =>
       context.transaction(async (tx) => {
         if ((await noteQueries(tx).delete(id)) === 0) {
           throw new AppError('notFound', `There is no note with the id ${id}.`);
         }
       }),
 
-    async onCustomerDelete(tx, customerId) {
+    /** Deletes the notes about a customer and the customer's orders, in the transaction that deletes the customer. */
+    async onCustomerDelete(tx: Sql, customerId: number) {
       await noteQueries(tx).deleteOfCustomer(customerId);
     },
   };

@@ -16,42 +16,6 @@ import type { Shipments } from './shipments/shipments.ts';
 import type { OrderApprovals } from './transitions/order-approvals.ts';
 import type { Transition } from './transitions/transitions.ts';
 
-export interface OrderService {
-  /**
-   * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
-   * maximum
-   */
-  place(
-    context: Context,
-    principal: Principal,
-    input: OrderInput,
-    options?: PlaceOptions,
-  ): Promise<Versioned>;
-  /** @throws AppError notFound, forbidden */
-  find(id: number, principal: Principal | null): Promise<Versioned>;
-  /**
-   * Cancelling a cancelled order changes nothing.
-   * @throws AppError notFound, forbidden, preconditionFailed, conflict when it has shipped
-   */
-  cancel(
-    context: Context,
-    id: number,
-    principal: Principal | null,
-    precondition?: Precondition,
-  ): Promise<Versioned>;
-  /** Approval by an operator, also of orders without prices. @throws AppError notFound, preconditionFailed, conflict */
-  approve(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
-  /** @throws AppError notFound, preconditionFailed, conflict */
-  ship(
-    context: Context,
-    id: number,
-    precondition?: Precondition,
-    shipment?: ShipmentInput,
-  ): Promise<Versioned>;
-  /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
-  deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
-}
-
 interface Dependencies extends PlacingDependencies {
   readonly database: Database;
   readonly approvals: OrderApprovals;
@@ -60,7 +24,9 @@ interface Dependencies extends PlacingDependencies {
   readonly firstId: number;
 }
 
-export function createOrderService(dependencies: Dependencies): OrderService {
+export type OrderService = ReturnType<typeof createOrderService>;
+
+export function createOrderService(dependencies: Dependencies) {
   const { database, customers, transitions, approvals, shipments, firstId } = dependencies;
 
   const placing = new OrderPlacing(dependencies);
@@ -85,15 +51,25 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   }
 
   return {
-    place: (context, principal, input, options = {}) => placing.place(context, principal, input, options),
+    /**
+     * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
+     * maximum
+     */
+    place: (context: Context, principal: Principal, input: OrderInput, options: PlaceOptions = {}) =>
+      placing.place(context, principal, input, options),
 
-    async find(id, principal) {
+    /** @throws AppError notFound, forbidden */
+    async find(id: number, principal: Principal | null): Promise<Versioned> {
       const row = await findRow(database, id, firstId);
       requireOwner(row, principal);
       return toOrder(row);
     },
 
-    cancel: (context, id, principal, precondition) =>
+    /**
+     * Cancelling a cancelled order changes nothing.
+     * @throws AppError notFound, forbidden, preconditionFailed, conflict when it has shipped
+     */
+    cancel: (context: Context, id: number, principal: Principal | null, precondition?: Precondition) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         if (principal !== null) {
@@ -111,7 +87,8 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(row);
       }),
 
-    approve: (context, id, precondition) =>
+    /** Approval by an operator, also of orders without prices. @throws AppError notFound, preconditionFailed, conflict */
+    approve: (context: Context, id: number, precondition?: Precondition): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         precondition?.(known.version);
@@ -125,7 +102,8 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(await move(tx, context, known, transitions.approval(), precondition));
       }),
 
-    ship: (context, id, precondition, shipment) =>
+    /** @throws AppError notFound, preconditionFailed, conflict */
+    ship: (context: Context, id: number, precondition?: Precondition, shipment?: ShipmentInput) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         const row = await move(tx, context, known, transitions.shipping(), precondition);
@@ -133,7 +111,8 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(row);
       }),
 
-    deliver: (context, id, precondition) =>
+    /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
+    deliver: (context: Context, id: number, precondition?: Precondition): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         const { customer_id } = known;

@@ -13,7 +13,7 @@ import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { dollars } from '../orders/money.ts';
-import { type CustomerKind, customerKinds } from '../orders/order-values.ts';
+import { customerKinds } from '../orders/order-values.ts';
 import { salesDaysOf } from './periods.ts';
 import { type SaleKey, type SaleRow, statisticsQueries } from './queries.ts';
 import { readAsOf, sumAllCheeses } from './service.ts';
@@ -36,26 +36,9 @@ interface Sales<Item, Total> {
   readonly asOf: string | null;
 }
 
-interface Amount {
-  readonly kilograms: number;
-  readonly value: number;
-}
-
 interface Turnover {
   readonly orders: number;
   readonly value: number;
-}
-
-/** @throws AppError badRequest for an empty period, and for one with too many days */
-export interface SalesReader {
-  /** The largest value first. Cheeses without a category, and deleted ones, have the category null. */
-  listByCategory(
-    query: SalesQuery & { readonly limit: number },
-  ): Promise<Sales<Amount & { readonly category: string | null }, Amount>>;
-  /** The largest value first. */
-  listByCountry(query: SalesQuery): Promise<Sales<Turnover & { readonly country: string }, Turnover>>;
-  /** Each kind of customer, also without orders. */
-  listByCustomer(query: SalesQuery): Promise<Sales<Turnover & { readonly customer: CustomerKind }, Turnover>>;
 }
 
 interface Sum {
@@ -64,15 +47,19 @@ interface Sum {
   cents: number;
 }
 
+/** @throws AppError badRequest for an empty period, and for one with too many days */
+export type SalesReader = ReturnType<typeof createSalesReader>;
+
 export function createSalesReader(
   database: Database,
   clock: Clock,
   cheeses: Pick<CheeseService, 'listCategories'>,
-): SalesReader {
+) {
   const daysOf = ({ from, to = timestamp(clock.now()) }: SalesQuery) => salesDaysOf(from, to);
 
   return {
-    listByCategory(query) {
+    /** The largest value first. Cheeses without a category, and deleted ones, have the category null. */
+    listByCategory(query: SalesQuery & { readonly limit: number }) {
       const [first, before] = daysOf(query);
       return database.snapshot(async (snapshot) => {
         const sums = await sumAllCheeses(snapshot, first, before);
@@ -98,7 +85,8 @@ export function createSalesReader(
       });
     },
 
-    listByCountry(query) {
+    /** The largest value first. */
+    listByCountry(query: SalesQuery): Promise<Sales<Turnover & { readonly country: string }, Turnover>> {
       const [first, before] = daysOf(query);
       return database.snapshot(async (snapshot) => {
         const sums = await sumSales(snapshot, first, before, ({ country }) => country);
@@ -110,7 +98,8 @@ export function createSalesReader(
       });
     },
 
-    listByCustomer(query) {
+    /** Each kind of customer, also without orders. */
+    listByCustomer(query: SalesQuery) {
       const [first, before] = daysOf(query);
       return database.snapshot(async (snapshot) => {
         const sums = await sumSales(snapshot, first, before, ({ customer }) => customer);

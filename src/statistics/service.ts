@@ -57,19 +57,13 @@ export interface BestSellers {
   readonly asOf: string | null;
 }
 
-export interface StatisticsService {
-  /** @throws AppError badRequest for an empty period, and one with too many steps */
-  readSeries(query: SeriesQuery): Promise<Series>;
-  /** @throws AppError badRequest for an empty period */
-  listBestSellers(query: BestSellerQuery): Promise<BestSellers>;
-  /** Those of the cheeses that were ordered, also where the orders were cancelled, some seconds ago or before. */
-  listOrdered(tx: Sql, cheeseIds: readonly number[]): Promise<number[]>;
-}
+export type StatisticsService = ReturnType<typeof createStatisticsService>;
 
-export function createStatisticsService(database: Database, clock: Clock): StatisticsService {
+export function createStatisticsService(database: Database, clock: Clock) {
   const now = () => timestamp(clock.now());
   return {
-    async readSeries({ measures, from, to = now(), step, zone }) {
+    /** @throws AppError badRequest for an empty period, and one with too many steps */
+    async readSeries({ measures, from, to = now(), step, zone }: SeriesQuery): Promise<Series> {
       const boundaries = boundariesOf({ from, to, zone }, step);
       const starts = boundaries.slice(0, -1);
       // Rounded to the minute, like the stored quarters.
@@ -98,12 +92,14 @@ export function createStatisticsService(database: Database, clock: Clock): Stati
       });
     },
 
-    async listOrdered(tx, cheeseIds) {
+    /** Those of the cheeses that were ordered, also where the orders were cancelled, some seconds ago or before. */
+    async listOrdered(tx: Sql, cheeseIds: readonly number[]): Promise<number[]> {
       const rows = await statisticsQueries(tx).listCounted(cheeseIds);
       return rows.map(({ cheese_id }) => cheese_id);
     },
 
-    async listBestSellers({ from, to = now(), limit, cheeseIds }) {
+    /** @throws AppError badRequest for an empty period */
+    async listBestSellers({ from, to = now(), limit, cheeseIds }: BestSellerQuery): Promise<BestSellers> {
       const [first, before] = daysOf(from, to);
       return database.snapshot(async (snapshot) => {
         const sums =

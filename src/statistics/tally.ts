@@ -7,21 +7,6 @@ import type { CheeseDayRow, FigureRow, SaleKey, SaleRow } from './queries.ts';
 /** The name is empty where only cancellations were counted. */
 type CheeseDay = { -readonly [Column in keyof CheeseDayRow]: CheeseDayRow[Column] };
 
-export interface Tally {
-  /** Values by measure and quarter. */
-  readonly figures: ReadonlyMap<Measure, ReadonlyMap<string, number>>;
-  /** Keys are day and id. */
-  readonly cheeses: ReadonlyMap<string, CheeseDayRow>;
-  /** Keys are day, country and kind of customer. */
-  readonly sales: ReadonlyMap<string, SaleRow>;
-  add(measure: Measure, time: string, value: number): void;
-  /** Adds what was ordered. @param sign 1 for a placement, -1 for a cancellation */
-  addOrder(order: OrderValue, sign: 1 | -1): void;
-  figureRows(): FigureRow[];
-  cheeseRows(): CheeseDayRow[];
-  saleRows(): SaleRow[];
-}
-
 /** The key of a cheese on a day. */
 export function cheeseDayKey(day: string, cheeseId: number): string {
   return `${day} ${cheeseId}`;
@@ -32,21 +17,27 @@ export function saleKey({ day, country, customer }: SaleKey): string {
   return `${day} ${country} ${customer}`;
 }
 
-export function createTally(): Tally {
+export type Tally = ReturnType<typeof createTally>;
+
+export function createTally() {
   const figures = new Map<Measure, Map<string, number>>();
   const cheeses = new Map<string, CheeseDay>();
   const sales = new Map<string, SaleRow>();
   return {
+    /** Values by measure and quarter. */
     figures,
+    /** Keys are day and id. */
     cheeses,
+    /** Keys are day, country and kind of customer. */
     sales,
-    add(measure, time, value) {
+    add(measure: Measure, time: string, value: number) {
       const quarter = quarterOf(time);
       const values = figures.get(measure) ?? new Map<string, number>();
       values.set(quarter, (values.get(quarter) ?? 0) + value);
       figures.set(measure, values);
     },
-    addOrder(order, sign) {
+    /** Adds what was ordered. @param sign 1 for a placement, -1 for a cancellation */
+    addOrder(order: OrderValue, sign: 1 | -1) {
       const day = dayOf(order.createdAt);
       const { country, customer } = order;
       const sale = { day, country, customer };
@@ -63,14 +54,15 @@ export function createTally(): Tally {
       }
     },
     // Sorted by the primary keys, which is the cheapest to write.
-    figureRows: () =>
+    figureRows: (): FigureRow[] =>
       [...figures]
         .flatMap(([measure, values]) =>
           [...values].map(([quarter, value]): FigureRow => ({ measure, quarter, value })),
         )
         .sort((a, b) => compare(a.measure, b.measure) || compare(a.quarter, b.quarter)),
-    cheeseRows: () => [...cheeses.values()].sort((a, b) => compare(a.day, b.day) || a.cheeseId - b.cheeseId),
-    saleRows: () => [...sales.values()].sort((a, b) => compare(saleKey(a), saleKey(b))),
+    cheeseRows: (): CheeseDayRow[] =>
+      [...cheeses.values()].sort((a, b) => compare(a.day, b.day) || a.cheeseId - b.cheeseId),
+    saleRows: (): SaleRow[] => [...sales.values()].sort((a, b) => compare(saleKey(a), saleKey(b))),
   };
 }
 

@@ -7,19 +7,14 @@ import { availableOf } from './levels.ts';
 import { type Levels, stockQueries } from './queries.ts';
 import { type Availability, shownKilogramsMax } from './schemas.ts';
 
-export interface AvailabilityReader {
-  /** @throws AppError notFound */
-  find(cheeseId: number): Promise<Availability>;
-  /** Leaves out cheeses that do not exist, and keeps the order of the ids. */
-  list(cheeseIds: readonly number[]): Promise<Availability[]>;
-}
+export type AvailabilityReader = ReturnType<typeof createAvailabilityReader>;
 
 /** @param requirePrice whether orders of cheeses without a price are refused */
 export function createAvailabilityReader(
   database: Database,
   cheeses: Pick<CheeseService, 'find' | 'findIfThere'>,
   requirePrice: boolean,
-): AvailabilityReader {
+) {
   function toAvailability({ id, body }: Versioned, levels: Levels | undefined): Availability {
     const { status, pricePerKg } = parseCheese(body);
     const isOffered = status === 'available' && (pricePerKg !== undefined || !requirePrice);
@@ -31,7 +26,8 @@ export function createAvailabilityReader(
   }
 
   return {
-    async find(cheeseId) {
+    /** @throws AppError notFound */
+    async find(cheeseId: number): Promise<Availability> {
       const [cheese, levels] = await Promise.all([
         cheeses.find(cheeseId),
         stockQueries(database).find(cheeseId),
@@ -39,7 +35,8 @@ export function createAvailabilityReader(
       return toAvailability(cheese, levels);
     },
 
-    async list(cheeseIds) {
+    /** Leaves out cheeses that do not exist, and keeps the order of the ids. */
+    async list(cheeseIds: readonly number[]): Promise<Availability[]> {
       const ids = [...new Set(cheeseIds)];
       const [rows, stock] = await Promise.all([
         Promise.all(ids.map((id) => cheeses.findIfThere(id))),

@@ -22,11 +22,6 @@ export interface StockPage {
   readonly total: number;
 }
 
-export interface StockReader {
-  /** @throws AppError badRequest when the cursor belongs to another query */
-  list(request: StockRequest): Promise<StockPage>;
-}
-
 /** What a cursor contains. */
 interface Position {
   readonly filters: StockFilters & { readonly sort?: StockSort | undefined };
@@ -35,11 +30,13 @@ interface Position {
 
 const beginning: StockPosition = { level: -1, cheeseId: 0 };
 
+export type StockReader = ReturnType<typeof createStockReader>;
+
 export function createStockReader(
   database: Database,
   cheeses: Pick<CheeseService, 'findIfThere'>,
   cursors: Cursors,
-): StockReader {
+) {
   function positionOf(cursor: string | undefined, requested: Position['filters']): Position {
     if (cursor === undefined) {
       return { filters: requested, after: beginning };
@@ -60,7 +57,8 @@ export function createStockReader(
   }
 
   return {
-    async list({ cursor, limit, ...rest }) {
+    /** @throws AppError badRequest when the cursor belongs to another query */
+    async list({ cursor, limit, ...rest }: StockRequest): Promise<StockPage> {
       const { filters, after } = positionOf(cursor, canonicalFilters(rest));
       const queries = stockQueries(database);
       const [rows, total] = await Promise.all([

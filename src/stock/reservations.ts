@@ -7,26 +7,11 @@ import { type Kilograms, type Levels, stockQueries } from './queries.ts';
 
 export type { Kilograms };
 
-export interface StockReservations {
-  /**
-   * Reserves kilograms of tracked cheeses. Returns null, or where a cheese has less, the kilograms that are left of each
-   * cheese: then the caller must roll back, because more is reserved than there is.
-   */
-  reserve(tx: Sql, context: Context, kilograms: Kilograms): Promise<Kilograms | null>;
-  /** Ends reservations of orders that were cancelled. */
-  release(tx: Sql, context: Context, kilograms: Kilograms): Promise<void>;
-  /**
-   * Takes reserved kilograms of an order that ships out of the storeroom. Returns null, or where less is on hand, the
-   * kilograms on hand of these cheeses: then the caller must roll back.
-   */
-  consume(tx: Sql, kilograms: Kilograms): Promise<Kilograms | null>;
-  /** Those cheeses that are sold because nothing was available, and not because an operator has set the status. */
-  soldByRule(tx: Sql, cheeseIds: readonly number[]): Promise<ReadonlySet<number>>;
-}
-
 const kilogramsOf = (kilograms: Kilograms, id: number) => kilograms.get(id) ?? 0;
 
-export function createStockReservations(clock: Clock): StockReservations {
+export type StockReservations = ReturnType<typeof createStockReservations>;
+
+export function createStockReservations(clock: Clock) {
   /** @param moved kilograms by which `reserved` has increased */
   function record(tx: Sql, context: Context, rows: readonly Levels[], moved: (id: number) => number) {
     const changes = rows
@@ -40,7 +25,11 @@ export function createStockReservations(clock: Clock): StockReservations {
   }
 
   return {
-    async reserve(tx, context, kilograms) {
+    /**
+     * Reserves kilograms of tracked cheeses. Returns null, or where a cheese has less, the kilograms that are left of each
+     * cheese: then the caller must roll back, because more is reserved than there is.
+     */
+    async reserve(tx: Sql, context: Context, kilograms: Kilograms): Promise<Kilograms | null> {
       const queries = stockQueries(tx);
       // Sent together, and run one after another, so rows are locked in the order of their ids.
       const statements = [...kilograms]
@@ -60,7 +49,8 @@ export function createStockReservations(clock: Clock): StockReservations {
       return null;
     },
 
-    async release(tx, context, kilograms) {
+    /** Ends reservations of orders that were cancelled. */
+    async release(tx: Sql, context: Context, kilograms: Kilograms) {
       if (kilograms.size === 0) {
         return;
       }
@@ -73,7 +63,11 @@ export function createStockReservations(clock: Clock): StockReservations {
       await record(tx, context, rows, (id) => -kilogramsOf(kilograms, id));
     },
 
-    async consume(tx, kilograms) {
+    /**
+     * Takes reserved kilograms of an order that ships out of the storeroom. Returns null, or where less is on hand, the
+     * kilograms on hand of these cheeses: then the caller must roll back.
+     */
+    async consume(tx: Sql, kilograms: Kilograms): Promise<Kilograms | null> {
       const queries = stockQueries(tx);
       const before = await queries.lockAll([...kilograms.keys()]);
       const short = before.filter(({ cheese_id, on_hand }) => on_hand < kilogramsOf(kilograms, cheese_id));
@@ -84,7 +78,8 @@ export function createStockReservations(clock: Clock): StockReservations {
       return null;
     },
 
-    async soldByRule(tx, cheeseIds) {
+    /** Those cheeses that are sold because nothing was available, and not because an operator has set the status. */
+    async soldByRule(tx: Sql, cheeseIds: readonly number[]): Promise<ReadonlySet<number>> {
       const rows = await stockQueries(tx).listOf(cheeseIds);
       return new Set(rows.filter(({ set_sold }) => set_sold === 1).map(({ cheese_id }) => cheese_id));
     },

@@ -23,37 +23,6 @@ export interface OpenOrders {
   clearReservations(tx: Sql, cheeseId: number): Promise<void>;
 }
 
-export interface StockService {
-  /** @throws AppError notFound when the cheese is unknown or not tracked */
-  find(cheeseId: number): Promise<Versioned>;
-  /**
-   * Sets the counted quantity, and begins tracking where the cheese is not tracked. One cheese in a transaction, because
-   * orders are locked before stock. Without `lowAt` the stored one stays.
-   * @throws AppError notFound when there is no such cheese, preconditionFailed
-   */
-  replace(
-    context: Context,
-    cheeseId: number,
-    input: StockInput,
-    precondition?: Precondition,
-  ): Promise<{ readonly stock: Versioned; readonly isNew: boolean }>;
-  /** @throws AppError notFound, validation when less than nothing would be on hand */
-  adjust(context: Context, cheeseId: number, adjustment: StockAdjustment): Promise<Versioned>;
-  /** Ends tracking. @throws AppError notFound */
-  untrack(context: Context, cheeseId: number): Promise<void>;
-  /**
-   * Begins tracking for cheeses that this transaction has created, so that no order contains them.
-   * @param onHand kilograms by the id of their cheese
-   */
-  trackNew(tx: Sql, context: Context, onHand: ReadonlyMap<number, number>): Promise<void>;
-  /** Kilograms on hand of those cheeses that are tracked. */
-  onHandOf(cheeseIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Deletes the stock of a cheese that is deleted, after its orders were cancelled. */
-  onCheeseDelete(tx: Sql, cheeseId: number): Promise<void>;
-  /** An operator has changed the status: the rule of status-job.ts does not change it back. */
-  onStatusChange(tx: Sql, cheeseId: number): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -73,7 +42,9 @@ export function toStock(row: StockRow): Stock {
   return { onHand, reserved, available: availableOf(row), lowAt, trackedSince };
 }
 
-export function createStockService(dependencies: Dependencies): StockService {
+export type StockService = ReturnType<typeof createStockService>;
+
+export function createStockService(dependencies: Dependencies) {
   const { database, clock, cheeses, openOrders } = dependencies;
   const now = () => timestamp(clock.now());
 
@@ -136,10 +107,21 @@ export function createStockService(dependencies: Dependencies): StockService {
   }
 
   return {
-    find: async (cheeseId) =>
+    /** @throws AppError notFound when the cheese is unknown or not tracked */
+    find: async (cheeseId: number): Promise<Versioned> =>
       toVersioned(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
 
-    replace: (context, cheeseId, { onHand: on_hand, lowAt }, precondition) =>
+    /**
+     * Sets the counted quantity, and begins tracking where the cheese is not tracked. One cheese in a transaction, because
+     * orders are locked before stock. Without `lowAt` the stored one stays.
+     * @throws AppError notFound when there is no such cheese, preconditionFailed
+     */
+    replace: (
+      context: Context,
+      cheeseId: number,
+      { onHand: on_hand, lowAt }: StockInput,
+      precondition?: Precondition,
+    ): Promise<{ readonly stock: Versioned; readonly isNew: boolean }> =>
       context.transaction(async (tx) => {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
@@ -169,7 +151,8 @@ export function createStockService(dependencies: Dependencies): StockService {
         return { stock: toVersioned(after), isNew: false };
       }),
 
-    adjust: (context, cheeseId, { deltaKg, reason }) =>
+    /** @throws AppError notFound, validation when less than nothing would be on hand */
+    adjust: (context: Context, cheeseId: number, { deltaKg, reason }: StockAdjustment) =>
       context.transaction(async (tx) => {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
@@ -191,7 +174,8 @@ export function createStockService(dependencies: Dependencies): StockService {
         return toVersioned(after);
       }),
 
-    untrack: (context, cheeseId) =>
+    /** Ends tracking. @throws AppError notFound */
+    untrack: (context: Context, cheeseId: number) =>
       context.transaction(async (tx) => {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
@@ -218,7 +202,11 @@ export function createStockService(dependencies: Dependencies): StockService {
         await queries.addToCount(-1);
       }),
 
-    async trackNew(tx, context, onHand) {
+    /**
+     * Begins tracking for cheeses that this transaction has created, so that no order contains them.
+     * @param onHand kilograms by the id of their cheese
+     */
+    async trackNew(tx: Sql, context: Context, onHand: ReadonlyMap<number, number>) {
       if (onHand.size > 0) {
         const rows = [...onHand].map(([cheese_id, on_hand]) => ({
           cheese_id,
@@ -230,7 +218,8 @@ export function createStockService(dependencies: Dependencies): StockService {
       }
     },
 
-    onHandOf: async (cheeseIds) =>
+    /** Kilograms on hand of those cheeses that are tracked. */
+    onHandOf: async (cheeseIds: readonly number[]): Promise<ReadonlyMap<number, number>> =>
       new Map(
         (await stockQueries(database).listOf(cheeseIds)).map(({ cheese_id, on_hand }) => [
           cheese_id,
@@ -238,7 +227,8 @@ export function createStockService(dependencies: Dependencies): StockService {
         ]),
       ),
 
-    async onCheeseDelete(tx, cheeseId) {
+    /** Deletes the stock of a cheese that is deleted, after its orders were cancelled. */
+    async onCheeseDelete(tx: Sql, cheeseId: number) {
       const queries = stockQueries(tx);
       const deleted = await queries.delete(cheeseId);
       if (deleted > 0) {
@@ -246,7 +236,8 @@ export function createStockService(dependencies: Dependencies): StockService {
       }
     },
 
-    async onStatusChange(tx, cheeseId) {
+    /** An operator has changed the status: the rule of status-job.ts does not change it back. */
+    async onStatusChange(tx: Sql, cheeseId: number) {
       await stockQueries(tx).updateSetSold(cheeseId, 0);
     },
   };

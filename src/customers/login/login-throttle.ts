@@ -49,19 +49,6 @@ export interface Attempt {
   end(outcome: LoginOutcome): Promise<void>;
 }
 
-export interface LoginThrottle {
-  /**
-   * Records an attempt, and waits where it must be delayed. End the attempt that it returns.
-   * @param isKnown whether the customer has logged in from this network before
-   * @throws AppError rateLimited
-   */
-  recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
-  /** Clears the failures of a username: its own, those from the client IP, and those from the network of this IP. */
-  clear(tx: Sql, usernameKey: string, clientIp: string): Promise<void>;
-  /** Deletes counters whose window has ended. Returns whether some are left. Call it regularly. */
-  purge(): Promise<boolean>;
-}
-
 /** The values of a counter in the database. */
 interface State {
   readonly endsAt: number;
@@ -93,7 +80,9 @@ interface Dependencies {
   readonly secret: string;
 }
 
-export function createLoginThrottle({ database, clock, limits, secret }: Dependencies): LoginThrottle {
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
+
+export function createLoginThrottle({ database, clock, limits, secret }: Dependencies) {
   let waiting = 0;
   /** One batch at a time on each instance, so that a flood of logins uses only one connection. */
   const enter = batchCalls(apply);
@@ -182,7 +171,12 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
   }
 
   return {
-    async recordAttempt(usernameKey, clientIp, isKnown) {
+    /**
+     * Records an attempt, and waits where it must be delayed. End the attempt that it returns.
+     * @param isKnown whether the customer has logged in from this network before
+     * @throws AppError rateLimited
+     */
+    async recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt> {
       const counters = countersOf(usernameKey, clientIp, isKnown);
       await waitForAdmission(counters);
       return {
@@ -193,7 +187,8 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
       };
     },
 
-    async clear(tx, usernameKey, clientIp) {
+    /** Clears the failures of a username: its own, those from the client IP, and those from the network of this IP. */
+    async clear(tx: Sql, usernameKey: string, clientIp: string) {
       const [pair, , username] = countersOf(usernameKey, clientIp, false);
       const [, , knownNetwork] = countersOf(usernameKey, clientIp, true);
       await tx.get(failuresLock);
@@ -202,7 +197,8 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
       );
     },
 
-    purge: () =>
+    /** Deletes counters whose window has ended. Returns whether some are left. Call it regularly. */
+    purge: (): Promise<boolean> =>
       purgeInSlices(database, async (tx, limit) => {
         await lock(tx);
         const now = clock.now();

@@ -13,22 +13,15 @@ const keptMs = 30 * 24 * 60 * 60_000;
 /** Networks of one customer. */
 const networksMax = 50;
 
-export interface KnownNetworks {
-  /** false for a customer who does not exist (null), after the same time. */
-  isKnown(customerId: number | null, clientIp: string): Promise<boolean>;
-  /** Call it in the transaction of the login, which has locked the customer. */
-  remember(tx: Sql, customerId: number, clientIp: string): Promise<void>;
-  /** Deletes networks without a login within 30 days. Call it regularly. */
-  purge(): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly secret: string;
 }
 
-export function createKnownNetworks({ database, clock, secret }: Dependencies): KnownNetworks {
+export type KnownNetworks = ReturnType<typeof createKnownNetworks>;
+
+export function createKnownNetworks({ database, clock, secret }: Dependencies) {
   /** Different for each customer, so that the table does not show which customers share a network. */
   const digestOf = (customerId: number, clientIp: string) =>
     createHmac('sha256', secret)
@@ -37,18 +30,21 @@ export function createKnownNetworks({ database, clock, secret }: Dependencies): 
   const oldest = () => timestamp(clock.now() - keptMs);
 
   return {
-    async isKnown(customerId, clientIp) {
+    /** false for a customer who does not exist (null), after the same time. */
+    async isKnown(customerId: number | null, clientIp: string): Promise<boolean> {
       const id = customerId ?? 0;
       const row = await customerQueries(database).findNetwork(id, digestOf(id, clientIp), oldest());
       return row !== undefined;
     },
 
-    async remember(tx, customerId, clientIp) {
+    /** Call it in the transaction of the login, which has locked the customer. */
+    async remember(tx: Sql, customerId: number, clientIp: string) {
       const seenAt = timestamp(clock.now());
       await customerQueries(tx).upsertNetwork(customerId, digestOf(customerId, clientIp), seenAt);
       await customerQueries(tx).deleteOldestNetworks(customerId, networksMax);
     },
 
+    /** Deletes networks without a login within 30 days. Call it regularly. */
     async purge() {
       await purgeInSlices(database, (tx, limit) => customerQueries(tx).deletePastNetworks(oldest(), limit));
     },

@@ -4,19 +4,10 @@ import type { Passwords } from '../../auth/passwords.ts';
 import type { Context } from '../../database/context.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 
-export interface NewPasswords {
-  /** Empty when the password may be used. */
-  errorsOf(password: string): Promise<FieldError[]>;
-  /** A dry run returns a fixed text. @throws AppError validation, unavailable */
-  hash(context: Context, password: string): Promise<string>;
-  /** Hashes passwords that were checked with `errorsOf`. @throws AppError unavailable */
-  hashAll(context: Context, passwords: readonly string[]): Promise<string[]>;
-  /** The stored hash when the password is unchanged, otherwise a new one. @throws AppError validation, unavailable */
-  reuseOrHash(context: Context, stored: string, password: string): Promise<string>;
-}
+export type NewPasswords = ReturnType<typeof createNewPasswords>;
 
 /** @param allowsCommon whether the most common passwords are permitted */
-export function createNewPasswords(passwords: Passwords, allowsCommon: boolean): NewPasswords {
+export function createNewPasswords(passwords: Passwords, allowsCommon: boolean) {
   async function errorsOf(password: string): Promise<FieldError[]> {
     const isRefused = !allowsCommon && (await isCommonPassword(password));
     return isRefused ? [{ field: 'password', message: commonPasswordMessage }] : [];
@@ -31,12 +22,16 @@ export function createNewPasswords(passwords: Passwords, allowsCommon: boolean):
   }
 
   return {
+    /** Empty when the password may be used. */
     errorsOf,
+    /** A dry run returns a fixed text. @throws AppError validation, unavailable */
     hash,
-    hashAll: async ({ origin }, checked) =>
+    /** Hashes passwords that were checked with `errorsOf`. @throws AppError unavailable */
+    hashAll: async ({ origin }: Context, checked: readonly string[]): Promise<string[]> =>
       origin.effects === null ? passwords.hashAll(checked) : checked.map(() => hashOfDryRun),
     // A stored password stays valid when it became common later: only new passwords are checked.
-    reuseOrHash: async (context, stored, password) =>
+    /** The stored hash when the password is unchanged, otherwise a new one. @throws AppError validation, unavailable */
+    reuseOrHash: async (context: Context, stored: string, password: string): Promise<string> =>
       (await passwords.verify(stored, password)) ? stored : hash(context, password),
   };
 }

@@ -35,13 +35,6 @@ export interface CustomerPage {
   readonly hasMore: boolean;
 }
 
-export interface CustomerSearch {
-  /** @throws AppError badRequest when the cursor belongs to another query */
-  list(request: CustomerSearchRequest): Promise<CustomerPage>;
-  /** One customer as JSON. @throws AppError notFound */
-  find(id: number): Promise<string>;
-}
-
 /** The place where a walk continues: in one of the columns, after a customer. */
 interface Place {
   readonly walk: number;
@@ -51,11 +44,9 @@ interface Place {
 /** Customers whose text begins with a prefix; null: all customers, newest first. */
 type Walk = TextBeginning | null;
 
-export function createCustomerSearch(
-  database: Database,
-  cursors: Cursors,
-  cheeses: CheeseService,
-): CustomerSearch {
+export type CustomerSearch = ReturnType<typeof createCustomerSearch>;
+
+export function createCustomerSearch(database: Database, cursors: Cursors, cheeses: CheeseService) {
   const queries = searchQueries(database);
 
   /** Finds matches up to `limit`, each with its place, and the place after all that was examined; null at the end. */
@@ -104,7 +95,8 @@ export function createCustomerSearch(
   }
 
   return {
-    async list({ cursor, limit, ...requested }) {
+    /** @throws AppError badRequest when the cursor belongs to another query */
+    async list({ cursor, limit, ...requested }: CustomerSearchRequest): Promise<CustomerPage> {
       const given = canonicalFilters<CustomerFilters>(requested);
       const position =
         cursor === undefined
@@ -122,7 +114,8 @@ export function createCustomerSearch(
       };
     },
 
-    async find(id) {
+    /** One customer as JSON. @throws AppError notFound */
+    async find(id: number): Promise<string> {
       const row = await queries.findSearched(id);
       if (row === undefined) {
         throw new AppError('notFound', `There is no customer with the id ${id}.`);

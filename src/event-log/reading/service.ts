@@ -34,54 +34,14 @@ export interface EventHead {
   readonly subject: string;
 }
 
-export interface EventService {
-  /** The number after which the events of a position come. @throws AppError badRequest, logRewound, eventsExpired */
-  resolve(position: string): Promise<number>;
-  /** The name of the newest epoch. */
-  findEpoch(): Promise<string>;
-  /** Events after a number, up to `limit`. */
-  list(after: number, filter: EventFilter, limit: number): Promise<EventPage>;
-  /**
-   * Page after page, without an end: the caller waits in between. A page may be empty.
-   * @throws AppError eventsExpired, logRewound where the position is not in the log any more
-   */
-  follow(
-    after: number,
-    filter: EventFilter,
-    limit: number,
-    bytesMax: number,
-  ): AsyncGenerator<EventPage, never>;
-  /** Works like `list`, but waits for a match up to `waitMs`. */
-  waitForEvents(
-    after: number,
-    filter: EventFilter,
-    limit: number,
-    waitMs: number,
-    signal?: AbortSignal,
-  ): Promise<EventPage>;
-  /**
-   * The first `max` events after a number and up to another that match, without their data.
-   * @param examinedMax null is returned where there are more events between the two numbers
-   */
-  listHeads(
-    after: number,
-    until: number,
-    matches: EventMatcher,
-    max: number,
-    examinedMax: number,
-  ): Promise<EventHead[] | null>;
-  /** The newest `limit` events that match, the oldest first. For commands: it may read the whole log. */
-  listNewest(filter: EventFilter, limit: number): Promise<string[]>;
-  /** One event as JSON. @throws AppError notFound, logRewound, eventsExpired */
-  find(id: string, isAdmin: boolean): Promise<string>;
-}
-
 /** @returns whether a principal sees all types of events */
 export function seesAllEvents({ scopes }: Principal): boolean {
   return scopes.has('admin');
 }
 
-export function createEventService(database: Database, hub: EventHub): EventService {
+export type EventService = ReturnType<typeof createEventService>;
+
+export function createEventService(database: Database, hub: EventHub) {
   const queries = eventLogQueries(database);
 
   const readState = () => readLogState(database);
@@ -162,7 +122,8 @@ export function createEventService(database: Database, hub: EventHub): EventServ
   }
 
   return {
-    async resolve(text) {
+    /** The number after which the events of a position come. @throws AppError badRequest, logRewound, eventsExpired */
+    async resolve(text: string): Promise<number> {
       const position = parsePosition(text, 'since');
       const state = await readState();
       switch (position.kind) {
@@ -177,11 +138,17 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       }
     },
 
-    findEpoch: async () => (await queries.listEpochs()).at(-1)?.name ?? '',
+    /** The name of the newest epoch. */
+    findEpoch: async (): Promise<string> => (await queries.listEpochs()).at(-1)?.name ?? '',
 
+    /** Events after a number, up to `limit`. */
     list,
 
-    async *follow(after, filter, limit, bytesMax) {
+    /**
+     * Page after page, without an end: the caller waits in between. A page may be empty.
+     * @throws AppError eventsExpired, logRewound where the position is not in the log any more
+     */
+    async *follow(after: number, filter: EventFilter, limit: number, bytesMax: number) {
       let page: EventPage | null = null;
       for (let from = after; ; from = page.nextSequence) {
         const next: EventPage = await listWaiting(from, filter, limit, bytesMax);
@@ -191,7 +158,14 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       }
     },
 
-    async waitForEvents(after, filter, limit, waitMs, signal) {
+    /** Works like `list`, but waits for a match up to `waitMs`. */
+    async waitForEvents(
+      after: number,
+      filter: EventFilter,
+      limit: number,
+      waitMs: number,
+      signal?: AbortSignal,
+    ) {
       const deadline = performance.now() + waitMs;
       // The first page has all events that are committed; the tail may be older.
       let page = await list(after, filter, limit);
@@ -209,7 +183,11 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       }
     },
 
-    async listHeads(after, until, matches, max, eventsMax) {
+    /**
+     * The first `max` events after a number and up to another that match, without their data.
+     * @param examinedMax null is returned where there are more events between the two numbers
+     */
+    async listHeads(after: number, until: number, matches: EventMatcher, max: number, eventsMax: number) {
       if (until - after > eventsMax) {
         return null;
       }
@@ -228,7 +206,8 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       return found;
     },
 
-    async listNewest(filter, limit) {
+    /** The newest `limit` events that match, the oldest first. For commands: it may read the whole log. */
+    async listNewest(filter: EventFilter, limit: number): Promise<string[]> {
       const { first, last, epochs } = await readState();
       const matches = matcherOf(filter);
       const sequences: number[] = [];
@@ -244,7 +223,8 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       return rows.map((row) => toEvent(row, positionAt(row.sequence, epochs)));
     },
 
-    async find(text, isAdmin) {
+    /** One event as JSON. @throws AppError notFound, logRewound, eventsExpired */
+    async find(text: string, isAdmin: boolean): Promise<string> {
       const id = parseEventId(text);
       const state = await readState();
       const isNext = id?.epoch === state.epochs.at(-1)?.name && (id?.sequence ?? 0) > state.last;

@@ -17,16 +17,9 @@ export interface TailPart {
   readonly epochs: readonly EpochRow[];
 }
 
-export interface EventTail {
-  /** Reads the events that are new. Returns the last number of the log. */
-  refresh(): Promise<number>;
-  /** The events after a number; null where they are not all in memory. */
-  after(sequence: number): TailPart | null;
-  /** Forgets all events. */
-  clear(): void;
-}
+export type EventTail = ReturnType<typeof createEventTail>;
 
-export function createEventTail(database: Database): EventTail {
+export function createEventTail(database: Database) {
   let events: TailEvent[] = [];
   let bytes = 0;
   let epochs: readonly EpochRow[] = [];
@@ -74,13 +67,15 @@ export function createEventTail(database: Database): EventTail {
   }
 
   return {
+    /** Forgets all events. */
     clear() {
       events = [];
       bytes = 0;
       last = null;
     },
 
-    async refresh() {
+    /** Reads the events that are new. Returns the last number of the log. */
+    async refresh(): Promise<number> {
       const now = database.dataVersion();
       if (last !== null && now !== null && now === stamp) {
         return last;
@@ -97,7 +92,8 @@ export function createEventTail(database: Database): EventTail {
       return state.last;
     },
 
-    after(sequence) {
+    /** The events after a number; null where they are not all in memory. */
+    after(sequence: number): TailPart | null {
       if (last === null || sequence > last) {
         return null;
       }

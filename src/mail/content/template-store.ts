@@ -1,15 +1,10 @@
 /** The templates of a server, read once: a changed file has an effect after a restart, when it is checked. */
 import type { Templates } from './template-files.ts';
 
-export interface TemplateStore {
-  /** @throws ConfigError where a template is invalid */
-  read(): Promise<Templates>;
-  /** Reads templates of the shop, so that an invalid one ends the start. @throws ConfigError */
-  check(): Promise<void>;
-}
+export type TemplateStore = ReturnType<typeof createTemplateStore>;
 
 /** @param folder null: those of Curd alone */
-export function createTemplateStore(folder: string | null): TemplateStore {
+export function createTemplateStore(folder: string | null) {
   let templates: Promise<Templates> | null = null;
 
   function read(): Promise<Templates> {
@@ -18,7 +13,9 @@ export function createTemplateStore(folder: string | null): TemplateStore {
   }
 
   return {
+    /** @throws ConfigError where a template is invalid */
     read,
+    /** Reads templates of the shop, so that an invalid one ends the start. @throws ConfigError */
     async check() {
       if (folder !== null) {
         await read();

@@ -28,15 +28,6 @@ export interface ResetLogin {
   readonly username?: string;
 }
 
-export interface ResetRequests {
-  /** Whether links can be mailed. */
-  readonly isOn: boolean;
-  /** @throws AppError conflict where no link can be mailed, rateLimited */
-  request(login: ResetLogin, clientIp: string): Promise<void>;
-  /** Waits for the requests whose customer is looked up. */
-  settled(): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -49,7 +40,9 @@ interface Dependencies {
   readonly wake: () => void;
 }
 
-export function createResetRequests(dependencies: Dependencies): ResetRequests {
+export type ResetRequests = ReturnType<typeof createResetRequests>;
+
+export function createResetRequests(dependencies: Dependencies) {
   const { database, clock, log, config, customerFinder, customers, accountMails, wake } = dependencies;
   const limit = config.resetLimits.clientIp;
   const isOn = sendsMail(config, 'password-reset');
@@ -93,8 +86,10 @@ export function createResetRequests(dependencies: Dependencies): ResetRequests {
   }
 
   return {
+    /** Whether links can be mailed. */
     isOn,
-    async request(login, clientIp) {
+    /** @throws AppError conflict where no link can be mailed, rateLimited */
+    async request(login: ResetLogin, clientIp: string) {
       if (!isOn) {
         throw new AppError(
           'conflict',
@@ -112,6 +107,7 @@ export function createResetRequests(dependencies: Dependencies): ResetRequests {
         .finally(() => running.delete(work));
       running.add(work);
     },
+    /** Waits for the requests whose customer is looked up. */
     async settled() {
       await Promise.all(running);
     },

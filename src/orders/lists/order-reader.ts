@@ -41,30 +41,6 @@ export interface OrderRequest extends OrderFilters {
   readonly sort?: 'createdAt' | '-createdAt' | undefined;
 }
 
-export interface OrderReader {
-  /**
-   * Lists orders without test orders.
-   * @param principal null: the command line, which sees all orders
-   * @throws AppError badRequest when the cursor belongs to another query, or where country and placer are combined, forbidden for
-   * filters by customer, placer, country and cheese where the caller does not see all orders
-   */
-  list(principal: Principal | null, request: OrderRequest): Promise<OrderPage>;
-  /** Works like `list`, for one customer; the caller must have access to the customer's orders. */
-  listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
-  /** @throws AppError notFound when the order is not one of the customer's */
-  requireOf(customerId: number, id: number): Promise<void>;
-  /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
-  customerOf(id: number, principal: Principal | null): Promise<number | null>;
-  /** Those of these orders that exist. */
-  listIds(ids: readonly number[]): Promise<number[]>;
-  /** Those of the cheeses that are in open orders. */
-  listInOpenOrders(tx: Sql, cheeseIds: readonly number[]): Promise<number[]>;
-  /** @throws AppError notFound, forbidden */
-  timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]>;
-  /** Counts the orders in each status, without test orders. */
-  countByStatus(): Promise<Record<OrderStatus, number>>;
-}
-
 type ListFilters = Omit<OrderRequest, 'cursor' | 'limit'>;
 
 /** The position that a cursor contains. */
@@ -78,13 +54,10 @@ interface Position {
   readonly createdAt?: string;
 }
 
+export type OrderReader = ReturnType<typeof createOrderReader>;
+
 /** @param firstId see `firstIdIn` */
-export function createOrderReader(
-  database: Database,
-  clock: Clock,
-  cursors: Cursors,
-  firstId: number,
-): OrderReader {
+export function createOrderReader(database: Database, clock: Clock, cursors: Cursors, firstId: number) {
   const queries = orderQueries(database);
   const lists = orderListQueries(database);
 
@@ -101,8 +74,14 @@ export function createOrderReader(
     return { filters, after: { id, createdAt: createdAt ?? (await lists.createdAt(id)) ?? '' } };
   }
 
-  const reader: OrderReader = {
-    async list(principal, { cursor, limit, ...rest }) {
+  const reader = {
+    /**
+     * Lists orders without test orders.
+     * @param principal null: the command line, which sees all orders
+     * @throws AppError badRequest when the cursor belongs to another query, or where country and placer are combined, forbidden for
+     * filters by customer, placer, country and cheese where the caller does not see all orders
+     */
+    async list(principal: Principal | null, { cursor, limit, ...rest }: OrderRequest): Promise<OrderPage> {
       const { filters, after } = await positionOf(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
       const { customerId, placedBy, country, cheeseId } = filters;
@@ -140,35 +119,42 @@ export function createOrderReader(
       };
     },
 
-    listOf: (customerId, principal, request) =>
+    /** Works like `list`, for one customer; the caller must have access to the customer's orders. */
+    listOf: (customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage> =>
       reader.list({ ...principal, confinedTo: customerId }, request),
 
-    async requireOf(customerId, id) {
+    /** @throws AppError notFound when the order is not one of the customer's */
+    async requireOf(customerId: number, id: number): Promise<void> {
       const row = await queries.find(id);
       if (row?.customer_id !== customerId) {
         throw new AppError('notFound', `The customer has no order with the id ${id}.`);
       }
     },
 
-    async listIds(ids) {
+    /** Those of these orders that exist. */
+    async listIds(ids: readonly number[]): Promise<number[]> {
       const rows = await orderQueries(database).listCustomers(ids);
       return rows.map(({ id }) => id).filter((id) => id >= firstId);
     },
 
-    async listInOpenOrders(tx, cheeseIds) {
+    /** Those of the cheeses that are in open orders. */
+    async listInOpenOrders(tx: Sql, cheeseIds: readonly number[]): Promise<number[]> {
       const rows = await orderQueries(tx).listOpenCheeses(cheeseIds);
       return rows.map(({ cheese_id }) => cheese_id);
     },
 
-    async customerOf(id, principal) {
+    /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
+    async customerOf(id: number, principal: Principal | null): Promise<number | null> {
       const row = await findRow(database, id, firstId);
       requireOwner(row, principal);
       return row.customer_id;
     },
 
-    countByStatus: () => orderCountQueries(database).countByStatus(),
+    /** Counts the orders in each status, without test orders. */
+    countByStatus: (): Promise<Record<OrderStatus, number>> => orderCountQueries(database).countByStatus(),
 
-    async timeline(id, principal) {
+    /** @throws AppError notFound, forbidden */
+    async timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]> {
       requireOwner(await findRow(database, id, firstId), principal);
       const [events, row] = await Promise.all([
         listEvents(database, [`order:${id}`]),

@@ -11,23 +11,6 @@ import { findRow, requireOwner } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type ShipmentRow } from '../queries.ts';
 import type { Shipment, ShipmentInput } from './schemas.ts';
 
-export interface Shipments {
-  /** @param principal null: the command line @throws AppError notFound, forbidden */
-  find(id: number, principal: Principal | null): Promise<Versioned>;
-  /**
-   * Replaces what is stated about an order that has shipped and is not delivered.
-   * @throws AppError notFound, preconditionFailed, conflict
-   */
-  replace(
-    context: Context,
-    id: number,
-    input: ShipmentInput,
-    precondition?: Precondition,
-  ): Promise<Versioned>;
-  /** States how an order is shipped, in the transaction that ships it. */
-  add(tx: Sql, id: number, input: ShipmentInput): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Pick<Clock, 'now'>;
@@ -35,15 +18,22 @@ interface Dependencies {
   readonly firstId: number;
 }
 
-export function createShipments({ database, clock, firstId }: Dependencies): Shipments {
+export type Shipments = ReturnType<typeof createShipments>;
+
+export function createShipments({ database, clock, firstId }: Dependencies) {
   return {
-    async find(id, principal) {
+    /** @param principal null: the command line @throws AppError notFound, forbidden */
+    async find(id: number, principal: Principal | null): Promise<Versioned> {
       const order = await findRow(database, id, firstId);
       requireOwner(order, principal);
       return toShipment(order, await orderQueries(database).findShipment(id));
     },
 
-    replace: (context, id, input, precondition) =>
+    /**
+     * Replaces what is stated about an order that has shipped and is not delivered.
+     * @throws AppError notFound, preconditionFailed, conflict
+     */
+    replace: (context: Context, id: number, input: ShipmentInput, precondition?: Precondition) =>
       context.transaction(async (tx) => {
         await orderQueries(tx).lockAll([id]);
         const order = await findRow(tx, id, firstId);
@@ -63,7 +53,8 @@ export function createShipments({ database, clock, firstId }: Dependencies): Shi
         return toShipment(order, row);
       }),
 
-    async add(tx, id, input) {
+    /** States how an order is shipped, in the transaction that ships it. */
+    async add(tx: Sql, id: number, input: ShipmentInput) {
       const row = toRow(id, input, 1);
       if (!isSame(row, undefined)) {
         await orderQueries(tx).upsertShipment(row);

@@ -8,25 +8,22 @@ import { firstRealId } from '../queries.ts';
 export const orderShippingKind = 'order.shipping';
 export const orderDeliveryKind = 'order.delivery';
 
-export interface AutomaticSteps {
-  /** Orders were approved, in this transaction. */
-  onApproval(tx: Sql, ids: readonly number[], shipDate: string): Promise<void>;
-  /** An order was shipped, in this transaction. */
-  onShipping(tx: Sql, id: number): Promise<void>;
-}
+export type AutomaticSteps = ReturnType<typeof createAutomaticSteps>;
 
 export function createAutomaticSteps(
   clock: Clock,
   { autoShip, autoDeliverMs }: Pick<Config, 'autoShip' | 'autoDeliverMs'>,
-): AutomaticSteps {
+) {
   return {
-    async onApproval(tx, ids, shipDate) {
+    /** Orders were approved, in this transaction. */
+    async onApproval(tx: Sql, ids: readonly number[], shipDate: string) {
       const real = ids.filter((id) => id >= firstRealId);
       if (autoShip && real.length > 0) {
         await scheduleJobs(tx, orderShippingKind, real.map(String), shipDate);
       }
     },
-    async onShipping(tx, id) {
+    /** An order was shipped, in this transaction. */
+    async onShipping(tx: Sql, id: number) {
       if (autoDeliverMs !== null && id >= firstRealId) {
         await scheduleJobs(tx, orderDeliveryKind, [String(id)], timestamp(clock.now() + autoDeliverMs));
       }

@@ -13,20 +13,16 @@ const namedMax = 5;
 /** A block of orders with 100 lines each takes up to 9 ms on SQLite. */
 const blockSize = 100;
 
-export interface OrderOnDelete {
-  /** Cancels placed orders of the cheese. @throws AppError conflict when orders of it are approved or shipped */
-  onCheeseDelete(
-    tx: Sql,
-    context: Context,
-    cheese: { readonly id: number; readonly name: string },
-  ): Promise<void>;
-  /** Cancels the customer's orders that have not shipped, and removes personal data from all of them. */
-  onCustomerDelete(tx: Sql, context: Context, customerId: number): Promise<void>;
-}
+export type OrderOnDelete = ReturnType<typeof createOrderOnDelete>;
 
-export function createOrderOnDelete(clock: Clock, transitions: Transitions): OrderOnDelete {
+export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
   return {
-    async onCheeseDelete(tx, context, { id, name }) {
+    /** Cancels placed orders of the cheese. @throws AppError conflict when orders of it are approved or shipped */
+    async onCheeseDelete(
+      tx: Sql,
+      context: Context,
+      { id, name }: { readonly id: number; readonly name: string },
+    ) {
       const queries = orderQueries(tx);
       const active: Pick<OrderRow, 'id' | 'status'>[] = [];
       const placed: number[] = [];
@@ -51,7 +47,8 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
       );
     },
 
-    async onCustomerDelete(tx, context, customerId) {
+    /** Cancels the customer's orders that have not shipped, and removes personal data from all of them. */
+    async onCustomerDelete(tx: Sql, context: Context, customerId: number) {
       const queries = orderQueries(tx);
       const list = (_: number, last: Pick<OrderRow, 'created_at' | 'id'> | null) =>
         queries.listOfCustomer(customerId, last, blockSize);

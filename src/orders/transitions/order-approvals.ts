@@ -16,19 +16,6 @@ import { claimOrderApprovalJob, orderApprovalKind } from './approval-job.ts';
 import type { TestValues } from './test-values.ts';
 import type { Transitions } from './transitions.ts';
 
-export interface OrderApprovals {
-  /** Locks the cheeses of an order. Returns the names of those that are not available. */
-  lockCheeses(tx: Sql, order: Pick<OrderRow, 'id' | 'items'>): Promise<string[]>;
-  /** Approves an order whose job is due, or cancels it when a cheese is no longer available. */
-  approveDue(tx: Sql, context: Context, id: number): Promise<void>;
-  /**
-   * Approves orders whose jobs are due and locked. It waits for no lock, so that it cannot deadlock: orders that others
-   * change now, and orders of cheeses that others change now, stay due. Returns the ids of orders that must run alone,
-   * because they cannot be approved.
-   */
-  approveBatch(tx: Sql, context: Context, ids: readonly number[]): Promise<number[]>;
-}
-
 interface Dependencies {
   readonly clock: Clock;
   readonly cheeses: CheeseService;
@@ -42,7 +29,9 @@ interface OrderLines {
   readonly lines: readonly OrderItem[];
 }
 
-export function createOrderApprovals(dependencies: Dependencies): OrderApprovals {
+export type OrderApprovals = ReturnType<typeof createOrderApprovals>;
+
+export function createOrderApprovals(dependencies: Dependencies) {
   const { clock, cheeses, stock, transitions, testValues } = dependencies;
 
   /**
@@ -74,8 +63,9 @@ export function createOrderApprovals(dependencies: Dependencies): OrderApprovals
     );
   }
 
-  const approvals: OrderApprovals = {
-    async lockCheeses(tx, { id, items }) {
+  const approvals = {
+    /** Locks the cheeses of an order. Returns the names of those that are not available. */
+    async lockCheeses(tx: Sql, { id, items }: Pick<OrderRow, 'id' | 'items'>): Promise<string[]> {
       // The cheeses of test orders do not exist.
       if (id < firstRealId) {
         return [];
@@ -89,7 +79,8 @@ export function createOrderApprovals(dependencies: Dependencies): OrderApprovals
       return [...new Set(missing.get(id)?.map(({ cheeseName }) => cheeseName))];
     },
 
-    async approveDue(tx, context, id) {
+    /** Approves an order whose job is due, or cancels it when a cheese is no longer available. */
+    async approveDue(tx: Sql, context: Context, id: number): Promise<void> {
       const order = await findRow(tx, id, firstRealId);
       // Cheeses and the customer before the job, by the lock order.
       const missing = await approvals.lockCheeses(tx, order);
@@ -109,7 +100,12 @@ export function createOrderApprovals(dependencies: Dependencies): OrderApprovals
       }
     },
 
-    async approveBatch(tx, context, ids) {
+    /**
+     * Approves orders whose jobs are due and locked. It waits for no lock, so that it cannot deadlock: orders that others
+     * change now, and orders of cheeses that others change now, stay due. Returns the ids of orders that must run alone,
+     * because they cannot be approved.
+     */
+    async approveBatch(tx: Sql, context: Context, ids: readonly number[]): Promise<number[]> {
       const queries = orderQueries(tx);
       const placed = new Map<number, PlacedOrder>();
       for (const order of await queries.lockPlaced(ids)) {

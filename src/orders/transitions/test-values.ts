@@ -15,29 +15,25 @@ interface Dependencies {
   readonly customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>;
 }
 
-export interface TestValues {
-  /** null for other notes: they are for people. */
-  noteOf(notes: string | null): TestNote | null;
-  /** Called before the approval job is locked: customers come first in the lock order. */
-  lockCustomer(tx: Sql, order: Pick<OrderRow, 'notes' | 'customer_id'>): Promise<void>;
-  /** Ships and delivers an order that was approved in this transaction, if its notes say so. */
-  afterApproval(tx: Sql, context: Context, order: OrderRow): Promise<void>;
-}
+export type TestValues = ReturnType<typeof createTestValues>;
 
-export function createTestValues({ environment, transitions, customers }: Dependencies): TestValues {
-  const noteOf: TestValues['noteOf'] = (notes) =>
+export function createTestValues({ environment, transitions, customers }: Dependencies) {
+  /** null for other notes: they are for people. */
+  const noteOf = (notes: string | null): TestNote | null =>
     environment === 'production' ? null : (testNotes.find((note) => note === notes) ?? null);
 
   return {
     noteOf,
 
-    async lockCustomer(tx, { notes, customer_id }) {
+    /** Called before the approval job is locked: customers come first in the lock order. */
+    async lockCustomer(tx: Sql, { notes, customer_id }: Pick<OrderRow, 'notes' | 'customer_id'>) {
       if (noteOf(notes) === 'test:deliver' && customer_id !== null) {
         await customers.lockForUpdate(tx, customer_id);
       }
     },
 
-    async afterApproval(tx, context, { id, notes, customer_id }) {
+    /** Ships and delivers an order that was approved in this transaction, if its notes say so. */
+    async afterApproval(tx: Sql, context: Context, { id, notes, customer_id }: OrderRow) {
       const note = noteOf(notes);
       if (note === 'test:ship' || note === 'test:deliver') {
         await transitions.changeStatus(tx, context, id, transitions.shipping());

@@ -31,25 +31,6 @@ export interface Transition {
   readonly shipDate: string | null | undefined;
 }
 
-export interface Transitions {
-  readonly approval: () => Transition;
-  readonly shipping: () => Transition;
-  readonly delivery: () => Transition;
-  readonly cancellation: (reason: string | null) => Transition;
-  /** Records the event of an order's new status. */
-  record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
-  /** Returns undefined when the status of the order does not allow the transition. */
-  tryTransition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
-  /** Makes the transition of those orders whose status allows it. */
-  tryTransitions(tx: Sql, context: Context, ids: readonly number[], transition: Transition): Promise<void>;
-  /** Works like `tryTransition`, for a caller that has claimed the approval job of the order. */
-  changeStatus(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
-  /** Approves placed orders that the caller has locked. */
-  approveLocked(tx: Sql, context: Context, orders: readonly PlacedOrder[]): Promise<void>;
-  /** @throws AppError notFound, conflict */
-  transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow>;
-}
-
 interface Dependencies {
   readonly clock: Clock;
   readonly stock: StockReservations;
@@ -60,13 +41,9 @@ interface Dependencies {
   readonly firstId: number;
 }
 
-export function createTransitions({
-  clock,
-  stock,
-  automaticSteps,
-  shippingTimeMs,
-  firstId,
-}: Dependencies): Transitions {
+export type Transitions = ReturnType<typeof createTransitions>;
+
+export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId }: Dependencies) {
   /**
    * Returns the orders whose status has changed, by their ids.
    * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
@@ -124,15 +101,27 @@ export function createTransitions({
     await queries.updateReserved(reservations.map(({ cheese_id }) => [cheese_id, id, 0]));
   }
 
-  const transitions: Transitions = {
-    approval: () => ({ to: 'approved', reason: null, shipDate: timestamp(clock.now() + shippingTimeMs) }),
-    shipping: () => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
-    delivery: () => ({ to: 'delivered', reason: null, shipDate: undefined }),
-    cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
+  const transitions = {
+    approval: (): Transition => ({
+      to: 'approved',
+      reason: null,
+      shipDate: timestamp(clock.now() + shippingTimeMs),
+    }),
+    shipping: (): Transition => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
+    delivery: (): Transition => ({ to: 'delivered', reason: null, shipDate: undefined }),
+    cancellation: (reason: string | null): Transition => ({ to: 'cancelled', reason, shipDate: null }),
 
-    record: (tx, context, row, reason) => record(tx, context, row.updated_at, [row], reason),
+    /** Records the event of an order's new status. */
+    record: (tx: Sql, context: Context, row: OrderRow, reason: string | null): Promise<void> =>
+      record(tx, context, row.updated_at, [row], reason),
 
-    async tryTransition(tx, context, id, transition) {
+    /** Returns undefined when the status of the order does not allow the transition. */
+    async tryTransition(
+      tx: Sql,
+      context: Context,
+      id: number,
+      transition: Transition,
+    ): Promise<OrderRow | undefined> {
       if (id < firstId) {
         return undefined;
       }
@@ -142,7 +131,8 @@ export function createTransitions({
       return transitions.changeStatus(tx, context, id, transition);
     },
 
-    async tryTransitions(tx, context, ids, transition) {
+    /** Makes the transition of those orders whose status allows it. */
+    async tryTransitions(tx: Sql, context: Context, ids: readonly number[], transition: Transition) {
       const real = ids.filter((id) => id >= firstId);
       if (transition.to === 'approved' || transition.to === 'cancelled') {
         // All jobs before the first order: two transactions with common orders cannot deadlock.
@@ -155,7 +145,8 @@ export function createTransitions({
       await stock.release(tx, context, released);
     },
 
-    async changeStatus(tx, context, id, transition) {
+    /** Works like `tryTransition`, for a caller that has claimed the approval job of the order. */
+    async changeStatus(tx: Sql, context: Context, id: number, transition: Transition) {
       const released = new Map<number, number>();
       const [row] = await changeStatuses(tx, context, [id], transition, released);
       if (row?.status === 'approved') {
@@ -168,7 +159,8 @@ export function createTransitions({
       return row;
     },
 
-    async approveLocked(tx, context, orders) {
+    /** Approves placed orders that the caller has locked. */
+    async approveLocked(tx: Sql, context: Context, orders: readonly PlacedOrder[]): Promise<void> {
       const now = clock.now();
       const shipDate = timestamp(now + shippingTimeMs);
       const ids = orders.map(({ id }) => id);
@@ -183,7 +175,8 @@ export function createTransitions({
       await record(tx, context, timestamp(now), approved, null);
     },
 
-    async transition(tx, context, id, transition) {
+    /** @throws AppError notFound, conflict */
+    async transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow> {
       const row = await transitions.tryTransition(tx, context, id, transition);
       if (row === undefined) {
         const { status } = await findRow(tx, id, firstId);

@@ -22,33 +22,26 @@ export interface ClockState {
   readonly movable: boolean;
 }
 
-export interface ClockService {
-  read(): ClockState;
-  /**
-   * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
-   * @param name of the request, where it has an Idempotency-Key: the same request continues to the same target
-   * @throws AppError validation, conflict, unavailable
-   */
-  advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced>;
-  /** Deletes the targets of requests whose stored responses have expired. Returns whether some are left. */
-  purge(): Promise<boolean>;
-  /** Ends an advance at the time that it has reached. */
-  stop(): void;
-}
-
 interface Dependencies extends Omit<AdvanceDependencies, 'clock' | 'isStopped'> {
   readonly clock: Clock;
   readonly jobsBy: JobsBy;
 }
 
-export function createClockService(dependencies: Dependencies): ClockService {
+export type ClockService = ReturnType<typeof createClockService>;
+
+export function createClockService(dependencies: Dependencies) {
   const { database, clock, jobsBy } = dependencies;
   let isStopped = false;
 
   return {
-    read: () => stateOf(clock),
+    read: (): ClockState => stateOf(clock),
 
-    async advance(context, request, name) {
+    /**
+     * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
+     * @param name of the request, where it has an Idempotency-Key: the same request continues to the same target
+     * @throws AppError validation, conflict, unavailable
+     */
+    async advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced> {
       const movable = requireMovable(clock);
       if (context.origin.effects !== null) {
         const target = timeOf(targetOf(request, movable), movable);
@@ -74,11 +67,13 @@ export function createClockService(dependencies: Dependencies): ClockService {
       });
     },
 
-    purge: () =>
+    /** Deletes the targets of requests whose stored responses have expired. Returns whether some are left. */
+    purge: (): Promise<boolean> =>
       purgeInSlices(database, (tx, limit) =>
         clockQueries(tx).deleteExpiredTargets(timestamp(clock.now()), limit),
       ),
 
+    /** Ends an advance at the time that it has reached. */
     stop() {
       isStopped = true;
     },

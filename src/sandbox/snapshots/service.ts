@@ -22,16 +22,6 @@ export interface StoredSnapshot {
   readonly bytes: number;
 }
 
-export interface SnapshotService {
-  list(): Promise<StoredSnapshot[]>;
-  /** @throws AppError conflict, unavailable */
-  create(context: Context, name: string): Promise<StoredSnapshot>;
-  /** Brings the shop back. Returns its time. @throws AppError notFound, conflict, unavailable */
-  restore(context: Context, id: number): Promise<string>;
-  /** @throws AppError notFound, conflict, unavailable */
-  delete(context: Context, id: number): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
@@ -44,7 +34,9 @@ interface Dependencies {
   readonly onRestore: () => void;
 }
 
-export function createSnapshotService(dependencies: Dependencies): SnapshotService {
+export type SnapshotService = ReturnType<typeof createSnapshotService>;
+
+export function createSnapshotService(dependencies: Dependencies) {
   const { database, clock, images, copies, runExclusively, requireReplaceable, onRestore } = dependencies;
   const queries = snapshotQueries(database);
 
@@ -82,9 +74,10 @@ export function createSnapshotService(dependencies: Dependencies): SnapshotServi
   }
 
   return {
-    list: async () => (await queries.list()).map(toSnapshot),
+    list: async (): Promise<StoredSnapshot[]> => (await queries.list()).map(toSnapshot),
 
-    create: (context, name) =>
+    /** @throws AppError conflict, unavailable */
+    create: (context: Context, name: string): Promise<StoredSnapshot> =>
       runExclusively(async () => {
         await requireSpace();
         await removeForgotten();
@@ -102,7 +95,8 @@ export function createSnapshotService(dependencies: Dependencies): SnapshotServi
         });
       }),
 
-    restore: (context, id) =>
+    /** Brings the shop back. Returns its time. @throws AppError notFound, conflict, unavailable */
+    restore: (context: Context, id: number): Promise<string> =>
       runExclusively(async () => {
         const { place, last_ids, migration, advanced_ms } = await find(id);
         await requireReplaceable();
@@ -130,7 +124,8 @@ export function createSnapshotService(dependencies: Dependencies): SnapshotServi
         return await context.transaction(async () => timestamp(clock.now()));
       }),
 
-    delete: (context, id) =>
+    /** @throws AppError notFound, conflict, unavailable */
+    delete: (context: Context, id: number) =>
       runExclusively(async () => {
         const { place } = await find(id);
         await context.transaction(async (tx) => {

@@ -10,19 +10,14 @@ import { restoresLookup } from './queries.ts';
 /** How long another instance on PostgreSQL keeps the prefix of before. Restored rows have other versions at once. */
 const freshMs = 1000;
 
-export interface TagPrefix {
-  /** Empty for a shop that was never restored. */
-  read(): MaybePromise<string>;
-  /** Called after a restore by this process. */
-  forget(): void;
-}
-
 interface RestoresRow {
   readonly id: number;
   readonly restores: number;
 }
 
-export function createTagPrefix(database: Database): TagPrefix {
+export type TagPrefix = ReturnType<typeof createTagPrefix>;
+
+export function createTagPrefix(database: Database) {
   const lookUp = createLookup<RestoresRow>(database, {
     one: () => restoresLookup,
     many: () => restoresLookup,
@@ -32,7 +27,8 @@ export function createTagPrefix(database: Database): TagPrefix {
   let known = '';
   let readAt = Number.NEGATIVE_INFINITY;
   return {
-    read() {
+    /** Empty for a shop that was never restored. */
+    read(): MaybePromise<string> {
       if (!isCheap && performance.now() - readAt < freshMs) {
         return known;
       }
@@ -42,6 +38,7 @@ export function createTagPrefix(database: Database): TagPrefix {
         return known;
       });
     },
+    /** Called after a restore by this process. */
     forget() {
       readAt = Number.NEGATIVE_INFINITY;
     },

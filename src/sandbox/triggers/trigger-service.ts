@@ -11,22 +11,15 @@ const retryMs = 20;
 /** Events of one type that a trigger causes. */
 const sameMax = 10;
 
-export interface TriggerService {
-  /**
-   * Performs the change that causes an event, and returns the event as JSON.
-   * @param subject such as `order:31`; null where one is to be made
-   * @throws AppError validation, notFound where there is no such subject, conflict where it is in the wrong state
-   */
-  trigger(request: TriggerRequest, type: string, subject: string | null): Promise<string>;
-}
-
 interface Dependencies {
   readonly events: EventService;
   readonly numbering: Pick<Numbering, 'run' | 'lagSeconds'>;
   readonly triggers: Triggers;
 }
 
-export function createTriggerService(dependencies: Dependencies): TriggerService {
+export type TriggerService = ReturnType<typeof createTriggerService>;
+
+export function createTriggerService(dependencies: Dependencies) {
   const { events, numbering } = dependencies;
   const triggers = new Map(Object.entries(dependencies.triggers));
 
@@ -54,7 +47,12 @@ export function createTriggerService(dependencies: Dependencies): TriggerService
   }
 
   return {
-    async trigger(request, type, subject) {
+    /**
+     * Performs the change that causes an event, and returns the event as JSON.
+     * @param subject such as `order:31`; null where one is to be made
+     * @throws AppError validation, notFound where there is no such subject, conflict where it is in the wrong state
+     */
+    async trigger(request: TriggerRequest, type: string, subject: string | null): Promise<string> {
       const trigger = triggers.get(type);
       if (trigger === undefined) {
         throw validationError([
