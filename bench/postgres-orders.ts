@@ -12,10 +12,11 @@ import { statementsIn } from '../src/database/postgres/statements.ts';
 import { PostgresTransaction } from '../src/database/postgres/transaction.ts';
 import type { Value } from '../src/database/sql.ts';
 import { recordEvents } from '../src/event-log/record.ts';
+import { addJob } from '../src/jobs/queue.ts';
 import { postgresQuotaQueries } from '../src/limits/queries.ts';
 import { orderEvents } from '../src/orders/event-types.ts';
 import { orderQueries } from '../src/orders/queries.ts';
-import { addOrderApprovalJob } from '../src/orders/transitions/approval-job.ts';
+import { orderApprovalKind } from '../src/orders/transitions/transitions.ts';
 import { idempotencyQueries } from '../src/stored-responses/queries.ts';
 
 interface Statement {
@@ -101,7 +102,7 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
     rows: await record(client, async (sql) => {
       await orderQueries(sql).insert(id, order, false);
       await orderQueries(sql).insertOpenCheeses(id, [first, second], new Map());
-      await addOrderApprovalJob(sql, id, later);
+      await addJob(sql, orderApprovalKind, String(id), later);
       await recordEvents(sql, origin, now, [placed]);
     }),
     response: await record(client, (sql) =>

@@ -4,9 +4,8 @@ import { CheeseInput } from '../cheeses/schemas.ts';
 import { validationError } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
+import { parsePrice, parseRipening } from './cells.ts';
 import { ImportError } from './import-error.ts';
-import { parsePrice } from './price-text.ts';
-import { parseRipening } from './ripening.ts';
 import { cut } from './row-changes.ts';
 
 /** Fields that a file may contain: all that the server does not supply. */

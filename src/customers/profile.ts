@@ -5,7 +5,7 @@ import { caseFold } from '../schema/case-fold.ts';
 import type { Versioned } from '../versioned.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
-import { usernameRule } from './text-rules.ts';
+import { usernameRule } from './schemas.ts';
 
 /** Texts that cannot be usernames cause no query. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {

@@ -44,3 +44,20 @@ export function defineEvent<const T extends string, const S extends Schema>(
 
 /** The data of events of a type. */
 export type EventData<D> = D extends EventDefinition<string, infer Data> ? Data : never;
+
+/** Stands in the log for an event that was removed from it. Readers pass its number like any other. */
+export const shopEventWithdrawn = defineEvent(
+  'shop.event_withdrawn',
+  'The event with this number was removed from the log',
+  {
+    type: 'object',
+    required: [],
+    properties: {},
+    examples: [{}],
+  },
+);
+
+/** The event that replaces another one. */
+export function withdrawnEvent(): NewEvent {
+  return shopEventWithdrawn.of('shop', {});
+}

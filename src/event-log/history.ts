@@ -1,8 +1,8 @@
 /** The recorded events of given subjects. */
 import { forEachBlock } from '../blocks.ts';
 import type { Sql } from '../database/database.ts';
+import { withdrawnEvent } from './define.ts';
 import { type EventRow, eventQueries } from './queries.ts';
-import { withdrawnEvent } from './withdrawn.ts';
 
 /** Events of some subjects, in the order in which they were recorded. */
 export function listEvents(sql: Sql, subjects: readonly string[]): Promise<EventRow[]> {

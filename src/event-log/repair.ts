@@ -1,9 +1,9 @@
 /** Completes the numbers of the event log. */
 import type { Origin } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { withdrawnEvent } from './define.ts';
 import { eventLogQueries, type GapRow } from './log-queries.ts';
 import { eventQueries } from './queries.ts';
-import { withdrawnEvent } from './withdrawn.ts';
 
 const gapsAtOnce = 1000;
 /** Numbers of one transaction. It keeps the lock of the log, which passes need. */

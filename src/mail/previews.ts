@@ -3,7 +3,7 @@ import type { CustomerContact, CustomerFinder } from '../customers/customer-find
 import { resetUrl } from '../customers/login/reset-token.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { readCustomersOfOrders } from '../orders/lists/order-customers.ts';
+import { readCustomersOfOrders } from '../orders/order.ts';
 import type { MailName } from '../settings/config.ts';
 import { type ContentDependencies, createContentReader, type MailSubject } from './content/content.ts';
 import type { RenderedMail } from './content/render.ts';

@@ -14,7 +14,7 @@ import {
 import { type LogState, positionAt } from '../event-log/reading/positions.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
-import { readCustomersOfOrders } from '../orders/lists/order-customers.ts';
+import { readCustomersOfOrders } from '../orders/order.ts';
 import type { Config, MailName } from '../settings/config.ts';
 import { addMailJobs, lifetimeMs } from './jobs.ts';
 import { mailQueries, type NewMail } from './queries.ts';

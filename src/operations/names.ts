@@ -4,8 +4,8 @@ import type { ClientService } from '../auth/oauth/clients.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import type { Database } from '../database/database.ts';
-import { readCustomersOfOrders } from '../orders/lists/order-customers.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
+import { readCustomersOfOrders } from '../orders/order.ts';
 import type { TextRule } from '../schema/schema.ts';
 
 export interface NameDependencies {

@@ -1,6 +1,6 @@
 /** Opens the operation of a shop: its state for operators, its processes, metrics of the process and the database. */
 import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
-import { databaseSize } from '../database/checks/size.ts';
+import { databaseSize } from '../database/checks/state.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';

@@ -1,7 +1,7 @@
 /** The health check `/readyz`: whether the server can process requests. Load balancers ask for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
-import { ping } from '../database/checks/ping.ts';
+import { ping } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { unavailable } from '../errors.ts';
 import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';

@@ -1,7 +1,6 @@
 /** What an operator sees of the running server: figures of /metrics, instances, settings, and what failed recently. */
 import { type Clock, clockState, machineTime } from '../clock.ts';
-import { findBackupTime } from '../database/checks/backup-time.ts';
-import { ping } from '../database/checks/ping.ts';
+import { findBackupTime, ping } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { countUnnumbered, readLogState } from '../event-log/reading/log-reader.ts';
 import type { LiveConnections } from '../events/live-connections.ts';

@@ -9,9 +9,9 @@ import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
-import { orderApprovalKind } from './transitions/approval-job.ts';
 import { orderDeliveryKind, orderShippingKind } from './transitions/automatic-steps.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './transitions/order-status.ts';
+import { orderApprovalKind } from './transitions/transitions.ts';
 
 interface StoredOrder {
   readonly id: number;

@@ -6,7 +6,7 @@ import type { Environment } from '../settings/config.ts';
 import type { Versioned } from '../versioned.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
-import type { OrderItem } from './schemas.ts';
+import type { Order, OrderItem } from './schemas.ts';
 
 /** The first id of an order that requests can read: production has no test orders, even if its table contains some. */
 export function firstIdIn(environment: Environment): number {
@@ -88,4 +88,23 @@ export function ownerOf(principal: Principal | null): Owner {
     return null;
   }
   return customerId === null ? { placedBy: id } : { customerId };
+}
+
+/** The customers of orders. Orders without a customer, and test orders, are missing. */
+export async function readCustomersOfOrders(
+  sql: Sql,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = ids.length === 0 ? [] : await orderQueries(sql).listCustomers(ids);
+  return new Map(
+    rows.flatMap(({ id, customer_id }) =>
+      id < firstRealId || customer_id === null ? [] : [[id, customer_id] as const],
+    ),
+  );
+}
+
+/** An order of a customer; undefined where it is not, or where the customer was deleted. */
+export async function readOrderOf(sql: Sql, customerId: number, id: number): Promise<Order | undefined> {
+  const row = await orderQueries(sql).find(id);
+  return row?.customer_id === customerId ? (JSON.parse(toOrder(row).body) as Order) : undefined;
 }

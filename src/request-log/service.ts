@@ -6,7 +6,7 @@ import { isRequestId } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
-import { listEventsOfRequest } from '../event-log/reading/request-events.ts';
+import { listEventsOfRequest } from '../event-log/reading/service.ts';
 import type { RequestFacts } from './facts.ts';
 import { ForgottenCustomers } from './forgotten-customers.ts';
 import { type RequestFilters, type RequestRow, requestQueries } from './queries.ts';

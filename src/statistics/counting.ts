@@ -15,6 +15,8 @@ import {
   readTimedHeads,
   type TimedHeadRow,
 } from '../event-log/reading/log-reader.ts';
+import { RepeatedWork } from '../jobs/repeated-work.ts';
+import type { Log } from '../log.ts';
 import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
 import { countedTypes, quarterOf } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';
@@ -164,4 +166,28 @@ async function store(tx: Sql, before: PositionRow, after: PositionRow, tally: Ta
   });
   await queries.upsertPosition(after);
   return true;
+}
+
+const intervalMs = 2000;
+
+/**
+ * Counts new events every two seconds. A reader that waits for events would cost more: it reads each event after its
+ * commit, and on SQLite looks for commits of other processes ten times a second.
+ */
+export function createStatisticsCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
+  /** Version at the last count: the database has not changed while it has the same version. */
+  let counted: number | null = null;
+
+  async function countRest(isStopped: () => boolean): Promise<void> {
+    const version = database.dataVersion();
+    if (version !== null && version === counted) {
+      return;
+    }
+    while (!isStopped() && (await countPage(database)) === 'counted') {}
+    counted = version;
+  }
+
+  return new RepeatedWork(intervalMs, countRest, (error) =>
+    log.error({ err: error }, 'statistics could not be counted; it is tried again'),
+  );
 }

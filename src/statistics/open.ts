@@ -2,7 +2,7 @@
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { checkStatistics } from './consistency-check.ts';
-import { createStatisticsCounter } from './counter.ts';
+import { createStatisticsCounter } from './counting.ts';
 import { statisticsRoutes } from './routes.ts';
 import { createSalesReader } from './sales.ts';
 import { salesRoutes } from './sales-routes.ts';

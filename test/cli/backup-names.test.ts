@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { findBackupTime } from '../../src/database/checks/backup-time.ts';
+import { findBackupTime } from '../../src/database/checks/state.ts';
 import { temporaryFolder } from '../context.ts';
 import { curd, curdJson, freshShop, inShop } from './run.ts';
 

@@ -8,7 +8,7 @@ import {
   readNumber,
   writeNumber,
 } from '../../console/src/parts/fields/number.ts';
-import { parsePrice } from '../../src/catalogue-import/price-text.ts';
+import { parsePrice } from '../../src/catalogue-import/cells.ts';
 
 const kilograms: NumberRules = { decimals: 0, min: -1000, max: 1_000_000_000 };
 

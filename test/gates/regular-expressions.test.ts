@@ -61,7 +61,7 @@ suite('Regular expressions', () => {
       literalsIn(read(path)).map((one) => ({ ...one, place: `${path}:${one.line}` })),
     );
     assert.ok(literals.length > 90, `${literals.length} were found`);
-    assert.ok(literals.some(({ place }) => place.startsWith('src/catalogue-import/ripening.ts')));
+    assert.ok(literals.some(({ place }) => place.startsWith('src/catalogue-import/cells.ts')));
     const slow = literals.flatMap((one) => {
       const input = slowInput(one);
       return input === undefined

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { escapeFormula, unescapeFormula } from '../../src/catalogue-import/csv-cells.ts';
+import { escapeFormula, unescapeFormula } from '../../src/catalogue-import/cells.ts';
 
 const value = fc.string({
   unit: fc.oneof(fc.constantFrom(...'\'"=+-@\t\r\n ＝＋－＠a'), fc.string({ minLength: 1, maxLength: 1 })),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { parseRipening } from '../../src/catalogue-import/ripening.ts';
+import { parseRipening } from '../../src/catalogue-import/cells.ts';
 
 suite('parseRipening', () => {
   test('parseRipening parses ages as cheese directories write them', () => {

@@ -1,7 +1,7 @@
 /** Reads the event log: pages of events, one event, and positions. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Principal } from '../../access/principal.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { eventLogQueries } from '../log-queries.ts';
 import {
@@ -241,4 +241,24 @@ export function createEventService(database: Database, hub: EventHub) {
       return toEvent(row, text);
     },
   };
+}
+
+/** Ids and types of the events of a request by one actor. @param isAdmin whether all types are listed */
+export async function listEventsOfRequest(
+  tx: Sql,
+  { requestId, actor, isAdmin, limit }: RequestEvents,
+): Promise<{ readonly id: string; readonly type: string }[]> {
+  const rows = await eventLogQueries(tx).listOfRequest(requestId, actor, limit);
+  const shown = rows.filter(({ type }) => isAdmin || !adminTypes.test(type));
+  const { epochs, first } = shown.length === 0 ? { epochs: [], first: 1 } : await readLogState(tx);
+  return shown
+    .filter(({ sequence }) => sequence >= first)
+    .map(({ sequence, type }) => ({ id: positionAt(sequence, epochs), type }));
+}
+
+interface RequestEvents {
+  readonly requestId: string;
+  readonly actor: string;
+  readonly isAdmin: boolean;
+  readonly limit: number;
 }

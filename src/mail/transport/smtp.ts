@@ -2,9 +2,10 @@
  * Sends mails over SMTP, on two connections, ten mails a second. A connection stays open for a moment after a mail,
  * because opening one costs more than a mail.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { SmtpServer } from '../../settings/mail.ts';
-import { createPace } from './pace.ts';
 import { resultOfError, type SmtpError } from './smtp-errors.ts';
 import type { MailResult, MailSender, Outgoing } from './transport.ts';
 
@@ -185,5 +186,28 @@ function lineLogger(onLine: (line: string) => void) {
     warn: ignore,
     error: ignore,
     fatal: ignore,
+  };
+}
+
+const secondMs = 1000;
+
+/** Returns a function that waits until one more may begin. Callers wait one after the other. */
+function createPace(perSecond: number): () => Promise<void> {
+  /** When the last ones began, the oldest first. */
+  const begun: number[] = [];
+  let turn: Promise<void> = Promise.resolve();
+
+  async function wait(): Promise<void> {
+    const oldest = begun.length < perSecond ? undefined : begun.shift();
+    const waitMs = oldest === undefined ? 0 : oldest + secondMs - performance.now();
+    if (waitMs > 0) {
+      await sleep(waitMs);
+    }
+    begun.push(performance.now());
+  }
+
+  return () => {
+    turn = turn.then(wait);
+    return turn;
   };
 }

@@ -7,15 +7,15 @@ import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { AppError, invalidCredential } from '../../errors.ts';
+import { addJob } from '../../jobs/queue.ts';
 import type { Kilograms, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
 import { totalCents } from '../money.ts';
 import { cheesesOf, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import type { OrderInput, ShippingAddress } from '../schemas.ts';
-import { addOrderApprovalJob } from '../transitions/approval-job.ts';
 import type { TestValues } from '../transitions/test-values.ts';
-import type { Transitions } from '../transitions/transitions.ts';
+import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
 import {
   lineErrors,
   type PricedLines,
@@ -177,7 +177,9 @@ export class OrderPlacing {
     // Sent together with the order and the commit.
     await Promise.all([
       queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
-      needsApproval ? null : addOrderApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)),
+      needsApproval
+        ? null
+        : addJob(tx, orderApprovalKind, String(row.id), timestamp(now + settings.approvalDelayMs)),
       transitions.record(tx, context, row, null),
     ]);
     return toOrder(row);

@@ -7,14 +7,14 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
+import { claimJob } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
-import { claimOrderApprovalJob, orderApprovalKind } from './approval-job.ts';
 import type { TestValues } from './test-values.ts';
-import type { Transitions } from './transitions.ts';
+import { orderApprovalKind, type Transitions } from './transitions.ts';
 
 interface Dependencies {
   readonly clock: Clock;
@@ -85,7 +85,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
       // Cheeses and the customer before the job, by the lock order.
       const missing = await approvals.lockCheeses(tx, order);
       await testValues.lockCustomer(tx, order);
-      if (await claimOrderApprovalJob(tx, id, timestamp(clock.now()))) {
+      if (await claimJob(tx, orderApprovalKind, String(id), timestamp(clock.now()))) {
         const reason =
           testValues.noteOf(order.notes) === 'test:cancel'
             ? 'the notes are test:cancel'

@@ -10,15 +10,18 @@ import type { Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
 import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
+import { deleteJob, deleteJobs } from '../../jobs/queue.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { orderEvents } from '../event-types.ts';
 import { dollars } from '../money.ts';
 import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
-import { deleteOrderApprovalJob, deleteOrderApprovalJobs } from './approval-job.ts';
 import type { AutomaticSteps } from './automatic-steps.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
+
+/** The background job that approves an order after CURD_APPROVAL_DELAY: one for each placed order with prices. */
+export const orderApprovalKind = 'order.approval';
 
 /** The slowest statement of a block of orders with 100 lines each takes 5 to 15 ms on SQLite. */
 const blockSize = 20;
@@ -126,7 +129,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         return undefined;
       }
       if (transition.to === 'approved' || transition.to === 'cancelled') {
-        await deleteOrderApprovalJob(tx, id);
+        await deleteJob(tx, orderApprovalKind, String(id));
       }
       return transitions.changeStatus(tx, context, id, transition);
     },
@@ -136,7 +139,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       const real = ids.filter((id) => id >= firstId);
       if (transition.to === 'approved' || transition.to === 'cancelled') {
         // All jobs before the first order: two transactions with common orders cannot deadlock.
-        await deleteOrderApprovalJobs(tx, real);
+        await deleteJobs(tx, orderApprovalKind, real.map(String));
       }
       const released = new Map<number, number>();
       await forEachBlock(real, blockSize, async (block) => {
@@ -164,7 +167,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       const now = clock.now();
       const shipDate = timestamp(now + shippingTimeMs);
       const ids = orders.map(({ id }) => id);
-      await deleteOrderApprovalJobs(tx, ids);
+      await deleteJobs(tx, orderApprovalKind, ids.map(String));
       await orderQueries(tx).approveLocked(ids, shipDate, timestamp(now));
       await automaticSteps.onApproval(tx, ids, shipDate);
       const approved = orders.map(({ id, total_cents }) => ({

@@ -1,7 +1,7 @@
 /** Snapshots of a shop: creates, lists and deletes them, and brings the shop back to one. */
 import { type Clock, timestamp } from '../../clock.ts';
 import { commandName } from '../../command-name.ts';
-import { shopSize } from '../../database/checks/size.ts';
+import { shopSize } from '../../database/checks/state.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import { newestMigration } from '../../database/migrate.ts';

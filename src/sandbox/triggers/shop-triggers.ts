@@ -3,8 +3,8 @@ import type { KeyService } from '../../auth/keys/service.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import { commandName } from '../../command-name.ts';
 import { AppError } from '../../errors.ts';
+import { withdrawnEvent } from '../../event-log/define.ts';
 import { recordEvents } from '../../event-log/record.ts';
-import { withdrawnEvent } from '../../event-log/withdrawn.ts';
 import { randomText, type Triggers } from './trigger.ts';
 
 interface Dependencies {

@@ -1,6 +1,5 @@
 /** When the next attempt is due: for a clock that is moved from one to the next. */
 import type { Sql } from '../../database/database.ts';
-import { firstTimeOf } from '../../jobs/first-time.ts';
 import { listLaneStates, listNextDue } from '../../jobs/leases.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { isPaused } from '../health.ts';
@@ -20,4 +19,10 @@ export async function findNextAttempt(sql: Sql, after: number): Promise<number |
     return due_at === null || end === null || due_at > end ? due_at : end;
   });
   return firstTimeOf([...next.map(({ due_at }) => due_at), ...afterPauses]);
+}
+
+/** The first of the times in milliseconds since the epoch; null without any. */
+function firstTimeOf(times: readonly (string | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known.map((time) => Date.parse(time)));
 }

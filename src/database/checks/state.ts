@@ -1,5 +1,5 @@
-/** The size of a database. */
-import type { Database } from '../database.ts';
+/** The state of a database: whether it responds, its size, its last backup. */
+import type { Database, Sql } from '../database.ts';
 import { sql } from '../sql.ts';
 
 const statements = {
@@ -24,4 +24,15 @@ export async function shopSize(database: Database): Promise<number> {
 export async function databaseSize(database: Database): Promise<number> {
   const row = await database.get<{ bytes: number | string }>(statements[database.engine]);
   return Number(row?.bytes);
+}
+
+/** Whether the database responds. @throws AppError unavailable */
+export async function ping(database: Sql): Promise<void> {
+  await database.get(sql`select 1 as answer`);
+}
+
+/** When the shop was last backed up, which `curd backup` stores; null without a backup. */
+export async function findBackupTime(database: Sql): Promise<string | null> {
+  const row = await database.get<{ last_backup_at: string | null }>(sql`select last_backup_at from shop`);
+  return row?.last_backup_at ?? null;
 }

@@ -1,0 +1,67 @@
+/** The texts of cells in tables: formulas, prices and ages. */
+
+import { validationError } from '../errors.ts';
+import { cut } from './row-changes.ts';
+
+/**
+ * Cells of a CSV file that a spreadsheet would execute as a formula (OWASP, "CSV Injection"). The export prefixes them
+ * with an apostrophe, which makes them text. The import removes it.
+ *
+ * Includes full-width forms, which some spreadsheets read like the ASCII character. Leading apostrophes match too: a
+ * value whose own apostrophe the import would remove gets another one, so that every round trip is exact.
+ */
+const formula = /^(?:[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|'*[\t\r\n])/;
+
+/** The text of a cell with this value, which no spreadsheet executes. */
+export function escapeFormula(value: string): string {
+  return formula.test(value) ? `'${value}` : value;
+}
+
+/** The value of a cell, whether it was prefixed or not. */
+export function unescapeFormula(cell: string): string {
+  return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
+/**
+ * A comma or a point separates the decimals of a price, of which there are at most two: with three digits after it, a
+ * separator could be one of thousands, and the price would be read a thousand times too small.
+ */
+const price = /^(?:\$\s*)?(\d+)(?:[.,](\d{1,2}))?$/;
+
+/** @throws AppError validation */
+export function parsePrice(text: string): number {
+  const [matched, whole, decimals = '0'] = price.exec(text) ?? [];
+  if (matched === undefined) {
+    const message = `"${cut(text)}" is not a price. Write digits with at most two decimals and without separators of thousands, such as 1234.50`;
+    throw validationError([{ field: 'pricePerKg', message }]);
+  }
+  return Number(`${whole}.${decimals}`);
+}
+
+const daysInMonth = 30;
+const monthsIn: Readonly<Record<string, number>> = {
+  day: 1 / daysInMonth,
+  week: 7 / daysInMonth,
+  month: 1,
+  year: 12,
+};
+
+/**
+ * Parses ages in prose: "9 Months", "2 Years", "3 to 6 months", "Less than 1 Month", "Unripened".
+ * @returns whole months, for a range its lower end; null when the text is not an age
+ */
+export function parseRipening(text: string): number | null {
+  const plain = text.trim().toLowerCase();
+  if (/^(un-?ripened|unriped|none|fresh)\.?$/.test(plain)) {
+    return 0;
+  }
+  // The lookbehind keeps the time linear: a match starts at the first digit of a number only.
+  const match = /(?<!\d)(\d+(?:\.\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:\.\d+)?\s*)?(day|week|month|year)s?\b/.exec(
+    plain,
+  );
+  if (match === null) {
+    return /^\d+$/.test(plain) ? Number(plain) : null;
+  }
+  const months = Math.floor(Number(match[1]) * (monthsIn[match[2] ?? ''] ?? 0));
+  return /\bless than\b/.test(plain) ? Math.max(0, months - 1) : months;
+}
