@@ -226,7 +226,7 @@ export const parseDatabase: Parser<DatabaseLocation> = (text, name) => {
     return { engine: 'postgres', file: null, url: text };
   }
   throw new ConfigError(
-    `${name} is not understood: set it to sqlite:<file> or postgres://user:password@host/name.`,
+    `${name} is not understood: set it to sqlite:<file> or postgres://user:password@host/name. Characters such as @, : and / in a password are written as %40, %3A and %2F.`,
   );
 };
 

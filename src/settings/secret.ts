@@ -8,6 +8,9 @@ import { reasonOf } from '../system-errors.ts';
 import { ConfigError, type Environment } from './parsers.ts';
 import type { SettingContext } from './setting.ts';
 
+/** Name of the file in the data folder. */
+export const secretFile = 'secret';
+
 /** @throws ConfigError */
 export function parseSecret(text: string, name: string): string {
   if (Buffer.byteLength(text) < 32) {
@@ -19,15 +22,21 @@ export function parseSecret(text: string, name: string): string {
 }
 
 /** Why CURD_SECRET must be set; null where the secret is created in the data folder. */
-export function secretRequiredBecause({ environment, database }: SettingContext): string | null {
-  return environment === 'local' && database.file !== null
-    ? null
-    : `${environment === 'local' ? 'PostgreSQL' : environment} needs one of at least 32 bytes that you keep, for example from "openssl rand -hex 32".`;
+export function secretRequiredBecause({ environment, database, dataDir }: SettingContext): string | null {
+  if (environment === 'local' && database.file !== null) {
+    return null;
+  }
+  const file = join(dataDir, secretFile);
+  // A new secret could not read the secrets of the webhook endpoints of the shop that was copied, or changed its environment.
+  const source = existsSync(file)
+    ? `. The shop of this data folder has used that in ${file}: set it to the content of this file to continue that shop or a copy of it`
+    : ', for example from "openssl rand -hex 32"';
+  return `${environment === 'local' ? 'PostgreSQL' : environment} needs one of at least 32 bytes that you keep${source}.`;
 }
 
 /** The secret of a local shop on SQLite. The first start creates it in the data folder. @throws ConfigError */
 export function loadOrCreateSecret(dataDir: string): string {
-  const file = join(dataDir, 'secret');
+  const file = join(dataDir, secretFile);
   if (existsSync(file)) {
     restrict(file);
     return readFileSync(file, 'utf8');

@@ -260,3 +260,17 @@ test('A shop that is restored over a later state is consistent and has the same 
   assertPrivate(database, kept);
   await assertWell(environment);
 });
+
+test('A restore that has created a secret says that the secret of the other machine is needed', async (t) => {
+  const { environment } = await openFilledShop(t, 'sqlite');
+  const file = join(await temporaryFolder(t), 'a.tar');
+  await curdJson(environment, 'backup', file);
+  const dataDir = await temporaryFolder(t);
+  const created = await curd({ CURD_DATA_DIR: dataDir }, 'restore', file);
+  assert.ok(
+    created.stdout.includes(`The secret of this shop is in ${join(dataDir, 'secret')}.`),
+    created.stdout,
+  );
+  const given = { CURD_DATA_DIR: await temporaryFolder(t), CURD_SECRET: secret };
+  assert.doesNotMatch((await curd(given, 'restore', file)).stdout, /The secret of this shop/);
+});

@@ -80,6 +80,10 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
   });
 }
 
+function withParts(url: string, parts: Partial<Pick<URL, 'password' | 'pathname'>>): string {
+  return Object.assign(new URL(url), parts).href;
+}
+
 test('A copy to the wrong database is refused and changes nothing', async (t) => {
   const environment = await freshShop(t, settings);
   await createStock(environment, stock);
@@ -105,6 +109,21 @@ test('A copy to the wrong database is refused and changes nothing', async (t) =>
       ],
       ['to a folder', copy({ to: folder }), /--to is not understood/],
       ['to another engine', copy({ to: 'mysql://here' }), /--to is not understood/],
+      [
+        'with a password that is not escaped',
+        copy({ to: 'postgres://curd:a/b@here/x' }),
+        /written as %40, %3A/,
+      ],
+      [
+        'with a wrong password',
+        copy({ to: withParts(url, { password: 'wrong' }) }),
+        /refuses the user or the password\. Correct them/,
+      ],
+      [
+        'to no database',
+        copy({ to: withParts(url, { pathname: '/nowhere' }) }),
+        /no database of this name\. Create it/,
+      ],
     ]);
     assertRefused(await curd(environment, 'copy', '--to', own), /same database/);
     assert.deepEqual(await contentsOf(database), known);

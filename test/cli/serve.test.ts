@@ -223,6 +223,13 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual(namesIn(join(shop.CURD_DATA_DIR ?? '', 'images')), []);
   });
 
+  test('curd serve warns that it does not read DATABASE_URL', async (t) => {
+    const shop = await freshShop(t, { DATABASE_URL: 'postgres://127.0.0.1/shop', CURD_LOG_LEVEL: 'warn' });
+    const server = await serve(t, shop);
+    const { stderr } = await server.stop();
+    assert.match(stderr, /^\{"level":"warn",.*DATABASE_URL is set, .* Set CURD_DATABASE to use PostgreSQL\./);
+  });
+
   test('curd serve starts without images when they cannot be stored, and logs a warning', async (t) => {
     const shop = await freshShop(t);
     writeFileSync(join(shop.CURD_DATA_DIR ?? '', 'images'), 'in the way');

@@ -1,6 +1,8 @@
 /** Settings: refusals before anything is written, flags and variables, and the data folder. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { loadConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/table.ts';
@@ -125,6 +127,18 @@ suite('curd', { concurrency: 2 }, () => {
 
   test('curd refuses invalid settings with one sentence that names the variable', async (t) => {
     await assertEachRefused(t, mistyped.map(inThisProcess(await freshShop(t))));
+  });
+
+  test('curd names the secret of the data folder to a shop that was copied from it or changes its environment', async (t) => {
+    const shop = await freshShop(t);
+    const file = join(shop.CURD_DATA_DIR ?? '', 'secret');
+    await writeFile(file, secret, { mode: 0o600 });
+    for (const environment of [{ CURD_DATABASE: 'postgres://127.0.0.1/x' }, complete]) {
+      const run = await curd({ ...shop, ...environment, CURD_SECRET: '' }, 'serve');
+      assertRefused(run, /CURD_SECRET is not set/);
+      assert.ok(run.stderr.includes(`set it to the content of this file`), run.stderr);
+      assert.ok(run.stderr.includes(file), run.stderr);
+    }
   });
 
   test('curd accepts loopback URLs in production, and a secret of exactly 32 bytes', async (t) => {

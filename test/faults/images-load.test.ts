@@ -1,6 +1,5 @@
 /** Many parallel uploads, connections that break, and full disks. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { get, request } from 'node:http';
@@ -28,6 +27,7 @@ import {
 } from '../files/images.ts';
 import { assertError, openListeningShop, openShop, type Shop } from '../helper.ts';
 import { sendHeaders } from '../late-body.ts';
+import { onSmallDisk, skipUnmountable } from '../mounts.ts';
 
 const uploadsMax = 64;
 const linuxOnly = {
@@ -219,15 +219,6 @@ suite('Connections that break', () => {
   });
 });
 
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 /** A server whose folder `name` is a file system of `kilobytes`, in its own mount namespace. */
 async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number) {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
@@ -235,8 +226,7 @@ async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number)
   const { key, cheeses } = await createStock(environment, stock);
   const disk = join(environment.CURD_DATA_DIR ?? '', name);
   mkdirSync(disk, { recursive: true });
-  const script = `mount -t tmpfs -o size=${kilobytes}k tmpfs "$1" && shift && exec "$@"`;
-  const { url } = await serve(t, environment, ['unshare', '-Urm', 'sh', '-c', script, 'sh', disk]);
+  const { url } = await serve(t, environment, onSmallDisk(disk, kilobytes));
   return async (bytes: Buffer): Promise<Response> => {
     const body = new FormData();
     body.append('file', new Blob([new Uint8Array(bytes)]));
@@ -245,7 +235,7 @@ async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number)
   };
 }
 
-suite('A full disk', { skip: canMount ? false : 'a small disk takes unshare -Urm and mount' }, () => {
+suite('A full disk', { skip: skipUnmountable }, () => {
   for (const [name, kilobytes, side] of [
     ['images', 200, 400],
     // Enough to receive, but not to encode.

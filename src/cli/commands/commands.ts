@@ -50,6 +50,7 @@ export const groups: Readonly<Record<string, string>> = {
   mail: 'mails to customers',
   events: 'the event log',
   demo: 'the demo catalogue of a new shop',
+  requests: 'the request log: what happened to the requests of the last 24 hours',
   edge: 'caches in front of the shop',
   environment: 'the environment of a shop, which its first start stores',
   clock: 'the time of a shop for tests',

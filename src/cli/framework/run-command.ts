@@ -112,6 +112,11 @@ export function keyInEnvironment(): string | undefined {
   return process.env[keyVariable] || undefined;
 }
 
+/** Whether the variable is set that many platforms use for a database. It is no setting. */
+export function hasDatabaseUrl(): boolean {
+  return process.env.DATABASE_URL !== undefined;
+}
+
 /** Variables in the environment that begin like settings but are none, each with the settings of similar names. */
 export function unknownVariables(): { readonly name: string; readonly similar: readonly string[] }[] {
   const current = [keyVariable, ...Object.values<Setting>(settings).map(({ variable }) => variable)];

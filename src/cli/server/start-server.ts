@@ -12,7 +12,7 @@ import { restoreTestOrders } from '../../orders/test-orders.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { publicBaseUrl } from '../../settings/urls.ts';
 import { consoleLinkUrl } from '../commands/access/console.ts';
-import { unknownVariables } from '../framework/run-command.ts';
+import { hasDatabaseUrl, unknownVariables } from '../framework/run-command.ts';
 import { type Greeting, localAccount } from './greeting.ts';
 
 export interface Launch {
@@ -88,7 +88,12 @@ async function start(app: App, launch: Launch, signal: AbortSignal): Promise<Gre
   return signal.aborted ? null : greet(app, launch);
 }
 
-function warn({ log, newerSchema }: App): void {
+function warn({ config, log, newerSchema }: App): void {
+  if (config.database.engine === 'sqlite' && hasDatabaseUrl()) {
+    log.warn(
+      `DATABASE_URL is set, and Curd does not read it: the shop is in ${config.database.file}. Set CURD_DATABASE to use PostgreSQL.`,
+    );
+  }
   for (const { name, similar } of unknownVariables()) {
     const remedy = similar.length === 0 ? 'Check the spelling.' : `Did you mean ${similar.join(' or ')}?`;
     log.warn(`${name} is not a setting of Curd. ${remedy}`);

@@ -12,6 +12,9 @@ const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
 const UNKNOWN_STATEMENT = '26000';
+const INVALID_AUTHORIZATION = '28000';
+const INVALID_PASSWORD = '28P01';
+const NO_SUCH_DATABASE = '3D000';
 /** Codes of our own, for errors to which the driver gives none. */
 export const CONNECTION_LOST = 'CONNECTION_LOST';
 export const NOT_CONNECTED = 'NOT_CONNECTED';
@@ -85,9 +88,9 @@ export function translatePostgresError(error: unknown): unknown {
     // PostgreSQL has rolled the transaction back. If it could not, it would stop, and the connection would be lost.
     return diskFault(error, false);
   }
-  const tls = tlsFault(error);
-  if (tls !== null) {
-    return unavailable(tls, 60, error);
+  const fault = tlsFault(error) ?? signInFault(error);
+  if (fault !== null) {
+    return unavailable(fault, 60, error);
   }
   if (isLost(error)) {
     return unavailable(`The connection to the database was lost. ${mayHaveBeenMade}`, 1, error);
@@ -105,6 +108,23 @@ function tlsFault(error: unknown): string | null {
   return /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(codeOf(error))
     ? 'The certificate of the database server could not be verified. Name the file of its CA with sslrootcert in CURD_DATABASE, and the host as in the certificate.'
     : null;
+}
+
+/** Why the server refuses this user or database, and what to do; null for other errors. */
+function signInFault(error: unknown): string | null {
+  // The driver has no code for it.
+  if (String((error as Error).cause).includes('client password must be a string')) {
+    return 'The database server requires a password. Write it in the URL (postgres://user:password@host/name), or set PGPASSWORD.';
+  }
+  switch (codeOf(error)) {
+    case INVALID_PASSWORD:
+    case INVALID_AUTHORIZATION:
+      return 'The database server refuses the user or the password. Correct them in the URL (CURD_DATABASE) or in PGPASSWORD. A user needs the right to log in, and a line in pg_hba.conf.';
+    case NO_SUCH_DATABASE:
+      return 'The database server has no database of this name. Create it with createdb, or correct the name in the URL (CURD_DATABASE).';
+    default:
+      return null;
+  }
 }
 
 /**

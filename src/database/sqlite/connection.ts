@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, unavailable } from '../../errors.ts';
 import { restrict } from '../../permissions.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy, unopenedText } from './sqlite-errors.ts';
 
 /** Another process, such as an import, may have the write lock. Reads are not blocked meanwhile. */
 const lockWaitMs = 10_000;
@@ -17,7 +17,7 @@ export function createFile(file: string): DatabaseSync {
   try {
     // Only for its owner: the database contains shipping addresses of customers.
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    what = `The database ${file} cannot be opened: this user must be able to read and write it`;
+    what = unopenedText(file);
     return connectToFile(file);
   } catch (error) {
     throw new AppError('unavailable', what, { cause: error });

@@ -2,15 +2,24 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../errors.ts';
 import { fsyncPath } from '../../files/folder.ts';
 import { restrict } from '../../permissions.ts';
 import type { Environment } from '../../settings/config.ts';
+import { ConfigError } from '../../settings/parsers.ts';
+import { isOutOfSpace, isUnopened, unopenedText } from './sqlite-errors.ts';
 
 /** Writes a snapshot of the database to a new file. Other processes may read and write meanwhile. */
 export function copyDatabaseFile(file: string, target: string): void {
   const connection = new DatabaseSync(file, { timeout: 10_000 });
   try {
     connection.prepare('vacuum into ?').run(target);
+  } catch (error) {
+    throw isOutOfSpace(error)
+      ? new ConfigError(
+          `The disk of ${target} is full. Nothing was changed. Free some space, or choose another path.`,
+        )
+      : error;
   } finally {
     connection.close();
   }
@@ -26,7 +35,7 @@ export function storeBackupTime(file: string, at: string): void {
   }
 }
 
-/** Errors in the file; empty when there are none. */
+/** Errors in the file; empty when there are none. @throws AppError unavailable when it cannot be opened */
 export function integrityErrors(file: string): string[] {
   let connection: DatabaseSync | undefined;
   try {
@@ -38,6 +47,9 @@ export function integrityErrors(file: string): string[] {
       ...dangling.slice(0, 10).map(({ table, parent }) => `a row of ${table} refers to none of ${parent}`),
     ];
   } catch (error) {
+    if (isUnopened(error)) {
+      throw new AppError('unavailable', unopenedText(file), { cause: error });
+    }
     return [(error as Error).message];
   } finally {
     connection?.close();

@@ -25,6 +25,21 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
 }
 
+/** Whether the file could not be opened: permissions, or a read-only file system. Nothing is known about its content. */
+export function isUnopened(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_CANTOPEN;
+}
+
+/** Text without a full stop, because the cause follows in parentheses. */
+export function unopenedText(file: string): string {
+  return `The database ${file} cannot be opened: this user must be able to read and write it and its folder, and the file system must not be read-only`;
+}
+
+/** Whether a file could not grow. */
+export function isOutOfSpace(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_FULL;
+}
+
 /**
  * Whether the disk or a quota is full, or the disk refused access. SQLite reports an exceeded quota (EDQUOT) like a
  * faulty disk (EIO). @param failure as `translateSqliteError` returns it

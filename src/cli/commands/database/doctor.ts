@@ -86,7 +86,7 @@ async function record(database: Database, startedAt: number, results: readonly C
     await storeDoctorRun(database, systemClock, startedAt, results);
   } catch (error) {
     process.stderr.write(
-      `The result was not stored, and GET /v2/integrity does not list it: ${reasonOf(error)}. Use --no-record where the database must not be written.\n`,
+      `The result was not stored, and GET /v2/integrity does not list it: ${reasonOf(error).replace(/\.$/, '')}. Use --no-record where the database must not be written.\n`,
     );
   }
 }

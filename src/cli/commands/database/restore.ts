@@ -28,8 +28,9 @@ import { openFolder } from '../../../files/folder.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
 import { pauseMails } from '../../../mail/pause.ts';
-import type { Environment } from '../../../settings/config.ts';
+import type { Config, Environment } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
+import { secretFile } from '../../../settings/secret.ts';
 import { disableAllEndpoints } from '../../../webhooks/disable.ts';
 import type { restoreOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
@@ -93,11 +94,19 @@ export async function runRestore(name: string, options: OptionsOf<typeof restore
         disabledEndpoints,
         idGap: options.idGap,
       },
-      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}\nNew ids begin ${options.idGap} later than in the backup, because ids of after the backup may be known to customers.${disabledEndpointsText(disabledEndpoints)}${mailsPausedText}`,
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}\nNew ids begin ${options.idGap} later than in the backup, because ids of after the backup may be known to customers.${secretText(config)}${disabledEndpointsText(disabledEndpoints)}${mailsPausedText}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** A backup does not contain the secret. On another machine, the settings have created another one. */
+function secretText({ dataDir, given }: Config): string {
+  const isCreated = given.some(({ variable, origin }) => variable === 'CURD_SECRET' && origin === 'default');
+  return isCreated
+    ? `\nThe secret of this shop is in ${join(dataDir, secretFile)}. If the backup is of another machine, replace it by the secret from there before you start the server: without it, the secrets of webhook endpoints cannot be read.`
+    : '';
 }
 
 /** A backup of one environment does not replace a shop of another. @throws ConfigError */
