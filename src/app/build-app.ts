@@ -1,6 +1,8 @@
 /** Builds the server of a shop. It does not listen yet. */
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { unavailable } from '../errors.ts';
 import { closeServer } from '../http/close-server.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { operationalRoutes } from '../http/metrics/operational-routes.ts';
@@ -25,7 +27,7 @@ export interface App extends ComposedShop {
   start(isOnlyServer: boolean): Promise<void>;
   /** The OpenAPI document. */
   describe(): unknown;
-  /** Finishes running requests, stores what is buffered, and closes the database. */
+  /** Waits for the delay of the settings, finishes running requests, stores what is buffered, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -41,7 +43,13 @@ export async function buildApp(
   const { metrics, rateLimits, overload, uploads, failures, deprecations } = http;
   metrics.add(areas.flatMap(({ gauges = [] }) => gauges));
 
-  const { requireReady } = operations;
+  /** Load balancers stop sending requests to a server that is stopping. */
+  async function requireReady(): Promise<void> {
+    if (server.isClosing) {
+      throw unavailable('The server is stopping.', 1);
+    }
+    await operations.requireReady();
+  }
   const routes = [
     ...areas.flatMap((area) => area.routes ?? []),
     ...operationalRoutes({ requireReady, clock, describe, metrics }),
@@ -79,6 +87,10 @@ export async function buildApp(
   }
 
   async function close(): Promise<void> {
+    if (config.stopDelayMs > 0 && server.server.listening) {
+      server.isClosing = true;
+      await sleep(config.stopDelayMs);
+    }
     const maintenanceEnd = maintenance.stop();
     // Open streams and long polls would keep the server from stopping.
     const stopped = shop.stop();

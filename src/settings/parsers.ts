@@ -136,6 +136,17 @@ export const parseTimeout: Parser<number> = (text, name) => {
   return milliseconds;
 };
 
+const stopDelayMsMax = 5 * 60 * 1000;
+
+/** Milliseconds; 0 is none. */
+export const parseStopDelay: Parser<number> = (text, name) => {
+  const milliseconds = parseDurationSetting(text, name);
+  if (milliseconds > stopDelayMsMax) {
+    throw new ConfigError(`${name} is "${text}": set it to a duration from 0s to 5m.`);
+  }
+  return milliseconds;
+};
+
 export function parseJsonObject(text: string, name: string): Readonly<Record<string, unknown>> {
   try {
     const value = JSON.parse(text);

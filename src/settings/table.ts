@@ -21,6 +21,7 @@ import {
   parseProxies,
   parsePublicUrl,
   parseShopName,
+  parseStopDelay,
   parseText,
   parseTiers,
   parseTimeout,
@@ -441,6 +442,14 @@ export const settings = {
     help: 'how long a connection may wait for its next request',
     default: '75s',
     parse: parseTimeout,
+  },
+  stopDelayMs: {
+    variable: 'CURD_STOP_DELAY',
+    flag: 'stop-delay',
+    placeholder: 'duration',
+    help: 'how long a server that is told to stop still serves requests, with /readyz 503, so that a load balancer sends it no more; at most 5m',
+    default: '0s',
+    parse: parseStopDelay,
   },
   minFreeSpaceBytes: {
     variable: 'CURD_MIN_FREE_SPACE',

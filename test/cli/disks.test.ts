@@ -6,7 +6,7 @@ import { onReadOnlyDisk, onSmallDisk, skipUnmountable } from '../mounts.ts';
 import { assertRefused, createStock, freshShop, resultOf, start } from './run.ts';
 
 suite('A disk with a fault', { skip: skipUnmountable }, () => {
-  test('that is full is named by a backup that is written to it', async (t) => {
+  test('A full disk is named by a backup that is written to it', async (t) => {
     const environment = await freshShop(t);
     await createStock(environment, { prices: [1], scopes: [] });
     const disk = join(environment.CURD_DATA_DIR ?? '', 'backups');
@@ -18,7 +18,7 @@ suite('A disk with a fault', { skip: skipUnmountable }, () => {
     );
   });
 
-  test('that is read-only is no reason for doctor to advise to restore a backup', async (t) => {
+  test('A read-only disk is no reason for doctor to advise to restore a backup', async (t) => {
     const environment = await freshShop(t);
     await createStock(environment, { prices: [1], scopes: [] });
     const folder = environment.CURD_DATA_DIR ?? '';

@@ -45,6 +45,7 @@ const mistyped: Refused[] = [
   ['port out of range', { CURD_PORT: '65536' }, /CURD_PORT/, /65535/],
   ['unknown database', { CURD_DATABASE: 'mysql://x' }, /CURD_DATABASE/, /sqlite:<file>/, /postgres:\/\//],
   ['SQLite without a file', { CURD_DATABASE: 'sqlite:' }, /CURD_DATABASE/],
+  ['delay of a stop of more than five minutes', { CURD_STOP_DELAY: '6m' }, /CURD_STOP_DELAY/, /0s to 5m/],
   ['unknown log level', { CURD_LOG_LEVEL: 'loud' }, /CURD_LOG_LEVEL/, /debug/],
   ['URL that is none', { CURD_PUBLIC_URL: 'cheese.example' }, /CURD_PUBLIC_URL/, /https?/],
   ['origin that is none', { CURD_CORS_ORIGINS: '*, foo' }, /CURD_CORS_ORIGINS contains "foo"/],

@@ -167,6 +167,23 @@ suite('A server that is stopped', { concurrency: 2 }, () => {
     }
   });
 
+  test('A server that is stopped is not ready and still serves new connections during the delay', async (t) => {
+    const environment = await freshShop(t, {
+      CURD_SECRET: secret,
+      CURD_STOP_DELAY: '3s',
+      CURD_LOG_LEVEL: 'error',
+    });
+    const server = await serve(t, environment);
+    const ended = stopped(server);
+    await until(async () => (await fetch(`${server.url}/readyz`)).status === 503, 'it is still ready');
+    const response = await fetch(`${server.url}/healthz`);
+    assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+    const { code, stderr, tookMs } = await ended;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(tookMs >= 3000, `${tookMs}`);
+    assert.ok(await isRefused(server.url));
+  });
+
   test('A server that is stopped finishes a running upload, and leaves no files', async (t) => {
     const { server, environment, key } = await start(t);
     const image = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();

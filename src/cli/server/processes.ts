@@ -35,7 +35,7 @@ const restartMsMin = 100;
 const deathsMax = 6;
 const deathsWithinMs = 60_000;
 const gatherMs = 2000;
-/** A process ends its running requests within 30 seconds. */
+/** A process ends its running requests within 30 seconds, after the delay of the settings. */
 const stopMs = 35_000;
 
 /** Starts the processes, prints the greeting when all of them listen, and returns. @throws ConfigError */
@@ -133,7 +133,7 @@ export async function serveByProcesses(config: Config, json: boolean): Promise<v
       for (const forked of processes.values()) {
         forked.kill('SIGKILL');
       }
-    }, stopMs).unref();
+    }, config.stopDelayMs + stopMs).unref();
     endIfAlone();
   }
 
