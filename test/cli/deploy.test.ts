@@ -60,7 +60,7 @@ suite('deploy/', () => {
     assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
   });
 
-  test('deploy/ rates the exposure of the backup unit as that of the server', () => {
+  test('deploy/ rates the exposure of every unit as that of the server', () => {
     const hardening = (unit: string) => {
       const lines = read(`deploy/${unit}`).split('\n');
       return lines
@@ -68,7 +68,9 @@ suite('deploy/', () => {
         .toSorted();
     };
     assert.ok(hardening('curd.service').length > 15);
-    assert.deepEqual(hardening('curd-backup.service'), hardening('curd.service'));
+    for (const unit of ['curd-backup.service', 'curd-doctor.service', 'curd-edge.service']) {
+      assert.deepEqual(hardening(unit), hardening('curd.service'), unit);
+    }
   });
 
   test('deploy/ configures proxies with the limits of Curd', () => {
