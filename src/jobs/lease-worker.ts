@@ -82,11 +82,15 @@ export class LeaseWorker<Work extends LeasedWork, Result> {
     });
     this.#looks = new RepeatedWork(
       pollMs,
-      (isStopped) => this.#look(isStopped),
-      (error) => {
-        this.#results.interrupt();
-        log.error({ err: error, kind }, 'due jobs could not be read; it is tried again');
+      async (isStopped) => {
+        try {
+          await this.#look(isStopped);
+        } catch (error) {
+          this.#results.interrupt();
+          throw error;
+        }
       },
+      (error) => log.error({ err: error, kind }, 'due jobs could not be read; it is tried again'),
     );
     this.#renewals = new RepeatedWork(
       leaseMs / renewalsOfLease,

@@ -1,3 +1,6 @@
+/** A database that is down fails several runs a second: the log of an hour would fill a disk. */
+const reportMs = 10_000;
+
 /** The loop of all background work: it runs at an interval, and when it is woken. Two runs never overlap. */
 export class RepeatedWork {
   readonly #intervalMs: number;
@@ -8,8 +11,13 @@ export class RepeatedWork {
   #isDue = false;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
+  /** The failure that was reported; null after a success. */
+  #reported: { readonly reason: string; readonly at: number } | null = null;
 
-  /** @param work ends soon after `isStopped` returns true; when it fails, the next run tries again */
+  /**
+   * @param work ends soon after `isStopped` returns true; when it fails, the next run tries again
+   * @param onError reports the first of several failures for the same reason, and one every ten seconds
+   */
   constructor(
     intervalMs: number,
     work: (isStopped: () => boolean) => Promise<unknown>,
@@ -71,8 +79,21 @@ export class RepeatedWork {
   async #repeat(): Promise<void> {
     do {
       this.#isDue = false;
-      await this.#work(() => this.#isStopped).catch(this.#onError);
+      await this.#work(() => this.#isStopped).then(
+        () => {
+          this.#reported = null;
+        },
+        (error) => this.#report(error),
+      );
     } while (this.#isDue);
     this.#running = null;
+  }
+
+  #report(error: unknown): void {
+    const [reason, at] = [String(error), performance.now()];
+    if (this.#reported?.reason !== reason || at - this.#reported.at >= reportMs) {
+      this.#reported = { reason, at };
+      this.#onError(error);
+    }
   }
 }
