@@ -61,12 +61,7 @@ export async function compareImport(
       outcomes[index] = refusedRow(error);
     }
   }
-  const rows = await cheeseQueries(tx).findByNames(
-    [...drafts.values()].map(({ categoryName, name }) => ({
-      category: categoryName,
-      key: name.normalize('NFC'),
-    })),
-  );
+  const rows = await findStored(tx, drafts.values());
   const existing = new Map(rows.map((row) => [uniqueKey(row.category_name, row.name_key), row]));
   const newDrafts = new Map<number, Draft>();
   const changes = new Map<number, { readonly id: number; readonly before: string; readonly draft: Draft }>();
@@ -112,14 +107,16 @@ export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): 
     const draft = await inputToDraft(tx, input);
     drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
   }
-  const rows = await cheeseQueries(tx).findByNames(
-    [...drafts.values()].map(({ categoryName, name }) => ({
-      category: categoryName,
-      key: name.normalize('NFC'),
-    })),
-  );
+  const rows = await findStored(tx, drafts.values());
   return rows.filter((row) => {
     const draft = drafts.get(uniqueKey(row.category_name, row.name_key));
     return draft !== undefined && differingFields(row, draft).every((field) => field === 'photoUrls');
   });
+}
+
+/** The stored cheeses with the categories and names of drafts. */
+function findStored(tx: Sql, drafts: Iterable<Draft>) {
+  return cheeseQueries(tx).findByNames(
+    Array.from(drafts, ({ categoryName, name }) => ({ category: categoryName, key: name.normalize('NFC') })),
+  );
 }

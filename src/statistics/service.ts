@@ -1,5 +1,7 @@
 /** Reads statistics: series of measures, and the cheeses that sold best. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { XStatic } from 'typebox/schema';
 import { forEachBlock } from '../blocks.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -9,6 +11,7 @@ import { dollars } from '../orders/money.ts';
 import { isMoney, type Measure } from './measures.ts';
 import { boundariesOf, daysOf, type SeriesStep } from './periods.ts';
 import { type CheeseSum, statisticsQueries } from './queries.ts';
+import type { BestSellerList } from './schemas.ts';
 
 /** Periods of one statement: 100 weeks or 20 months have 67,200 quarters at most, which SQLite adds up in some milliseconds. */
 const periodsMax = { hour: 100, day: 100, week: 100, month: 20 } as const;
@@ -42,20 +45,7 @@ export interface BestSellerQuery {
   readonly cheeseIds?: readonly number[] | undefined;
 }
 
-export interface BestSeller {
-  readonly cheeseId: number;
-  readonly cheeseName: string;
-  readonly orders: number;
-  readonly kilograms: number;
-  readonly value: number;
-}
-
-export interface BestSellers {
-  readonly items: readonly BestSeller[];
-  /** The first day in UTC of which orders are counted; null without one. */
-  readonly since: string | null;
-  readonly asOf: string | null;
-}
+export type BestSellers = XStatic<typeof BestSellerList>;
 
 export type StatisticsService = ReturnType<typeof createStatisticsService>;
 

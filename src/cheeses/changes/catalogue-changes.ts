@@ -143,7 +143,7 @@ export function createCatalogueChanges({ database, clock, cursors, events, reten
       for (;;) {
         // Read before the changes: an event that is numbered later ends the wait.
         const lastEvent = waitMs > 0 ? await events.resolve('latest') : 0;
-        const version = await queries.findVersion();
+        const version = await cheeseQueries(database).findVersion();
         // Also where the client has the page: after a restored backup, a version can come a second time.
         const from = await resolve(since, version);
         const isUnchanged = isKnown?.(version) ?? false;

@@ -42,9 +42,6 @@ export const changeQueries = queriesOn((tx) => ({
   listBodies: (ids: readonly number[]) =>
     tx.all<{ id: number; body: string }>(sql`select id, body from cheese where id in (${valueList(ids)})`),
 
-  findVersion: async () =>
-    (await tx.get<{ version: number }>(sql`select version from catalogue`))?.version ?? 0,
-
   findTombstonesAfter: async () =>
     (await tx.get<{ after: number }>(sql`select tombstones_after as after from catalogue`))?.after ?? 0,
 

@@ -20,7 +20,7 @@ import {
   type Unchanged,
 } from './list-query.ts';
 import type { FacetName } from './navigation-schemas.ts';
-import { type Match, type PagePlan, planPage, positionInList } from './page-plan.ts';
+import { type Match, type PagePlan, planPage } from './page-plan.ts';
 
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
@@ -187,7 +187,7 @@ export class CheeseLists {
       ? this.#cursors.encode({
           sort,
           filters: toCursorFilters(filters),
-          after: positionInList(plan, sort, bodies.length - 1),
+          after: plan.ordering.positionOf(plan.slots[bodies.length - 1] as number),
         })
       : null;
     return { version, items: bodies.join(','), ids: plan.ids.slice(0, bodies.length), nextCursor, total };

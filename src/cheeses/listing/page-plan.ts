@@ -7,7 +7,7 @@ import type { IndexCache } from '../search-index/index-cache.ts';
 import { type Filters, keepMatches, liveInRanges } from '../search-index/matches.ts';
 import { findPage } from '../search-index/pages.ts';
 import { atOnce, inSlices } from '../search-index/slices.ts';
-import type { Position, SortColumn } from '../search-index/slot-columns.ts';
+import type { Ordering, SortColumn } from '../search-index/slot-columns.ts';
 import type { ListQuery } from './list-query.ts';
 
 export interface Match {
@@ -30,6 +30,7 @@ interface PlanRequest {
 /** A page at a revision of the index. */
 export interface PagePlan {
   readonly index: CatalogueIndex;
+  readonly ordering: Ordering;
   readonly revision: number;
   /** The number of matches on all pages. */
   readonly total: number;
@@ -73,15 +74,16 @@ function* plan(
   if (index.revision !== revision) {
     return null;
   }
+  const ordering = columns.orderings[columnOf(query.sort)];
   const slots = findPage(match.slots, match.size, {
-    ordering: columns.orderings[columnOf(query.sort)],
+    ordering,
     isDescending: query.sort.startsWith('-'),
     after: query.after,
     limit: limit + spare + 1,
   });
   const size = Math.min(limit, sizeWithin(index, slots, bytesMax));
   const ids = slots.slice(0, size + spare).map((slot) => columns.id(slot));
-  return { index, revision, total: match.size, slots, size, ids };
+  return { index, ordering, revision, total: match.size, slots, size, ids };
 }
 
 function* findMatch(
@@ -105,22 +107,6 @@ function sizeWithin(index: CatalogueIndex, slots: readonly number[], bytesMax = 
 
 /** The column that a list is sorted by, before the id. Ids are assigned in the order of creation. */
 function columnOf(sort: Sort): SortColumn {
-  switch (sort) {
-    case 'name':
-    case '-name':
-      return 'name';
-    case 'pricePerKg':
-    case '-pricePerKg':
-      return 'price';
-    case 'ageMonths':
-    case '-ageMonths':
-      return 'age';
-    default:
-      return 'id';
-  }
-}
-
-/** The position behind a place of the plan. */
-export function positionInList({ index, slots }: PagePlan, sort: Sort, place: number): Position {
-  return index.columns.position(slots[place] as number, columnOf(sort));
+  const columns = { name: 'name', createdAt: 'id', pricePerKg: 'price', ageMonths: 'age' } as const;
+  return columns[sort.replace('-', '') as keyof typeof columns];
 }

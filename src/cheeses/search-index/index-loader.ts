@@ -6,8 +6,9 @@
 import { tryParseJson } from '../../database/checks/findings.ts';
 import type { Sql } from '../../database/database.ts';
 import { unavailable } from '../../errors.ts';
+import { type CheeseRow, cheeseQueries } from '../queries.ts';
 import { CatalogueIndex, type IndexedCheese, type StoredCheese } from './catalogue-index.ts';
-import { type IndexRow, type ReadPlace, type StoredBody, searchIndexQueries } from './queries.ts';
+import { type IndexRow, type ReadPlace, searchIndexQueries } from './queries.ts';
 import { inSlices, pause } from './slices.ts';
 
 /** Changes of each kind that are read and applied in one slice: 3 ms. */
@@ -20,6 +21,8 @@ const loadedAtOnceMax = 200;
 const loadedAtOnceFirst = 50;
 const loadedBytes = 128 * 1024;
 const last = Number.MAX_SAFE_INTEGER;
+
+type StoredBody = Pick<CheeseRow, 'id' | 'body'>;
 
 /** An index at a version of the catalogue. */
 export interface IndexAt {
@@ -39,7 +42,7 @@ export async function loadIndex(tx: Sql, isWanted: () => boolean): Promise<Index
     const rows = await searchIndexQueries(tx).readChanges([], placeAfter(last, last), 1);
     const { version, timeline } = stateOf(rows);
     const index = new CatalogueIndex();
-    index.columns.reserve(await searchIndexQueries(tx).countCheeses());
+    index.columns.reserve(await cheeseQueries(tx).countCheeses());
     await loadCheeses(tx, index, isWanted);
     await inSlices(index.sort());
     const followed = await follow(tx, { index, timeline, place: placeAfter(version, 0) }, []);
@@ -55,7 +58,7 @@ async function loadCheeses(tx: Sql, index: CatalogueIndex, isWanted: () => boole
     if (!isWanted()) {
       throw unavailable('The server is stopping.', 1);
     }
-    const rows = await searchIndexQueries(tx).listBodies(after, limit);
+    const rows = await cheeseQueries(tx).listAfter(after, limit);
     index.append(toStored(rows));
     if (rows.length < limit) {
       return;

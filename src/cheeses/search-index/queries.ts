@@ -28,11 +28,6 @@ export interface IndexRow {
   readonly text: string | null;
 }
 
-export interface StoredBody {
-  readonly id: number;
-  readonly body: string;
-}
-
 export const searchIndexQueries = queriesOn((tx) => ({
   /**
    * The state of the catalogue, cheeses by id, and up to `limit` changes of each kind: all as of one moment, because it is
@@ -60,10 +55,4 @@ export const searchIndexQueries = queriesOn((tx) => ({
           : sql`union all select 'cheese' as kind, c.id, 0 as changed_in, c.body
               from ${valuesFromJson(ids)} join cheese c on c.id = cast(value as bigint)`
       }`),
-
-  countCheeses: async () =>
-    (await tx.get<{ cheeses: number }>(sql`select cheeses from catalogue`))?.cheeses ?? 0,
-
-  listBodies: (after: number, limit: number) =>
-    tx.all<StoredBody>(sql`select id, body from cheese where id > ${after} order by id limit ${limit}`),
 }));

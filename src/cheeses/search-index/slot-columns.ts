@@ -34,6 +34,8 @@ export interface Ordering {
   /** Returns a function that compares slots with a position. */
   comparedWith(position: Position): (slot: number) => number;
   hasValue(slot: number): boolean;
+  /** The position of a slot in lists of this order. */
+  positionOf(slot: number): Position;
 }
 
 export class SlotColumns {
@@ -55,6 +57,7 @@ export class SlotColumns {
         order: new SlotOrder(byId),
         comparedWith: (position) => (slot) => this.id(slot) - position.id,
         hasValue: all,
+        positionOf: (slot) => ({ id: this.id(slot) }),
       },
       name: {
         order: new SlotOrder((one, other) => this.#names.compare(one, other) || byId(one, other)),
@@ -63,9 +66,10 @@ export class SlotColumns {
           return (slot) => this.#names.compareWith(slot, bytes) || this.id(slot) - id;
         },
         hasValue: all,
+        positionOf: (slot) => ({ id: this.id(slot), name: this.#names.text(slot) }),
       },
-      price: this.#byValue((slot) => this.price(slot), 'price'),
-      age: this.#byValue((slot) => this.age(slot), 'age'),
+      price: this.#byValue((slot) => this.#prices[slot] as number, 'price'),
+      age: this.#byValue((slot) => this.#ages[slot] as number, 'age'),
     };
   }
 
@@ -81,6 +85,7 @@ export class SlotColumns {
         (slot) =>
           compareValues(read(slot), value) || this.id(slot) - id,
       hasValue: (slot) => read(slot) !== noValue,
+      positionOf: (slot) => ({ id: this.id(slot), [column]: read(slot) }),
     };
   }
 
@@ -114,30 +119,7 @@ export class SlotColumns {
     return this.#ids[slot] as number;
   }
 
-  price(slot: number): number {
-    return this.#prices[slot] as number;
-  }
-
-  age(slot: number): number {
-    return this.#ages[slot] as number;
-  }
-
   size(slot: number): number {
     return this.#sizes[slot] as number;
-  }
-
-  /** The position of a slot in lists that are sorted by a column. */
-  position(slot: number, column: SortColumn): Position {
-    const id = this.id(slot);
-    switch (column) {
-      case 'name':
-        return { id, name: this.#names.text(slot) };
-      case 'price':
-        return { id, price: this.price(slot) };
-      case 'age':
-        return { id, age: this.age(slot) };
-      case 'id':
-        return { id };
-    }
   }
 }

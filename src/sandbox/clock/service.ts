@@ -1,5 +1,7 @@
 /** The clock of the shop, as the API and the command line show and move it. */
+
 import { hash } from 'node:crypto';
+import type { XStatic } from 'typebox/schema';
 import { type Clock, clockState, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
@@ -11,16 +13,12 @@ import { withAdvanceLease } from './advance-lease.ts';
 import { forecast, type JobsBy } from './forecast.ts';
 import { isMovable, type MovableClock } from './movable-clock.ts';
 import { clockQueries } from './queries.ts';
+import type { SandboxClock } from './schemas.ts';
 import { type AdvanceRequest, type Target, targetOf, timeOf } from './target.ts';
 
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
 
-export interface ClockState {
-  readonly now: string;
-  readonly system: string;
-  readonly advancedBy: string;
-  readonly movable: boolean;
-}
+export type ClockState = XStatic<typeof SandboxClock>;
 
 interface Dependencies extends Omit<AdvanceDependencies, 'clock' | 'isStopped'> {
   readonly clock: Clock;

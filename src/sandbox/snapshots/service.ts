@@ -1,4 +1,5 @@
 /** Snapshots of a shop: creates, lists and deletes them, and brings the shop back to one. */
+import type { XStatic } from 'typebox/schema';
 import { type Clock, timestamp } from '../../clock.ts';
 import { commandName } from '../../command-name.ts';
 import { shopSize } from '../../database/checks/state.ts';
@@ -11,16 +12,12 @@ import { isMovable } from '../clock/movable-clock.ts';
 import type { SnapshotCopies } from './copies.ts';
 import type { RunExclusively } from './exclusive.ts';
 import { type SnapshotRow, snapshotQueries } from './queries.ts';
+import type { Snapshot } from './schemas.ts';
 
 export const snapshotsMax = 10;
 const shopBytesMax = 1024 ** 3;
 
-export interface StoredSnapshot {
-  readonly id: number;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly bytes: number;
-}
+export type StoredSnapshot = XStatic<typeof Snapshot>;
 
 interface Dependencies {
   readonly database: Database;

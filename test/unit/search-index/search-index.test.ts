@@ -173,7 +173,7 @@ suite('The index of the catalogue', () => {
                 if (page.length < limit) {
                   break;
                 }
-                after = index.columns.position(page.at(-1) as number, column) as never;
+                after = index.columns.orderings[column].positionOf(page.at(-1) as number) as never;
               }
               assert.deepEqual(found, expected);
             }
