@@ -6,6 +6,18 @@ export interface Cursors {
   encode(position: unknown): string;
   /** @throws AppError badRequest when the text is not exactly a cursor that `encode` returned */
   decode(cursor: string): unknown;
+  /**
+   * A page and its end.
+   * @param rows of the page, and one more where another page follows
+   * @param positionOf the position that the next page continues from, by the last row of this one
+   */
+  page<Row>(rows: readonly Row[], limit: number, positionOf: (last: Row) => unknown): Page<Row>;
+}
+
+interface Page<Row> {
+  readonly page: readonly Row[];
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
 }
 
 /**
@@ -20,10 +32,18 @@ export function createCursors(
 ): Cursors {
   const sign = createSigner(`cursor ${list} ${secret}`);
 
+  function encode(position: unknown): string {
+    const payload = Buffer.from(JSON.stringify(position)).toString('base64url');
+    return `${payload}.${sign(payload)}`;
+  }
+
   return {
-    encode(position) {
-      const payload = Buffer.from(JSON.stringify(position)).toString('base64url');
-      return `${payload}.${sign(payload)}`;
+    encode,
+    page(rows, limit, positionOf) {
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      const hasMore = last !== undefined;
+      return { page, nextCursor: hasMore ? encode(positionOf(last)) : null, hasMore };
     },
     decode(cursor) {
       const [payload = '', signature = ''] = cursor.split('.', 2);

@@ -174,6 +174,13 @@ export function validationError(errors: readonly FieldError[]): AppError {
   });
 }
 
+/** @throws AppError validation where there are errors */
+export function requireNoErrors(errors: readonly FieldError[]): void {
+  if (errors.length > 0) {
+    throw validationError(errors);
+  }
+}
+
 /** The error for parameters and headers that are not valid, with each of them. */
 export function badRequestError(errors: readonly FieldError[]): AppError {
   return new AppError('badRequest', joinErrors(errors), { errors: errors.slice(0, errorsMax) });

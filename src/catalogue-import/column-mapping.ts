@@ -1,7 +1,7 @@
 /** Maps the columns of an imported file to the fields of a cheese. */
 
 import { CheeseInput } from '../cheeses/schemas.ts';
-import { validationError } from '../errors.ts';
+import { requireNoErrors } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
 import { parsePrice, parseRipening } from './cells.ts';
@@ -192,9 +192,7 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese 
     }
   }
   const { value, errors } = validate(rowSchema, fields);
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
+  requireNoErrors(errors);
   const { stockKg, ...input } = value as CheeseInput & { stockKg?: number };
   return { input, givenFields: [...Object.keys(input), ...cleared], stockKg, remarks };
 }

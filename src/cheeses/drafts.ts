@@ -1,6 +1,6 @@
 /** Drafts: cheeses without what the server supplies, with names of categories and tags instead of ids. */
 import { ConstraintError, type Sql } from '../database/database.ts';
-import { AppError, validationError } from '../errors.ts';
+import { AppError, requireNoErrors } from '../errors.ts';
 import type { EventData } from '../event-log/define.ts';
 import type { cheeseEvents } from './event-types.ts';
 import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
@@ -77,9 +77,7 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
 
   const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
   const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
+  requireNoErrors(errors);
   return {
     name: input.name,
     photoUrls: input.photoUrls ?? [],

@@ -35,6 +35,13 @@ export const readsCatalogue = {
   publishable: 'catalogue',
 } as const;
 const oneCheese = (description: string) => ({ description, schema: Cheese });
+const changedCheese = {
+  200: oneCheese('The changed cheese'),
+  ...noCheese,
+  ...nameTaken,
+  ...preconditionFailedResponse,
+  ...unprocessableResponse,
+};
 
 export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: BulkChanges): Route[] {
   return [
@@ -69,13 +76,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       access: anyOf(oauth('write:cheeses')),
       headers: cheeseIfMatch,
       body: CheeseReplacement,
-      responses: {
-        200: oneCheese('The changed cheese'),
-        ...noCheese,
-        ...nameTaken,
-        ...preconditionFailedResponse,
-        ...unprocessableResponse,
-      },
+      responses: changedCheese,
       handle: async ({ body, headers, context }) =>
         entityResponse(await cheeses.replace(context, body, preconditionOf(headers['if-match'])), 200),
     }),
@@ -116,13 +117,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       bodyIsOptional: true,
       takesForms: true,
       storesPlainResponse: true,
-      responses: {
-        200: oneCheese('The changed cheese'),
-        ...noCheese,
-        ...nameTaken,
-        ...preconditionFailedResponse,
-        ...unprocessableResponse,
-      },
+      responses: changedCheese,
       handle: ({ params, query, body, headers, withIdempotency }) => {
         const patch = mergePatches(query, body);
         return withIdempotency(
@@ -143,13 +138,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       headers: cheeseIfMatch,
       body: CheeseMergePatch,
       bodyTypes: mergePatchTypes,
-      responses: {
-        200: oneCheese('The changed cheese'),
-        ...noCheese,
-        ...nameTaken,
-        ...preconditionFailedResponse,
-        ...unprocessableResponse,
-      },
+      responses: changedCheese,
       handle: async ({ params, body, headers, context }) => {
         const precondition = preconditionOf(headers['if-match']);
         return entityResponse(await cheeses.patch(context, cheeseId(params), body, precondition), 200);

@@ -12,12 +12,11 @@ import { AppError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { AccountMails } from '../mail/account-mails.ts';
-import { customerNotFound } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
 import type { NewPasswords } from './login/new-passwords.ts';
 import { hashResetToken, makeResetToken, resetLifetimeMs } from './login/reset-token.ts';
-import { findByUsername } from './profile.ts';
+import { requireByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 
 /** A link is shown only once: its token is stored as a hash. */
@@ -77,11 +76,7 @@ export function createCustomerAdministration(dependencies: Dependencies) {
   return {
     /** @throws AppError notFound */
     async idOf(username: string): Promise<number> {
-      const row = await findByUsername(database, username);
-      if (row === undefined) {
-        throw customerNotFound();
-      }
-      return row.id;
+      return (await requireByUsername(database, username)).id;
     },
 
     /** @param operator null: the command line @throws AppError notFound, conflict for the operator's own role */

@@ -6,8 +6,7 @@ import { AppError } from '../errors.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import type { Versioned } from '../versioned.ts';
 import { mayRead } from './access.ts';
-import { customerNotFound } from './batch-errors.ts';
-import { findByUsername, toCustomer } from './profile.ts';
+import { findByUsername, requireByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 
 /** What a mail to a customer needs. */
@@ -28,10 +27,7 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
      * @throws AppError notFound, forbidden
      */
     async idOf(username: string, principal: Principal): Promise<number> {
-      const row = await findByUsername(database, username);
-      if (row === undefined) {
-        throw customerNotFound();
-      }
+      const row = await requireByUsername(database, username);
       if (!mayRead(principal, row.id)) {
         throw new AppError(
           'forbidden',

@@ -1,6 +1,6 @@
 /** Converts between rows of customers and JSON. */
 import type { Sql } from '../database/database.ts';
-import type { FieldError } from '../errors.ts';
+import { AppError, type FieldError } from '../errors.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import type { Versioned } from '../versioned.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
@@ -10,6 +10,19 @@ import { usernameRule } from './schemas.ts';
 /** Texts that cannot be usernames cause no query. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
   return usernameRule.test(username) ? customerQueries(sql).findByUsername(caseFold(username)) : undefined;
+}
+
+/** @throws AppError notFound */
+export async function requireByUsername(sql: Sql, username: string): Promise<CustomerRow> {
+  const row = await findByUsername(sql, username);
+  if (row === undefined) {
+    throw customerNotFound();
+  }
+  return row;
+}
+
+export function customerNotFound(): AppError {
+  return new AppError('notFound', 'There is no customer with this username.');
 }
 
 /** @param password the hash to store */

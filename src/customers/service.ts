@@ -15,11 +15,17 @@ import type { AccountMails } from '../mail/account-mails.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
-import { customerNotFound, entryError } from './batch-errors.ts';
 import { customerEvents } from './event-types.ts';
 import { currentFavourite, type Favourites, favouriteOf, lockFavourites } from './favourites.ts';
 import type { NewPasswords } from './login/new-passwords.ts';
-import { findByUsername, isUnchanged, profileToStore, takenFields, toCustomer } from './profile.ts';
+import {
+  customerNotFound,
+  isUnchanged,
+  profileToStore,
+  requireByUsername,
+  takenFields,
+  toCustomer,
+} from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
@@ -80,10 +86,7 @@ export function createCustomerService(dependencies: CustomerDependencies) {
     username: string,
     isPermitted: (customerId: number) => boolean,
   ): Promise<CustomerRow> {
-    const row = await findByUsername(database, username);
-    if (row === undefined) {
-      throw customerNotFound();
-    }
+    const row = await requireByUsername(database, username);
     if (!isPermitted(row.id)) {
       throw new AppError(
         'forbidden',
@@ -265,4 +268,15 @@ export function createCustomerService(dependencies: CustomerDependencies) {
       origin.effects?.addCount('favourites.detached', detached);
     },
   };
+}
+
+/** The text for an entry of a batch that was refused. Throws errors that fail the whole batch. */
+function entryError(error: unknown): string {
+  if (error instanceof AppError && error.code === 'validation') {
+    return joinErrors(error.errors);
+  }
+  if (error instanceof AppError && error.code === 'conflict') {
+    return error.message;
+  }
+  throw error;
 }

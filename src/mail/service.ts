@@ -53,15 +53,9 @@ export function createMailService(
     async list({ cursor, limit, ...rest }: MailRequest) {
       const { filters, before } = positionOf(cursor, canonicalFilters(rest));
       const rows = await mailQueries(database).list(filters, before, limit + 1);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
+      const { page, ...end } = cursors.page(rows, limit, ({ id }): Position => ({ filters, before: id }));
       const times = await nextAttempts(database, page);
-      return {
-        items: page.map((mail) => toMail(mail, times.get(String(mail.id)))),
-        nextCursor:
-          last === undefined ? null : cursors.encode({ filters, before: last.id } satisfies Position),
-        hasMore: last !== undefined,
-      };
+      return { items: page.map((mail) => toMail(mail, times.get(String(mail.id)))), ...end };
     },
 
     /** Sends a mail that waits, failed or was dropped. @throws AppError notFound; conflict for one that was sent */

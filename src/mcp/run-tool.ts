@@ -1,6 +1,6 @@
 /** Runs a tool: validates its arguments, runs its routes, and makes its result, also of a refusal. */
 import type { Clock } from '../clock.ts';
-import { AppError, isFailure, validationError } from '../errors.ts';
+import { AppError, isFailure, requireNoErrors } from '../errors.ts';
 import { errorBody } from '../http/responses/error-body.ts';
 import { headersOf } from '../http/responses/error-mapping.ts';
 import { type RouteResponse, TextBody } from '../http/responses/response.ts';
@@ -55,9 +55,7 @@ export function createToolRunner(routes: ReadonlyMap<string, Route>, clock: Cloc
 /** Members that are not in the schema are errors: a model must not believe that they had an effect. @throws AppError validation */
 function inputOf({ input }: Tool, given: unknown): Readonly<Record<string, unknown>> {
   const { value, errors } = validate(input, given ?? {}, true);
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
+  requireNoErrors(errors);
   return value as Readonly<Record<string, unknown>>;
 }
 

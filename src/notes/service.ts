@@ -68,14 +68,8 @@ export function createNoteService(dependencies: Dependencies) {
     ) {
       await ownerOf(subject);
       const rows = await noteQueries(database).list(subject, positionOf(subject, cursor), limit + 1);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      return {
-        items: page.map(toNote),
-        nextCursor:
-          last === undefined ? null : cursors.encode({ subject, before: last.id } satisfies Position),
-        hasMore: last !== undefined,
-      };
+      const { page, ...end } = cursors.page(rows, limit, ({ id }): Position => ({ subject, before: id }));
+      return { items: page.map(toNote), ...end };
     },
 
     /** @throws AppError notFound, conflict when there are too many */

@@ -65,17 +65,13 @@ export function createStockReader(
         queries.list(filters, filters.sort ?? 'cheeseId', after, limit + 1),
         queries.count(filters),
       ]);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
+      const { page, ...end } = cursors.page(
+        rows,
+        limit,
+        ({ level, cheese_id }): Position => ({ filters, after: { level, cheeseId: cheese_id } }),
+      );
       const items = await Promise.all(page.map(toItem));
-      const position = last && { level: last.level, cheeseId: last.cheese_id };
-      return {
-        items: items.filter((item) => item !== undefined),
-        nextCursor:
-          position === undefined ? null : cursors.encode({ filters, after: position } satisfies Position),
-        hasMore: last !== undefined,
-        total,
-      };
+      return { items: items.filter((item) => item !== undefined), ...end, total };
     },
   };
 }

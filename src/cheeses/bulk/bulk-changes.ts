@@ -3,7 +3,7 @@ import { requireWithin } from '../../access/confinement.ts';
 import { forEachBlock } from '../../blocks.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { AppError, addError, type FieldError, validationError } from '../../errors.ts';
+import { AppError, addError, type FieldError, requireNoErrors } from '../../errors.ts';
 import { type CheeseUpdated, cheeseToDraft, type Draft, throwConflict } from '../drafts.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
@@ -45,9 +45,7 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
         planned.set(id, { change, at, categoryName });
       }
     }
-    if (errors.length > 0) {
-      throw validationError(errors);
-    }
+    requireNoErrors(errors);
     return planned;
   }
 
@@ -70,9 +68,7 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
       requireWithin(context.origin.limits, before);
       return { row, before, draft: applyChange(before, planned.get(row.id) as PlannedChange, errors) };
     });
-    if (errors.length > 0) {
-      throw validationError(errors);
-    }
+    requireNoErrors(errors);
     return writes.updateRows(tx, context, changes, nextVersion);
   }
 
@@ -179,9 +175,7 @@ function requireValid({ changes }: BulkInput): void {
   if (cheeses > bulkCheesesMax) {
     addError(errors, 'changes', `must have ${bulkCheesesMax} cheeses together at most, and has ${cheeses}`);
   }
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
+  requireNoErrors(errors);
 }
 
 function checkChange(errors: FieldError[], at: string, { cheeseIds: _, ...change }: BulkChange): void {

@@ -77,8 +77,11 @@ export function createPriceReader(
         current === undefined ? null : findLowest(cheeseId, clock.now(), current.since),
         findReduction(cheeseId, newest),
       ]);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
+      const { page, ...end } = cursors.page(
+        rows,
+        limit,
+        ({ since }): Position => ({ cheeseId, before: since }),
+      );
       return {
         items: page.map(({ since, price }, index) => ({
           pricePerKg: price,
@@ -87,8 +90,7 @@ export function createPriceReader(
         })),
         lowest30Days,
         reduction,
-        nextCursor: last ? cursors.encode({ cheeseId, before: last.since } satisfies Position) : null,
-        hasMore: last !== undefined,
+        ...end,
       };
     },
   };

@@ -2,7 +2,7 @@
 import { isCommonPassword } from '../../auth/common-passwords.ts';
 import type { Passwords } from '../../auth/passwords.ts';
 import type { Context } from '../../database/context.ts';
-import { type FieldError, validationError } from '../../errors.ts';
+import { type FieldError, requireNoErrors } from '../../errors.ts';
 
 export type NewPasswords = ReturnType<typeof createNewPasswords>;
 
@@ -15,9 +15,7 @@ export function createNewPasswords(passwords: Passwords, allowsCommon: boolean) 
 
   async function hash({ origin }: Context, password: string): Promise<string> {
     const errors = await errorsOf(password);
-    if (errors.length > 0) {
-      throw validationError(errors);
-    }
+    requireNoErrors(errors);
     return origin.effects === null ? passwords.hash(password) : hashOfDryRun;
   }
 

@@ -1,7 +1,7 @@
 /** Registers a customer from the form of a page, with the rules of POST /customer. */
 import type { Registration } from '../../auth/oauth/customer-directory.ts';
 import type { Context } from '../../database/context.ts';
-import { validationError } from '../../errors.ts';
+import { requireNoErrors } from '../../errors.ts';
 import { validate } from '../../schema/validate.ts';
 import { type CustomerInput, customerInput } from '../schemas.ts';
 import type { CustomerService } from '../service.ts';
@@ -16,9 +16,7 @@ export function createRegistration(
   return {
     async register(fields) {
       const { value, errors } = validate(schema, fields);
-      if (errors.length > 0) {
-        throw validationError(errors);
-      }
+      requireNoErrors(errors);
       return (await customers.register(context, value as CustomerInput)).id;
     },
   };

@@ -106,17 +106,12 @@ export function createOrderReader(database: Database, clock: Clock, cursors: Cur
         readPage(database, { filters: owned, now, last: after, isAscending, limit: limit + 1 }),
         countOrders(database, owned, now),
       ]);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      return {
-        items: page.map((row) => toOrder(row).body).join(','),
-        nextCursor:
-          last === undefined
-            ? null
-            : cursors.encode({ filters, before: last.id, createdAt: last.created_at } satisfies Position),
-        hasMore: last !== undefined,
-        total,
-      };
+      const { page, ...end } = cursors.page(
+        rows,
+        limit,
+        ({ id, created_at }): Position => ({ filters, before: id, createdAt: created_at }),
+      );
+      return { items: page.map((row) => toOrder(row).body).join(','), ...end, total };
     },
 
     /** Works like `list`, for one customer; the caller must have access to the customer's orders. */
