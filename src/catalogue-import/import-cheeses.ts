@@ -203,7 +203,7 @@ async function importBatch(
     changing,
     rows.map((row) => row.imported.input),
     seen,
-    mode === 'update' ? { givenFields: rows.map((row) => row.imported.givenFields) } : {},
+    mode === 'update' ? rows.map((row) => row.imported.givenFields) : undefined,
     trackCreated,
   );
   for (const [index, outcome] of imported.entries()) {

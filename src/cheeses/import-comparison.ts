@@ -31,11 +31,8 @@ interface RefusedRow {
 /** What earlier rows of a file have matched: ids of cheeses, and in a preview unique keys, because it stores none. */
 export type SeenCheeses = ReadonlySet<number | string>;
 
-/** How a row is imported whose cheese exists. */
-export interface ImportMode {
-  /** The fields of each row that update an existing cheese. If undefined, such a row is unchanged or refused. */
-  readonly givenFields?: readonly (readonly string[])[] | undefined;
-}
+/** The fields of each row that update an existing cheese. If undefined, such a row is unchanged or refused. */
+export type GivenFields = readonly (readonly string[])[] | undefined;
 
 /** The reason of a row that was refused. Throws all other errors. */
 export function refusedRow(error: unknown): RefusedRow {
@@ -50,7 +47,7 @@ export async function compareImport(
   tx: Sql,
   inputs: readonly CheeseInput[],
   seen: SeenCheeses,
-  { givenFields }: ImportMode,
+  givenFields: GivenFields,
 ) {
   const outcomes: (ImportOutcome | undefined)[] = [];
   const drafts = new Map<number, Draft>();

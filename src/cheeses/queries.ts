@@ -40,6 +40,12 @@ export interface CatalogueRow {
   readonly last_written_at: string;
 }
 
+/** A place in the order of the last changes: the version of the catalogue, and the id of the cheese. */
+export interface ChangePlace {
+  readonly version: number;
+  readonly id: number;
+}
+
 export type TermKind = 'category' | 'tag';
 export type Term = readonly [kind: TermKind, name: string];
 

@@ -14,7 +14,12 @@ import {
   patchToInput,
   throwConflict,
 } from './drafts.ts';
-import { compareImport, type ImportMode, type ImportOutcome, type SeenCheeses } from './import-comparison.ts';
+import {
+  compareImport,
+  type GivenFields,
+  type ImportOutcome,
+  type SeenCheeses,
+} from './import-comparison.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
   type Cheese,
@@ -196,20 +201,20 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
     count: () => cheeseQueries(database).countCheeses(),
 
     /**
-     * Creates the cheeses that do not exist yet, in one transaction, and updates others as `mode` says.
+     * Creates the cheeses that do not exist yet, in one transaction, and updates others by their `givenFields`.
      * @param afterImport runs at the end of the transaction
      */
     import: (
       context: Context,
       inputs: readonly CheeseInput[],
       seen: SeenCheeses,
-      mode: ImportMode = {},
+      givenFields?: GivenFields,
       afterImport?: (tx: Sql, outcomes: readonly ImportOutcome[]) => Promise<void>,
     ) =>
       throwConflict(() =>
         context.transaction(async (tx) => {
           const { cheeses = 0 } = (await cheeseQueries(tx).lockCatalogue()) ?? {};
-          const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
+          const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, givenFields);
           refuseBeyond(Math.max(0, cheesesMax - cheeses), newDrafts, outcomes);
           const created: Versioned[] = [];
           await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {

@@ -8,31 +8,18 @@ const longPollsMax = 100;
 
 type Kind = 'stream' | 'longPoll';
 
-export interface LiveConnections {
-  /** Counts an open request until the returned function is called. @throws AppError rateLimited */
-  open(kind: Kind, principal: Principal): () => void;
-  /**
-   * Runs a long poll: counts it, ends its wait when the client is gone, and checks the credential again after the wait.
-   * @throws AppError rateLimited, unauthorized, and what `wait` throws
-   */
-  longPoll<T>(
-    principal: Principal,
-    openConnection: () => OpenConnection,
-    wait: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T>;
-  /** Open requests by kind. */
-  count(kind: Kind): number;
-}
+export type LiveConnections = ReturnType<typeof createLiveConnections>;
 
 /**
  * @param streamsMax of an instance
  * @param perAccountMax streams and long polls together, for an account (or customer) and instance
  */
-export function createLiveConnections(streamsMax: number, perAccountMax: number): LiveConnections {
+export function createLiveConnections(streamsMax: number, perAccountMax: number) {
   const max = { stream: streamsMax, longPoll: longPollsMax };
   const counts = { stream: 0, longPoll: 0 };
   const accounts = new Map<string, number>();
 
+  /** Counts an open request until the returned function is called. @throws AppError rateLimited */
   function open(kind: Kind, principal: Principal): () => void {
     // Anybody can copy a publishable key, so it uses up nothing of its account.
     const { accountId, kind: credential, id } = principal;
@@ -66,7 +53,15 @@ export function createLiveConnections(streamsMax: number, perAccountMax: number)
   return {
     open,
 
-    async longPoll(principal, openConnection, wait) {
+    /**
+     * Runs a long poll: counts it, ends its wait when the client is gone, and checks the credential again after the wait.
+     * @throws AppError rateLimited, unauthorized, and what `wait` throws
+     */
+    async longPoll<T>(
+      principal: Principal,
+      openConnection: () => OpenConnection,
+      wait: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
       const release = open('longPoll', principal);
       try {
         const { closed, recheckCredential } = openConnection();
@@ -78,6 +73,7 @@ export function createLiveConnections(streamsMax: number, perAccountMax: number)
       }
     },
 
-    count: (kind) => counts[kind],
+    /** Open requests by kind. */
+    count: (kind: Kind): number => counts[kind],
   };
 }

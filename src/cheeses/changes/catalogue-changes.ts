@@ -10,9 +10,9 @@ import { purgeInSlices } from '../../database/purge.ts';
 import { AppError } from '../../errors.ts';
 import type { EventService } from '../../event-log/reading/service.ts';
 import type { Unchanged } from '../listing/list-query.ts';
-import { cheeseQueries } from '../queries.ts';
+import { type ChangePlace, cheeseQueries } from '../queries.ts';
 import { parseCheese } from '../schemas.ts';
-import { type ChangePlace, type ChangeRow, changeQueries } from './queries.ts';
+import { type ChangeRow, changeQueries } from './queries.ts';
 
 /** JSON of the cheeses of one page: a cheese can have 100 long photoUrls. */
 const pageBytesMax = 4 * 1024 * 1024;

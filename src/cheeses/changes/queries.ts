@@ -1,12 +1,7 @@
 /** Statements on the list of catalogue changes: cheeses and tombstones in the order of their last change. */
 import { queriesOn } from '../../database/database.ts';
 import { sql, valueList } from '../../database/sql.ts';
-
-/** A place in the list: the version of the catalogue, and the id of the cheese. */
-export interface ChangePlace {
-  readonly version: number;
-  readonly id: number;
-}
+import type { ChangePlace } from '../queries.ts';
 
 /** A cheese, without its JSON, or a tombstone. */
 export interface ChangeRow {
@@ -16,11 +11,6 @@ export interface ChangeRow {
   readonly bytes: number;
   /** Null for a cheese. */
   readonly deleted_at: string | null;
-}
-
-export interface TombstoneRow {
-  readonly cheese_id: number;
-  readonly changed_in: number;
 }
 
 export const changeQueries = queriesOn((tx) => ({
@@ -50,7 +40,7 @@ export const changeQueries = queriesOn((tx) => ({
    * together, and only versions have an index: without the subquery, each call would read all tombstones.
    */
   listTombstonesBefore: (time: string, limit: number) =>
-    tx.all<TombstoneRow>(sql`
+    tx.all<{ cheese_id: number; changed_in: number }>(sql`
       select cheese_id, changed_in from (
         select cheese_id, changed_in, deleted_at from cheese_tombstone order by changed_in, cheese_id limit ${limit}
       ) oldest where deleted_at < ${time} order by changed_in`),

@@ -1,17 +1,12 @@
 /** Statements that load the index and follow the changes of the catalogue. */
 import { queriesOn } from '../../database/database.ts';
 import { databaseTimeline, sql, valuesFromJson } from '../../database/sql.ts';
-
-/** A place in the order of changes: a version of the catalogue, and the id of a cheese. */
-export interface ReadPosition {
-  readonly version: number;
-  readonly id: number;
-}
+import type { ChangePlace } from '../queries.ts';
 
 /** What is read from. */
 export interface ReadPlace {
-  readonly cheeses: ReadPosition;
-  readonly tombstones: ReadPosition;
+  readonly cheeses: ChangePlace;
+  readonly tombstones: ChangePlace;
   /** The last category or tag that is known. */
   readonly termId: number;
 }
