@@ -38,7 +38,7 @@ export function openCustomers(dependencies: Dependencies) {
   const { secret, registration, passwordLengthMin } = config;
   const newPasswords = createNewPasswords(passwords, config.environment === 'local');
   const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
-  const networks = createKnownNetworks({ database, clock, secret });
+  const networks = createKnownNetworks(database, clock, secret);
   const login = createLogin({ database, passwords, sessions, throttle, networks });
   const service = createCustomerService({ ...dependencies, newPasswords, tiers: config.tiers });
   const administration = createCustomerAdministration({
@@ -61,7 +61,7 @@ export function openCustomers(dependencies: Dependencies) {
       registration === 'open' ? createRegistration(service, passwordLengthMin, contextOf('anonymous')) : null,
     routes: [
       ...customerRoutes({ customers: service, login, registration, passwordLengthMin }),
-      ...customerOperatorRoutes({ administration, search, issuer }),
+      ...customerOperatorRoutes(administration, search, issuer),
     ],
     rawRoutes: passwordResetPages({
       ...dependencies,

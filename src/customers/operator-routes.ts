@@ -77,14 +77,12 @@ const noCustomer = notFoundResponse('There is no customer with this id');
 const idIn = (params: Readonly<Record<string, string>>) =>
   parsePathId(params.customerId, 'There is no customer with this id.');
 
-interface Dependencies {
-  readonly administration: CustomerAdministration;
-  readonly search: CustomerSearch;
-  /** The public URL of this server; known when it listens. */
-  readonly issuer: () => string;
-}
-
-export function customerOperatorRoutes({ administration, search, issuer }: Dependencies): Route[] {
+/** @param issuer the public URL of this server; known when it listens */
+export function customerOperatorRoutes(
+  administration: CustomerAdministration,
+  search: CustomerSearch,
+  issuer: () => string,
+): Route[] {
   return [
     route({
       method: 'GET',

@@ -70,7 +70,7 @@ export function openMail(dependencies: Dependencies) {
       ...(await stats.counts()),
       fault: stats.senderFault(),
     }),
-    routes: [...mailRoutes({ mails, previews, wake: worker.wake }), ...resetRoutes(resets)],
+    routes: [...mailRoutes(mails, previews, worker.wake), ...resetRoutes(resets)],
     rawRoutes: forgotPasswordPages({
       ...dependencies,
       resets,

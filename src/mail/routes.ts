@@ -12,14 +12,12 @@ const access = anyOf(oauth('admin'));
 const headers = { 'Cache-Control': 'no-store' };
 const missing = notFoundResponse('There is no such mail');
 
-interface Dependencies {
-  readonly mails: MailService;
-  readonly previews: Pick<MailPreviews, 'find'>;
-  /** Lets the worker look for mails at once. */
-  readonly wake: () => void;
-}
-
-export function mailRoutes({ mails, previews, wake }: Dependencies): Route[] {
+/** @param wake lets the worker look for mails at once */
+export function mailRoutes(
+  mails: MailService,
+  previews: Pick<MailPreviews, 'find'>,
+  wake: () => void,
+): Route[] {
   return [
     route({
       method: 'GET',

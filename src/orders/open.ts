@@ -50,7 +50,7 @@ export function openOrders(dependencies: Dependencies) {
     const automaticSteps = createAutomaticSteps(clock, config);
     const { shippingTimeMs } = config;
     const transitions = createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId });
-    const testValues = createTestValues({ environment: config.environment, transitions, customers });
+    const testValues = createTestValues(config.environment, transitions, customers);
     const approvals = createOrderApprovals({ clock, cheeses, stock, transitions, testValues });
     return { stock, transitions, testValues, approvals };
   };
@@ -62,12 +62,12 @@ export function openOrders(dependencies: Dependencies) {
     createOrderApprovalHandler(approvals, context),
     // A server looks for the jobs of each handler four times a second.
     ...(config.autoShip || config.autoDeliverMs !== null
-      ? createAutomaticHandlers({ clock, transitions, customers }, context)
+      ? createAutomaticHandlers(clock, transitions, customers, context)
       : []),
   ];
   const byShopTime = transitionsBy(clock);
   const { stock, transitions, testValues, approvals } = byShopTime;
-  const shipments = createShipments({ database, clock, firstId });
+  const shipments = createShipments(database, clock, firstId);
   const service = createOrderService({
     ...dependencies,
     transitions,
@@ -92,7 +92,7 @@ export function openOrders(dependencies: Dependencies) {
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
       ...transitionRoutes(service),
       ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
-      ...shipmentRoutes({ customerFinder, shipments, orderReader: reader }),
+      ...shipmentRoutes(customerFinder, reader, shipments),
     ],
     gauges: [
       gauge(

@@ -23,7 +23,7 @@ export function openStock(dependencies: Dependencies) {
   return {
     service,
     reader,
-    routes: [...stockRoutes({ stock: service, stockReader: reader }), ...availabilityRoutes(availability)],
+    routes: [...stockRoutes(service, reader), ...availabilityRoutes(availability)],
     jobs: [createStatusHandler(cheeses, contextOf('system'))],
     checks: [{ name: 'stock', run: checkStock }],
   } satisfies Area;

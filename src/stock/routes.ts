@@ -22,12 +22,7 @@ const writing = anyOf(oauth('write:cheeses'));
 const notTracked = notFoundResponse('There is no such cheese, or its stock is not tracked');
 const oneStock = (description: string) => ({ description, schema: Stock });
 
-interface Dependencies {
-  readonly stock: StockService;
-  readonly stockReader: StockReader;
-}
-
-export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
+export function stockRoutes(stock: StockService, stockReader: StockReader): Route[] {
   return [
     route({
       method: 'GET',

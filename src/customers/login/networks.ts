@@ -13,15 +13,9 @@ const keptMs = 30 * 24 * 60 * 60_000;
 /** Networks of one customer. */
 const networksMax = 50;
 
-interface Dependencies {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly secret: string;
-}
-
 export type KnownNetworks = ReturnType<typeof createKnownNetworks>;
 
-export function createKnownNetworks({ database, clock, secret }: Dependencies) {
+export function createKnownNetworks(database: Database, clock: Clock, secret: string) {
   /** Different for each customer, so that the table does not show which customers share a network. */
   const digestOf = (customerId: number, clientIp: string) =>
     createHmac('sha256', secret)

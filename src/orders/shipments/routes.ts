@@ -18,13 +18,11 @@ const oneShipment = (description: string) => ({ description, schema: Shipment })
 const reading =
   'Carrier and tracking, as an operator stated them. All members are null where nothing was stated, and before the order has shipped.';
 
-interface Dependencies {
-  readonly customerFinder: CustomerFinder;
-  readonly orderReader: OrderReader;
-  readonly shipments: Shipments;
-}
-
-export function shipmentRoutes({ customerFinder, orderReader, shipments }: Dependencies): Route[] {
+export function shipmentRoutes(
+  customerFinder: CustomerFinder,
+  orderReader: OrderReader,
+  shipments: Shipments,
+): Route[] {
   const ownOrder = ownOrderIn({ customerFinder, orderReader });
   return [
     route({

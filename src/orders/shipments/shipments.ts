@@ -11,16 +11,10 @@ import { findRow, requireOwner } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type ShipmentRow } from '../queries.ts';
 import type { Shipment, ShipmentInput } from './schemas.ts';
 
-interface Dependencies {
-  readonly database: Database;
-  readonly clock: Pick<Clock, 'now'>;
-  /** See `firstIdIn`. */
-  readonly firstId: number;
-}
-
 export type Shipments = ReturnType<typeof createShipments>;
 
-export function createShipments({ database, clock, firstId }: Dependencies) {
+/** @param firstId see `firstIdIn` */
+export function createShipments(database: Database, clock: Pick<Clock, 'now'>, firstId: number) {
   return {
     /** @param principal null: the command line @throws AppError notFound, forbidden */
     async find(id: number, principal: Principal | null): Promise<Versioned> {

@@ -9,15 +9,11 @@ import { firstRealId } from '../queries.ts';
 import { orderDeliveryKind, orderShippingKind } from './automatic-steps.ts';
 import type { Transitions } from './transitions.ts';
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly transitions: Transitions;
-  readonly customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>;
-}
-
 /** Handlers of both kinds. The last of 20 attempts is about 15 minutes after the first. */
 export function createAutomaticHandlers(
-  { clock, transitions, customers }: Dependencies,
+  clock: Clock,
+  transitions: Transitions,
+  customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>,
   context: Context,
 ): JobHandler[] {
   const now = () => timestamp(clock.now());

@@ -9,15 +9,13 @@ import type { Transitions } from './transitions.ts';
 const testNotes = ['test:never-approve', 'test:ship', 'test:deliver', 'test:cancel'] as const;
 export type TestNote = (typeof testNotes)[number];
 
-interface Dependencies {
-  readonly environment: Environment;
-  readonly transitions: Transitions;
-  readonly customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>;
-}
-
 export type TestValues = ReturnType<typeof createTestValues>;
 
-export function createTestValues({ environment, transitions, customers }: Dependencies) {
+export function createTestValues(
+  environment: Environment,
+  transitions: Transitions,
+  customers: Pick<CustomerService, 'lockForUpdate' | 'credit'>,
+) {
   /** null for other notes: they are for people. */
   const noteOf = (notes: string | null): TestNote | null =>
     environment === 'production' ? null : (testNotes.find((note) => note === notes) ?? null);

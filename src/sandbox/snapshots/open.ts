@@ -49,7 +49,7 @@ export function openSnapshots(dependencies: Dependencies) {
     reset,
     requireReplaceable,
     tagPrefix: tagPrefix.read,
-    routes: snapshotRoutes({ snapshots: service, reset }),
+    routes: snapshotRoutes(service, reset),
     close: async () => copies.close(),
   };
 }

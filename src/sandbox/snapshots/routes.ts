@@ -27,12 +27,7 @@ const waiting =
 const snapshotId = (params: Readonly<Record<string, string>>) =>
   parsePathId(params.snapshotId, 'There is no such snapshot.');
 
-interface Dependencies {
-  readonly snapshots: SnapshotService;
-  readonly reset: ResetShop;
-}
-
-export function snapshotRoutes({ snapshots, reset }: Dependencies): Route[] {
+export function snapshotRoutes(snapshots: SnapshotService, reset: ResetShop): Route[] {
   return [
     route({
       method: 'POST',
