@@ -86,6 +86,34 @@ onBothEngines('A shop of one environment', (engine) => {
   });
 });
 
+onBothEngines('A shop whose server runs', (engine) => {
+  test('A shop keeps its environment while its server runs, because the server would not learn of another one', async (t) => {
+    const local = await newShop(t, engine);
+    const server = await serve(t, local);
+    const production = { ...local, ...forProduction };
+    const change = () => curd(production, 'environment', 'change', 'production');
+    assertRefused(await change(), /server.*[Ss]top/);
+    assert.deepEqual(await curdJson(production, 'environment', 'show'), { environment: 'local' });
+    await server.stop();
+    assert.equal((await change()).code, 0);
+  });
+
+  test('A production shop is not reset or restored by a server that was started before it became a production shop', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { json: snapshot } = await shop.request('POST', '/v2/sandbox/snapshots', {
+      as: shop.admin,
+      body: { name: 'before' },
+    });
+    await storeEnvironment(shop.app.database, 'production');
+    const reset = { as: shop.admin, body: { confirm: true } };
+    assertError(await shop.request('POST', '/v2/sandbox/reset', reset), 409, 'conflict');
+    const restore = `/v2/sandbox/snapshots/${snapshot.id}/restore`;
+    assertError(await shop.request('POST', restore, { as: shop.admin }), 409, 'conflict');
+    const cheese = { as: shop.admin, body: { name: 'Still here' } };
+    assert.equal((await shop.request('POST', '/v2/cheeses', cheese)).status, 201);
+  });
+});
+
 const none = { demoCheeses: { removed: [], kept: [] } };
 
 test('A demo cheese in an active order is kept and reported', async (t) => {

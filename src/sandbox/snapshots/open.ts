@@ -1,6 +1,7 @@
 /** Opens resets and snapshots of a shop that is not in production. */
 import type { KeyService } from '../../auth/keys/service.ts';
 import { commandName } from '../../command-name.ts';
+import { findEnvironment } from '../../database/environment.ts';
 import { findNewerSchema } from '../../database/migrate.ts';
 import { AppError } from '../../errors.ts';
 import type { AreaDependencies } from '../../http/area.ts';
@@ -25,6 +26,13 @@ export function openSnapshots(dependencies: Dependencies) {
   const tagPrefix = createTagPrefix(database);
 
   async function requireReplaceable(): Promise<void> {
+    // Another process can have changed the environment since this server started.
+    if ((await findEnvironment(database)) === 'production') {
+      throw new AppError(
+        'conflict',
+        'This is a production shop now, and this server was started before: stop it. Nothing was changed.',
+      );
+    }
     if ((await keys.countLive()) > 0) {
       throw new AppError(
         'conflict',

@@ -53,10 +53,13 @@ export async function changeEnvironment(
   const { dryRun } = options;
   try {
     const shop = await composeShop(config, { isOfAnyEnvironment: true });
-    const change = await attempt(shop.database, dryRun, (tx) => apply(tx, shop, to, dryRun)).finally(
-      shop.close,
-    );
-    printResult(options, change, reportText(change));
+    try {
+      await requireNoInstance(shop);
+      const change = await attempt(shop.database, dryRun, (tx) => apply(tx, shop, to, dryRun));
+      printResult(options, change, reportText(change));
+    } finally {
+      await shop.close();
+    }
   } finally {
     unlock();
   }
@@ -73,6 +76,21 @@ async function requireNoServer(location: DatabaseLocation): Promise<() => void> 
     throw new ConfigError(`A server has ${location.file} open. Stop it first.`);
   }
   return unlock;
+}
+
+/**
+ * Refuses to continue while other servers run. SQLite has a lock for that, which ends with its process.
+ * @throws ConfigError where a server of the database runs
+ */
+async function requireNoInstance({ database, operations: { instances } }: ComposedShop): Promise<void> {
+  const running = database.hasOneServer
+    ? undefined
+    : (await instances.list()).find(({ id }) => id !== instances.id);
+  if (running !== undefined) {
+    throw new ConfigError(
+      `The server ${running.id} of this shop runs, and would keep the environment of its start. Stop all servers first. One that was killed counts as running for three minutes after ${running.seenAt}.`,
+    );
+  }
 }
 
 /** Runs `work` in a transaction, which a dry run rolls back. */
