@@ -104,6 +104,7 @@ onBothEngines('With CURD_EDGE_CACHE, a read of the catalogue with a publishable 
         [path, { 'x-api-key': key, ...token }],
         [urlKey, token],
         [urlKey, { 'x-api-key': shop.admin }],
+        [path, { 'x-api-key': key, 'sandbox-simulate': 'slow=1ms' }],
         [path, {}],
       ] as const) {
         const response = await read(shop, url, headers);

@@ -23,13 +23,14 @@ const ownHeaders = [
 ];
 
 /** Whether the response is for everybody, where caches may keep any. With a credential in Authorization it never is (RFC 9111, section 3.5). */
-export function isPublic({ request, principals, dryRun }: Exchange): boolean {
+export function isPublic({ request, principals, dryRun, simulation }: Exchange): boolean {
   const [principal] = principals;
   return (
     principals.length === 1 &&
     principal?.kind === 'publishable' &&
     request.headers.authorization === undefined &&
     dryRun === null &&
+    simulation === null &&
     performance.now() - request.startedAt < publicMs
   );
 }
