@@ -23,7 +23,7 @@ export function openEvents(dependencies: Dependencies) {
   const hub = new EventHub(database, log);
   const service = createEventService(database, hub);
   const numbering = new Numbering({ database, clock, log });
-  const connections = createLiveConnections(config.streams, config.streamsPerAccount);
+  const connections = createLiveConnections(config.streams, config.streamsPerAccount, hub.stopping);
   const components = createEventComponents(eventTypes);
   const { eventSchema } = components;
   return {

@@ -45,13 +45,13 @@ export function eventRoutes(dependencies: Dependencies): Route[] {
         ...badRequestResponse('A parameter is not valid'),
         ...goneResponse('The position has expired, or is not in the log any more'),
       },
-      handle: async ({ query, principal, openConnection }) => {
+      handle: async (request) => {
+        const { query, principal } = request;
         const filter = filterOf(eventTypes, query, seesAllEvents(principal));
         const after = await events.resolve(query.since);
         const read = (signal?: AbortSignal) =>
           events.waitForEvents(after, filter, query.limit, query.wait * 1000, signal);
-        const page =
-          query.wait > 0 ? await connections.longPoll(principal, openConnection, read) : await read();
+        const page = query.wait > 0 ? await connections.longPoll(request, read) : await read();
         const { items, next, hasMore } = page;
         const texts = items.map(({ text }) => text);
         const body = `{"items":[${texts}],"next":"${next}","hasMore":${hasMore}}`;
@@ -88,7 +88,7 @@ export function eventRoutes(dependencies: Dependencies): Route[] {
         if (connection.httpVersion === '1.0') {
           throw new AppError('badRequest', 'A stream needs HTTP/1.1 or later.');
         }
-        const onEnd = connections.open('stream', principal);
+        const onEnd = connections.openStream(principal);
         // The client may be gone already: then the event was emitted before this listener, and the body is never read.
         if (connection.closed.aborted) {
           onEnd();

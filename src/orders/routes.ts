@@ -140,7 +140,13 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         ...badRequestResponse('A parameter is not valid'),
         ...noOrder,
       },
-      handle: async ({ params, query: { wait }, headers, principal, openConnection }) => {
+      handle: async (request) => {
+        const {
+          params,
+          query: { wait },
+          headers,
+          principal,
+        } = request;
         const id = orderId(params);
         const read = () => orders.find(id, principal);
         const known = headers['if-none-match'];
@@ -148,7 +154,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
           return entityResponse(await read(), 200);
         }
         const isKnown = (order: Versioned) => matchesIfNoneMatch(known, etagHeader(order).ETag);
-        const order = await connections.longPoll(principal, openConnection, (signal) =>
+        const order = await connections.longPoll(request, (signal) =>
           waitForOrder(events, { id, waitMs: wait * 1000, read, isKnown, signal }),
         );
         return entityResponse(order, 200);

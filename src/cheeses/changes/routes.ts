@@ -31,7 +31,11 @@ export function catalogueChangeRoutes(changes: CatalogueChanges, connections: Li
         ...badRequestResponse('A parameter is not valid'),
         ...goneResponse('Start without `since`, and delete the cheeses that do not come'),
       },
-      handle: async ({ query: { since, limit, wait }, headers, principal, openConnection }) => {
+      handle: async (request) => {
+        const {
+          query: { since, limit, wait },
+          headers,
+        } = request;
         const read = (signal?: AbortSignal) =>
           changes.waitForChanges({
             since,
@@ -40,7 +44,7 @@ export function catalogueChangeRoutes(changes: CatalogueChanges, connections: Li
             isKnown: ifNoneMatch(headers),
             signal,
           });
-        const page = wait > 0 ? await connections.longPoll(principal, openConnection, read) : await read();
+        const page = wait > 0 ? await connections.longPoll(request, read) : await read();
         if ('unchanged' in page) {
           return notModified(page);
         }
