@@ -39,7 +39,8 @@ sub vcl_recv {
     set req.backend_hint = curd_uncached;
 
     if (req.method == "PURGE") {
-        if (client.ip !~ purgers) {
+        # A proxy on this machine has its address too. It states the client in X-Forwarded-For, before what Varnish adds.
+        if (client.ip !~ purgers || req.http.X-Forwarded-For ~ ",") {
             return (synth(403));
         }
         set req.http.n-gone = xkey.purge(req.http.xkey-purge);

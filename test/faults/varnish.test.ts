@@ -110,7 +110,7 @@ async function openEdge(t: Scope) {
   };
   // What the first start purges is purged a second time after five seconds.
   await until(async () => (await shop.app.edge.list()).length === 1);
-  return { shop, key, ids, purger, read, price, untilSame };
+  return { cache, shop, key, ids, purger, read, price, untilSame };
 }
 
 suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
@@ -172,6 +172,18 @@ suite('Varnish in front of a shop', { skip: missingPart() ?? false }, () => {
     purger.start();
     await untilSame();
     assert.match((await read(`/cheeses/${first}`)).text, /999/);
+  });
+
+  test('Varnish in front of a shop takes no purge that a proxy on its machine passes on for a client elsewhere', async () => {
+    const { cache, ids, read } = open();
+    const path = `/cheeses/${ids[2]}`;
+    await read(path);
+    const purge = (headers: Record<string, string>) =>
+      fetch(cache, { method: 'PURGE', headers: { 'xkey-purge': 'shop', ...headers } });
+    assert.equal((await purge({ 'x-forwarded-for': '203.0.113.7' })).status, 403);
+    assert.equal((await read(path)).cache, 'hit');
+    assert.equal((await purge({})).status, 200);
+    assert.equal((await read(path)).cache, 'miss');
   });
 
   test('Varnish in front of a shop caches nothing for secret keys, sessions and unknown keys, and takes no purge without tags', async () => {
