@@ -128,7 +128,8 @@ export function createSending(dependencies: SendingDependencies): Sending {
     if (mail.counted_at !== null) {
       return null;
     }
-    const counted = countedAlone.includes(mail.name) ? `${mail.name} ${caseFold(email)}` : caseFold(email);
+    const mailbox = mailboxOf(email);
+    const counted = countedAlone.includes(mail.name) ? `${mail.name} ${mailbox}` : mailbox;
     const recipient = createHmac('sha256', recipientKey).update(counted).digest('base64url');
     const count = await mailQueries(tx).countOfRecipient(recipient, timestamp(now - hourMs));
     if (count >= mailsOfAddressMax) {
@@ -208,4 +209,9 @@ export function createSending(dependencies: SendingDependencies): Sending {
     senderFault: fault,
     close: async () => (await sender)?.close(),
   };
+}
+
+/** Most mail servers deliver ada+1@example.com and ada+2@example.com to the mailbox of ada@example.com. */
+function mailboxOf(email: string): string {
+  return caseFold(email).replace(/^([^+@]+)\+[^@]*@/, '$1@');
 }

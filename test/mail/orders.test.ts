@@ -200,8 +200,11 @@ onBothEngines('Mails about orders', (engine) => {
     assert.equal(deleted.status, 204, deleted.text);
     const again = await newCustomer(shop, { email: ada.email });
     await placeOrder(shop, cheese.id, again.headers);
+    const tagged = await newCustomer(shop, { email: ada.email.replace('@', '+1@') });
+    await placeOrder(shop, cheese.id, tagged.headers);
     await sendMails(shop);
     assert.equal(receivedBy(server, ada.email).length - before, 20);
+    assert.deepEqual(receivedBy(server, tagged.email), [], 'an address of the same mailbox');
   });
 });
 
