@@ -108,7 +108,6 @@ const parseOrderUrl: Parser<string> = (text, name) => {
 export const mailSettings = {
   mail: {
     variable: 'CURD_MAIL',
-    flag: 'mail',
     placeholder: 'url',
     help: 'how mails to customers are sent: smtp://user:password@host:587, smtps://..., file:<folder> (not in production) or off',
     default: ({ environment, dataDir }) =>
@@ -118,7 +117,6 @@ export const mailSettings = {
   },
   mailFrom: {
     variable: 'CURD_MAIL_FROM',
-    flag: 'mail-from',
     placeholder: 'sender',
     help: 'sender of mails: "Fromagerie <shop@example.com>"; required with smtp: and smtps:',
     default: () => null,
@@ -129,7 +127,6 @@ export const mailSettings = {
   },
   mailReplyTo: {
     variable: 'CURD_MAIL_REPLY_TO',
-    flag: 'mail-reply-to',
     placeholder: 'address',
     help: 'where replies to mails go, if not to the sender',
     default: 'none',
@@ -137,7 +134,6 @@ export const mailSettings = {
   },
   mails: {
     variable: 'CURD_MAILS',
-    flag: 'mails',
     placeholder: 'list',
     help: 'which mails are sent, separated by commas, or none; order-delivered can be added',
     default: mailNames.filter((name) => name !== 'order-delivered').join(','),
@@ -145,7 +141,6 @@ export const mailSettings = {
   },
   mailTemplates: {
     variable: 'CURD_MAIL_TEMPLATES',
-    flag: 'mail-templates',
     placeholder: 'folder',
     help: 'folder with templates that replace those of Curd; "curd mail templates export" writes them',
     default: 'built-in',
@@ -153,7 +148,6 @@ export const mailSettings = {
   },
   orderUrl: {
     variable: 'CURD_ORDER_URL',
-    flag: 'order-url',
     placeholder: 'url',
     help: "the shop's own page of an order, for links in mails: https://shop.example/orders/{id}",
     default: 'none',
@@ -161,7 +155,6 @@ export const mailSettings = {
   },
   resetLimits: {
     variable: 'CURD_RESET_LIMITS',
-    flag: 'reset-limits',
     placeholder: 'json',
     help: 'requests for a link to set a new password within an hour: for a customer, and from a client IP',
     default: '{"customer":3,"clientIp":10}',

@@ -18,10 +18,10 @@ export interface SettingContext {
 export type EnvironmentTexts = { readonly [In in Environment | 'elsewhere']?: string };
 
 export interface Setting {
+  /** Its flag has the same name: see `flagOf`. */
   readonly variable: `CURD_${string}`;
-  readonly flag: string;
-  /** Earlier names, which are accepted too. The present ones win. */
-  readonly former?: { readonly variable: `CURD_${string}`; readonly flag: string };
+  /** An earlier name, which is accepted too. The present one wins. */
+  readonly former?: `CURD_${string}`;
   readonly placeholder: string;
   readonly help: string;
   /** Text for the parser. A function that returns null: without the variable, the value is null. */
@@ -31,6 +31,11 @@ export interface Setting {
   /** Why the server does not start without this setting, or null. */
   readonly requiredBecause?: (context: SettingContext) => string | null;
   readonly parse: (text: string, name: string, context: SettingContext) => unknown;
+}
+
+/** `data-dir` of CURD_DATA_DIR: the option --data-dir of commands. */
+export function flagOf(variable: string): string {
+  return variable.slice('CURD_'.length).toLowerCase().replaceAll('_', '-');
 }
 
 /** The default of a setting, as text for its parser. */

@@ -38,7 +38,6 @@ import type { Setting } from './setting.ts';
 export const settings = {
   environment: {
     variable: 'CURD_ENVIRONMENT',
-    flag: 'environment',
     placeholder: 'name',
     help: 'local, sandbox or production: decides which API keys are accepted and which defaults are safe',
     default: 'local',
@@ -46,7 +45,6 @@ export const settings = {
   },
   shopName: {
     variable: 'CURD_SHOP_NAME',
-    flag: 'shop-name',
     placeholder: 'text',
     help: 'name of the shop on all pages: 1 to 60 characters',
     default: 'Cheese shop',
@@ -54,7 +52,6 @@ export const settings = {
   },
   host: {
     variable: 'CURD_HOST',
-    flag: 'host',
     placeholder: 'address',
     help: 'network address to listen on',
     default: '127.0.0.1',
@@ -62,7 +59,6 @@ export const settings = {
   },
   port: {
     variable: 'CURD_PORT',
-    flag: 'port',
     placeholder: 'number',
     help: 'port to listen on; 0 for any free port',
     default: '8080',
@@ -70,8 +66,7 @@ export const settings = {
   },
   processes: {
     variable: 'CURD_PROCESSES',
-    flag: 'processes',
-    former: { variable: 'CURD_WORKERS', flag: 'workers' },
+    former: 'CURD_WORKERS',
     placeholder: 'number',
     help: 'server processes that share the port, or auto: one for each processor, at most 16; more than 1 needs PostgreSQL, and Linux or FreeBSD',
     default: '1',
@@ -79,7 +74,6 @@ export const settings = {
   },
   publicUrl: {
     variable: 'CURD_PUBLIC_URL',
-    flag: 'public-url',
     placeholder: 'url',
     help: 'URL at which clients reach this server; https in production, unless the host is loopback',
     default: () => null,
@@ -92,7 +86,6 @@ export const settings = {
   },
   dataDir: {
     variable: 'CURD_DATA_DIR',
-    flag: 'data-dir',
     placeholder: 'folder',
     help: 'folder of the SQLite file, the images and unfinished uploads',
     default: './data',
@@ -100,7 +93,6 @@ export const settings = {
   },
   database: {
     variable: 'CURD_DATABASE',
-    flag: 'database',
     placeholder: 'url',
     help: 'sqlite:<file> or postgres://user:password@host/name',
     default: ({ dataDir }) => `sqlite:${join(dataDir, 'curd.sqlite')}`,
@@ -109,7 +101,6 @@ export const settings = {
   },
   images: {
     variable: 'CURD_IMAGES',
-    flag: 'images',
     placeholder: 'location',
     help: 'file:<folder>, or s3://bucket/prefix with endpoint and credentials in AWS_* variables',
     default: ({ dataDir }) => `file:${imagesIn(dataDir).folder}`,
@@ -118,7 +109,6 @@ export const settings = {
   },
   imagesUrl: {
     variable: 'CURD_IMAGES_URL',
-    flag: 'images-url',
     placeholder: 'url',
     help: 'base URL from which clients read images instead: a CDN, or the bucket itself',
     default: () => null,
@@ -127,7 +117,6 @@ export const settings = {
   },
   secret: {
     variable: 'CURD_SECRET',
-    flag: 'secret',
     placeholder: 'text',
     help: 'at least 32 bytes; signs cursors and encrypts stored responses with secrets; the same on every instance',
     default: () => null,
@@ -137,7 +126,6 @@ export const settings = {
   },
   plans: {
     variable: 'CURD_PLANS',
-    flag: 'plans',
     placeholder: 'json',
     help: 'requests an hour and a second of each plan; more plans may be added',
     default: {
@@ -150,7 +138,6 @@ export const settings = {
   },
   sessionPlan: {
     variable: 'CURD_SESSION_PLAN',
-    flag: 'session-plan',
     placeholder: 'plan',
     help: 'plan of customers who are logged in',
     default: { local: 'enterprise', elsewhere: 'free' },
@@ -158,7 +145,6 @@ export const settings = {
   },
   accountPlan: {
     variable: 'CURD_ACCOUNT_PLAN',
-    flag: 'account-plan',
     placeholder: 'plan',
     help: 'default plan of accounts, for those that are created without one',
     default: { local: 'enterprise', elsewhere: 'free' },
@@ -166,7 +152,6 @@ export const settings = {
   },
   addressLimits: {
     variable: 'CURD_ADDRESS_LIMITS',
-    flag: 'address-limits',
     placeholder: 'json',
     help: 'requests a minute from one client IP without a valid credential; accountsPerMinute is for logins and registrations, publicPerMinute for pages, images and health checks',
     default: {
@@ -178,7 +163,6 @@ export const settings = {
   },
   publishableLimits: {
     variable: 'CURD_PUBLISHABLE_LIMITS',
-    flag: 'publishable-limits',
     placeholder: 'json',
     help: 'requests a minute and a second of a publishable key from one client IP',
     default: {
@@ -190,7 +174,6 @@ export const settings = {
   },
   edgeCacheMs: {
     variable: 'CURD_EDGE_CACHE',
-    flag: 'edge-cache',
     placeholder: 'duration',
     help: 'how long a cache in front of the server may keep catalogue reads with publishable keys; "off" permits none',
     default: 'off',
@@ -198,7 +181,6 @@ export const settings = {
   },
   approvalDelayMs: {
     variable: 'CURD_APPROVAL_DELAY',
-    flag: 'approval-delay',
     placeholder: 'duration',
     help: 'how long an order stays placed before it is approved automatically',
     default: '5s',
@@ -206,7 +188,6 @@ export const settings = {
   },
   shippingTimeMs: {
     variable: 'CURD_SHIPPING_TIME',
-    flag: 'shipping-time',
     placeholder: 'duration',
     help: 'from the approval of an order to its estimated shipDate',
     default: '2d',
@@ -214,7 +195,6 @@ export const settings = {
   },
   requirePrice: {
     variable: 'CURD_REQUIRE_PRICE',
-    flag: 'require-price',
     placeholder: 'bool',
     help: 'true refuses orders of cheeses without a price; otherwise an operator must approve such orders',
     default: 'false',
@@ -222,7 +202,6 @@ export const settings = {
   },
   clock: {
     variable: 'CURD_CLOCK',
-    flag: 'clock',
     placeholder: 'mode',
     help: 'movable lets operators move the time of the shop forward, to test what happens later; not in production',
     default: { local: 'movable', elsewhere: 'system' },
@@ -230,7 +209,6 @@ export const settings = {
   },
   autoShip: {
     variable: 'CURD_AUTO_SHIP',
-    flag: 'auto-ship',
     placeholder: 'bool',
     help: 'true ships approved orders by themselves at their shipDate; not in production',
     default: 'false',
@@ -238,7 +216,6 @@ export const settings = {
   },
   autoDeliverMs: {
     variable: 'CURD_AUTO_DELIVER',
-    flag: 'auto-deliver',
     placeholder: 'duration',
     help: 'how long after shipping an order is delivered by itself, or off; not in production',
     default: 'off',
@@ -248,7 +225,6 @@ export const settings = {
   },
   localKey: {
     variable: 'CURD_LOCAL_KEY',
-    flag: 'local-key',
     placeholder: 'key',
     help: 'a test key with every scope that a local server creates at its start, for tests and CI',
     default: 'none',
@@ -257,7 +233,6 @@ export const settings = {
   },
   catalogueMax: {
     variable: 'CURD_CATALOGUE_MAX',
-    flag: 'catalogue-max',
     placeholder: 'number',
     help: 'how many cheeses the catalogue may have; each process keeps an index of them in memory',
     default: '2000000',
@@ -265,7 +240,6 @@ export const settings = {
   },
   ordersPerHour: {
     variable: 'CURD_ORDERS_PER_HOUR',
-    flag: 'orders-per-hour',
     placeholder: 'number',
     help: 'how many orders one credential may place in an hour',
     default: 'off',
@@ -273,7 +247,6 @@ export const settings = {
   },
   tiers: {
     variable: 'CURD_TIERS',
-    flag: 'tiers',
     placeholder: 'json',
     help: 'total of delivered orders in US dollars from which a customer has a tier',
     default: '{"silver":500,"gold":2000,"platinum":10000}',
@@ -281,7 +254,6 @@ export const settings = {
   },
   console: {
     variable: 'CURD_CONSOLE',
-    flag: 'console',
     placeholder: 'on|off',
     help: "whether this server has the operator's console at /console",
     default: 'on',
@@ -289,7 +261,6 @@ export const settings = {
   },
   simulate: {
     variable: 'CURD_SIMULATE',
-    flag: 'simulate',
     placeholder: 'on|off',
     help: 'whether the header Sandbox-Simulate causes faults; production ignores the header always',
     default: 'on',
@@ -297,7 +268,6 @@ export const settings = {
   },
   mcp: {
     variable: 'CURD_MCP',
-    flag: 'mcp',
     placeholder: 'on|off',
     help: 'whether AI assistants can use the shop at /mcp (Model Context Protocol)',
     default: { production: 'off', elsewhere: 'on' },
@@ -305,7 +275,6 @@ export const settings = {
   },
   requestLog: {
     variable: 'CURD_REQUEST_LOG',
-    flag: 'request-log',
     placeholder: 'on|off',
     help: 'whether requests can be looked up for 24 hours: changes, errors, slow ones, and those with an X-Request-Id of the client',
     default: 'on',
@@ -313,7 +282,6 @@ export const settings = {
   },
   registration: {
     variable: 'CURD_REGISTRATION',
-    flag: 'registration',
     placeholder: 'mode',
     help: 'open lets anyone register a customer; key requires an API key',
     default: 'open',
@@ -321,7 +289,6 @@ export const settings = {
   },
   passwordLengthMin: {
     variable: 'CURD_PASSWORD_MIN',
-    flag: 'password-min',
     placeholder: 'number',
     help: 'minimum number of characters in a password',
     default: { production: '8', elsewhere: '1' },
@@ -329,7 +296,6 @@ export const settings = {
   },
   loginLimits: {
     variable: 'CURD_LOGIN_LIMITS',
-    flag: 'login-limits',
     placeholder: 'json',
     help: 'failed logins: for a username from one client IP and for a client IP in 15 minutes, for a username in an hour',
     default: {
@@ -341,7 +307,6 @@ export const settings = {
   ...mailSettings,
   trustedProxies: {
     variable: 'CURD_TRUSTED_PROXIES',
-    flag: 'trusted-proxies',
     placeholder: 'list',
     help: 'IP addresses or networks of proxies, separated by commas, whose X-Forwarded-For is trusted',
     default: 'none',
@@ -349,7 +314,6 @@ export const settings = {
   },
   corsOrigins: {
     variable: 'CURD_CORS_ORIGINS',
-    flag: 'cors-origins',
     placeholder: 'list',
     help: 'origins of web pages that may send requests to this server, separated by commas',
     default: '*',
@@ -357,7 +321,6 @@ export const settings = {
   },
   connectionsMax: {
     variable: 'CURD_MAX_CONNECTIONS',
-    flag: 'max-connections',
     placeholder: 'number',
     help: 'maximum number of open connections; further connections are closed immediately',
     default: '10000',
@@ -365,7 +328,6 @@ export const settings = {
   },
   tombstoneRetentionMs: {
     variable: 'CURD_TOMBSTONE_RETENTION',
-    flag: 'tombstone-retention',
     placeholder: 'duration',
     help: 'how long the list of catalogue changes keeps deleted cheeses; at least 7d',
     default: '365d',
@@ -373,7 +335,6 @@ export const settings = {
   },
   streams: {
     variable: 'CURD_STREAMS',
-    flag: 'streams',
     placeholder: 'number',
     help: 'event streams that may be open on this server',
     default: '1000',
@@ -381,7 +342,6 @@ export const settings = {
   },
   streamsPerAccount: {
     variable: 'CURD_STREAMS_PER_ACCOUNT',
-    flag: 'streams-per-account',
     placeholder: 'number',
     help: 'event streams and long polls that an account may have open on this server',
     default: '50',
@@ -389,7 +349,6 @@ export const settings = {
   },
   webhookTargets: {
     variable: 'CURD_WEBHOOK_TARGETS',
-    flag: 'webhook-targets',
     placeholder: 'mode',
     help: 'public sends webhooks only to https URLs at public IP addresses; any permits http and private networks',
     default: { local: 'any', elsewhere: 'public' },
@@ -397,7 +356,6 @@ export const settings = {
   },
   deliveryRetentionMs: {
     variable: 'CURD_DELIVERY_RETENTION',
-    flag: 'delivery-retention',
     placeholder: 'duration',
     help: 'how long webhook deliveries that ended are kept, with their attempts',
     default: '30d',
@@ -405,7 +363,6 @@ export const settings = {
   },
   eventRetentionMs: {
     variable: 'CURD_EVENT_RETENTION',
-    flag: 'event-retention',
     placeholder: 'duration',
     help: 'how long events stay in the event log: at least 4d, or forever',
     default: '90d',
@@ -413,7 +370,6 @@ export const settings = {
   },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
-    flag: 'headers-timeout',
     placeholder: 'duration',
     help: 'maximum time for the request line and headers to arrive',
     default: '15s',
@@ -421,7 +377,6 @@ export const settings = {
   },
   requestTimeoutMs: {
     variable: 'CURD_REQUEST_TIMEOUT',
-    flag: 'request-timeout',
     placeholder: 'duration',
     help: 'maximum time for a whole request to arrive',
     default: '60s',
@@ -429,7 +384,6 @@ export const settings = {
   },
   uploadTimeoutMs: {
     variable: 'CURD_UPLOAD_TIMEOUT',
-    flag: 'upload-timeout',
     placeholder: 'duration',
     help: 'maximum time for an upload to arrive; also closes connections without traffic',
     default: '120s',
@@ -437,7 +391,6 @@ export const settings = {
   },
   idleTimeoutMs: {
     variable: 'CURD_IDLE_TIMEOUT',
-    flag: 'idle-timeout',
     placeholder: 'duration',
     help: 'how long a connection may wait for its next request',
     default: '75s',
@@ -445,7 +398,6 @@ export const settings = {
   },
   stopDelayMs: {
     variable: 'CURD_STOP_DELAY',
-    flag: 'stop-delay',
     placeholder: 'duration',
     help: 'how long a server that is told to stop still serves requests, with /readyz 503, so that a load balancer sends it no more; at most 5m',
     default: '0s',
@@ -453,7 +405,6 @@ export const settings = {
   },
   minFreeSpaceBytes: {
     variable: 'CURD_MIN_FREE_SPACE',
-    flag: 'min-free-space',
     placeholder: 'mebibytes',
     help: 'free disk space in MiB below which /readyz is 503; 0 turns this off',
     default: '32',
@@ -461,7 +412,6 @@ export const settings = {
   },
   logLevel: {
     variable: 'CURD_LOG_LEVEL',
-    flag: 'log-level',
     placeholder: 'level',
     help: 'debug, info, warn, error or silent; debug logs every request',
     default: 'info',
@@ -469,7 +419,6 @@ export const settings = {
   },
   logClientIp: {
     variable: 'CURD_LOG_CLIENT_IP',
-    flag: 'log-client-ip',
     placeholder: 'bool',
     help: 'false leaves the client IP out of the log',
     default: 'true',

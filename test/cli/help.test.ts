@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { flagOf } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { curd } from './run.ts';
 
@@ -88,7 +89,8 @@ suite('curd --help', () => {
       for (const part of [...expected, '--json', '-h, --help']) {
         assert.ok(words.includes(part), `${name} --help contains ${part}`);
       }
-      for (const { flag, variable } of Object.values(settings)) {
+      for (const { variable } of Object.values(settings)) {
+        const flag = flagOf(variable);
         const pattern = new RegExp(`--${flag} <[^>]+> [^-].*${variable}`);
         assert.equal(
           pattern.test(words),

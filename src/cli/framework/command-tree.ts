@@ -2,7 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { commandName } from '../../command-name.ts';
-import { defaultText, type Setting } from '../../settings/setting.ts';
+import { defaultText, flagOf, type Setting } from '../../settings/setting.ts';
 import { settings } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
 import { flagName, type OptionDefinition } from './options.ts';
@@ -93,7 +93,8 @@ function toCommanderOption(
 /** The options of all settings. @param isServer whether the help shows all of them */
 function settingOptions(isServer: boolean): Option[] {
   return Object.values<Setting>(settings).flatMap((setting) => {
-    const { flag, placeholder, help, variable, former } = setting;
+    const { placeholder, help, variable, former } = setting;
+    const flag = flagOf(variable);
     const option = new Option(
       `--${flag} <${placeholder}>`,
       `${help} (${variable}; default: ${defaultText(setting)})`,
@@ -102,7 +103,7 @@ function settingOptions(isServer: boolean): Option[] {
     option.hideHelp(!isServer && !locationFlags.includes(flag));
     return former === undefined
       ? [option]
-      : [option, new Option(`--${former.flag} <${placeholder}>`).hideHelp()];
+      : [option, new Option(`--${flagOf(former)} <${placeholder}>`).hideHelp()];
   });
 }
 

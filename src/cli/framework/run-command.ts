@@ -4,7 +4,7 @@ import type { ComposedShop } from '../../app/compose.ts';
 import { anotherEnvironment } from '../../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../../settings/parsers.ts';
-import type { Setting } from '../../settings/setting.ts';
+import { flagOf, type Setting } from '../../settings/setting.ts';
 import { similarNames } from '../../settings/similar-names.ts';
 import { settings, type Variable } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
@@ -31,8 +31,8 @@ export async function runCommand(
 
 function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
   const flags: RawSettings = {};
-  for (const { flag, variable, former } of Object.values<Setting>(settings)) {
-    const value = raw[optionName(flag)] ?? (former === undefined ? undefined : raw[optionName(former.flag)]);
+  for (const { variable, former = variable } of Object.values<Setting>(settings)) {
+    const value = raw[optionName(flagOf(variable))] ?? raw[optionName(flagOf(former))];
     if (typeof value === 'string') {
       flags[variable as Variable] = value;
     }
@@ -43,9 +43,8 @@ function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
 /** The texts of the settings: flags win over the environment, and an empty text counts as missing. */
 export function rawSettings({ flags }: CommandOptions): RawSettings {
   const raw: RawSettings = {};
-  for (const { variable, former } of Object.values<Setting>(settings)) {
-    const names = former === undefined ? [variable] : [variable, former.variable];
-    const given = names.map((name) => process.env[name] ?? '').find((text) => text !== '');
+  for (const { variable, former = variable } of Object.values<Setting>(settings)) {
+    const given = [variable, former].map((name) => process.env[name] ?? '').find((text) => text !== '');
     const text = flags[variable as Variable] ?? given ?? '';
     if (text !== '') {
       raw[variable as Variable] = text;
@@ -85,9 +84,7 @@ function nameFlags<T>({ flags }: CommandOptions, read: () => T): T {
       throw error;
     }
     const message = error.message.replace(/\bCURD_\w+/g, (variable) =>
-      (flags[variable as Variable] ?? '') === ''
-        ? variable
-        : `--${variable.slice('CURD_'.length).toLowerCase().replaceAll('_', '-')}`,
+      (flags[variable as Variable] ?? '') === '' ? variable : `--${flagOf(variable)}`,
     );
     throw new ConfigError(message);
   }
@@ -120,7 +117,7 @@ export function hasDatabaseUrl(): boolean {
 /** Variables in the environment that begin like settings but are none, each with the settings of similar names. */
 export function unknownVariables(): { readonly name: string; readonly similar: readonly string[] }[] {
   const current = [keyVariable, ...Object.values<Setting>(settings).map(({ variable }) => variable)];
-  const known = [...current, ...Object.values<Setting>(settings).map(({ former }) => former?.variable)];
+  const known = [...current, ...Object.values<Setting>(settings).map(({ former }) => former)];
   return Object.keys(process.env)
     .filter((name) => name.startsWith('CURD_') && !known.includes(name))
     .map((name) => ({ name, similar: similarNames(name, current) }));

@@ -9,7 +9,7 @@ import { systemClock } from '../../clock.ts';
 import { lockServer } from '../../database/sqlite/server-lock.ts';
 import type { RawSettings } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
-import type { Setting } from '../../settings/setting.ts';
+import { flagOf, type Setting } from '../../settings/setting.ts';
 import { settings, type Variable } from '../../settings/table.ts';
 import type { CommandOptions } from '../framework/options.ts';
 import { type Greeting, localAccount } from './greeting.ts';
@@ -53,10 +53,12 @@ export interface EphemeralGreeting {
  * @throws ConfigError for a setting that an ephemeral server does not have
  */
 export function createEphemeralShop({ flags }: CommandOptions): EphemeralShop {
-  for (const { variable, flag } of Object.values<Setting>(settings)) {
+  for (const { variable } of Object.values<Setting>(settings)) {
     const isFixed = variable in fixed || variable === 'CURD_DATA_DIR' || variable === 'CURD_LOCAL_KEY';
     if (isFixed && flags[variable as Variable] !== undefined) {
-      throw new ConfigError(`An ephemeral server has a new shop of its own: leave out --${flag}.`);
+      throw new ConfigError(
+        `An ephemeral server has a new shop of its own: leave out --${flagOf(variable)}.`,
+      );
     }
   }
   deleteForgotten();
