@@ -1,6 +1,7 @@
 /** Schemas of the credential in use, and of limits. */
 
 import { Quota } from '../limits/schemas.ts';
+import { objectOf } from '../schema/parts.ts';
 import { keyLimits } from './keys/kinds.ts';
 
 const count = { type: 'integer' } as const;
@@ -10,60 +11,50 @@ const environment = { type: 'string', enum: ['local', 'sandbox', 'production'] }
 
 export const WhoAmI = {
   title: 'WhoAmI',
-  type: 'object',
-  required: [
-    'environment',
-    'kind',
-    'id',
-    'account',
-    'customer',
-    'scopes',
-    'limits',
-    'approval',
-    'expiresAt',
-    'quota',
-  ],
-  properties: {
-    environment,
-    kind: {
-      type: 'string',
-      enum: ['apiKey', 'publishable', 'restricted', 'oauth', 'session'],
-      description: '`apiKey` is a secret key',
-    },
-    id: { type: 'string', description: 'The actor in the log', examples: ['key:12'] },
-    account: { ...textOrNull, description: 'Account with the plan; null for customers' },
-    customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
-    scopes: { type: 'array', items: { type: 'string' } },
-    limits: {
-      type: ['object', 'null'],
-      description: 'Limits that an API key has beside its scopes; null where it has none',
-      properties: keyLimits,
-    },
-    today: {
-      type: 'object',
-      description:
-        'What a restricted key spent on this UTC day, and what is left; absent for other credentials',
-      required: ['dollars', 'orders', 'dollarsLeft', 'ordersLeft'],
-      properties: {
-        dollars: { type: 'number' },
-        orders: count,
-        dollarsLeft: { type: ['number', 'null'], description: 'null without a limit' },
-        ordersLeft: { ...countOrNull, description: 'null without a limit' },
+  ...objectOf(
+    {
+      environment,
+      kind: {
+        type: 'string',
+        enum: ['apiKey', 'publishable', 'restricted', 'oauth', 'session'],
+        description: '`apiKey` is a secret key',
       },
-    },
-    approval: {
-      type: ['object', 'null'],
-      description:
-        'The request for the scope admin of this OAuth client and customer; null if there is none, and for other credentials',
-      required: ['id', 'status'],
-      properties: {
-        id: { type: 'integer', format: 'int64' },
-        status: { type: 'string', enum: ['pending', 'approved', 'denied', 'revoked'] },
+      id: { type: 'string', description: 'The actor in the log', examples: ['key:12'] },
+      account: { ...textOrNull, description: 'Account with the plan; null for customers' },
+      customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
+      scopes: { type: 'array', items: { type: 'string' } },
+      limits: {
+        type: ['object', 'null'],
+        description: 'Limits that an API key has beside its scopes; null where it has none',
+        properties: keyLimits,
       },
+      today: {
+        type: 'object',
+        description:
+          'What a restricted key spent on this UTC day, and what is left; absent for other credentials',
+        required: ['dollars', 'orders', 'dollarsLeft', 'ordersLeft'],
+        properties: {
+          dollars: { type: 'number' },
+          orders: count,
+          dollarsLeft: { type: ['number', 'null'], description: 'null without a limit' },
+          ordersLeft: { ...countOrNull, description: 'null without a limit' },
+        },
+      },
+      approval: {
+        type: ['object', 'null'],
+        description:
+          'The request for the scope admin of this OAuth client and customer; null if there is none, and for other credentials',
+        required: ['id', 'status'],
+        properties: {
+          id: { type: 'integer', format: 'int64' },
+          status: { type: 'string', enum: ['pending', 'approved', 'denied', 'revoked'] },
+        },
+      },
+      expiresAt: { type: ['string', 'null'], format: 'date-time' },
+      quota: Quota,
     },
-    expiresAt: { type: ['string', 'null'], format: 'date-time' },
-    quota: Quota,
-  },
+    ['today'],
+  ),
   examples: [
     {
       environment: 'production',
@@ -86,18 +77,7 @@ export const WhoAmI = {
 
 export const Limits = {
   title: 'Limits',
-  type: 'object',
-  required: [
-    'environment',
-    'plans',
-    'sessionPlan',
-    'addressLimits',
-    'publishableLimits',
-    'loginLimits',
-    'ordersPerHour',
-    'bounds',
-  ],
-  properties: {
+  ...objectOf({
     environment,
     plans: {
       type: 'object',
@@ -144,7 +124,7 @@ export const Limits = {
       description: 'Bounds of requests and stored data, in the unit of the name',
       additionalProperties: count,
     },
-  },
+  }),
   examples: [
     {
       environment: 'production',

@@ -5,7 +5,7 @@ import { parseKeyInPath } from '../http/pipeline/idempotency-key.ts';
 import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import { timestampSchema } from '../schema/parts.ts';
+import { objectOf, timestampSchema } from '../schema/parts.ts';
 import type { IdempotencyStore, KnownRequest } from '../stored-responses/store.ts';
 
 const listedMax = 20;
@@ -18,20 +18,8 @@ export const IdempotentResponseList = {
     items: {
       type: 'array',
       description: 'One for each method and path with which the key was used, the newest first; at most 20',
-      items: {
-        type: 'object',
-        required: [
-          'method',
-          'path',
-          'state',
-          'status',
-          'headers',
-          'body',
-          'requestId',
-          'createdAt',
-          'expiresAt',
-        ],
-        properties: {
+      items: objectOf(
+        {
           method: { type: 'string' },
           path: { type: 'string', description: 'Without the query' },
           state: {
@@ -54,7 +42,8 @@ export const IdempotentResponseList = {
             description: 'The response cannot be read, because CURD_SECRET was changed since',
           },
         },
-      },
+        ['sealed'],
+      ),
     },
   },
   examples: [

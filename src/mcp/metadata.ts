@@ -1,6 +1,8 @@
 /** The metadata of the MCP endpoint as a protected resource (RFC 9728): clients find the authorization server there. */
+
 import { mcpPath, mcpScopes } from '../access/mcp.ts';
 import { type Route, route } from '../http/route.ts';
+import { objectOf } from '../schema/parts.ts';
 
 export const metadataPath = `/.well-known/oauth-protected-resource${mcpPath}`;
 
@@ -9,23 +11,14 @@ const url = { type: 'string', format: 'uri' } as const;
 
 const ProtectedResource = {
   title: 'ProtectedResource',
-  type: 'object',
-  required: [
-    'resource',
-    'resource_name',
-    'authorization_servers',
-    'scopes_supported',
-    'bearer_methods_supported',
-    'resource_documentation',
-  ],
-  properties: {
+  ...objectOf({
     resource: { ...url, description: 'The value of `resource` in requests for a token (RFC 8707)' },
     resource_name: { type: 'string' },
     authorization_servers: strings,
     scopes_supported: strings,
     bearer_methods_supported: strings,
     resource_documentation: url,
-  },
+  }),
 } as const;
 
 /** @param issuer of the tokens, which is this server */

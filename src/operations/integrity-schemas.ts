@@ -1,20 +1,18 @@
 /** Schemas of stored results of consistency checks. */
-import { timestampSchema } from '../schema/parts.ts';
+import { objectOf, timestampSchema } from '../schema/parts.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
 
 const Finding = {
   title: 'Finding',
   description: 'An inconsistency or unsafe setting, or information',
-  type: 'object',
-  required: ['fault', 'count', 'examples', 'remedy', 'isNote'],
-  properties: {
+  ...objectOf({
     fault: { type: 'string' },
     count,
     examples: { type: 'array', items: { type: 'string' }, description: 'At most five' },
     remedy: { type: 'string', description: 'What to do' },
     isNote: { type: 'boolean', description: 'true: information, not an error' },
-  },
+  }),
   examples: [
     {
       fault: 'images with missing files',
@@ -29,9 +27,7 @@ const Finding = {
 const DoctorRun = {
   title: 'DoctorRun',
   description: 'The result of one `curd doctor`',
-  type: 'object',
-  required: ['at', 'seconds', 'faults', 'checks'],
-  properties: {
+  ...objectOf({
     at: { ...timestampSchema, description: 'When the run began' },
     seconds: { ...count, description: 'How long it ran' },
     faults: { ...count, description: 'Findings that are errors' },
@@ -46,7 +42,7 @@ const DoctorRun = {
         },
       },
     },
-  },
+  }),
   examples: [
     {
       at: '2026-01-15T02:00:00.000Z',

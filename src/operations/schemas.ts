@@ -1,6 +1,6 @@
 /** Schemas of the state of the server. */
 
-import { clockSchema, int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import { clockSchema, int64, nullableTimestampSchema, objectOf, timestampSchema } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
 import { environments } from '../settings/parsers.ts';
 import { settingOrigins } from '../settings/setting-origins.ts';
@@ -10,14 +10,12 @@ const count = { type: 'integer', minimum: 0 } as const;
 const Instance = {
   title: 'Instance',
   description: 'A server process of the shop',
-  type: 'object',
-  required: ['id', 'version', 'startedAt', 'seenAt'],
-  properties: {
+  ...objectOf({
     id: { type: 'string' },
     version: { type: 'string' },
     startedAt: timestampSchema,
     seenAt: { ...timestampSchema, description: 'Its last sign; it writes one every minute' },
-  },
+  }),
   examples: [
     {
       id: 'shop-1-3fa0c2',
@@ -30,38 +28,32 @@ const Instance = {
 
 const SettingInUse = {
   title: 'SettingInUse',
-  type: 'object',
-  required: ['variable', 'value', 'origin'],
-  properties: {
+  ...objectOf({
     variable: { type: 'string' },
     value: { type: ['string', 'null'], description: 'Secrets, and passwords in URLs, are `***`' },
     origin: { type: 'string', enum: settingOrigins },
-  },
+  }),
   examples: [{ variable: 'CURD_PORT', value: '8080', origin: 'default' }],
 } as const;
 
 const DeprecatedUse = {
   title: 'DeprecatedUse',
-  type: 'object',
-  required: ['operationId', 'principal', 'lastAt'],
-  properties: {
+  ...objectOf({
     operationId: { type: 'string' },
     principal: { type: 'string', description: 'Such as `key:12`' },
     lastAt: timestampSchema,
-  },
+  }),
   examples: [{ operationId: 'findCheesesByTags', principal: 'key:12', lastAt: '2026-01-15T09:30:00.000Z' }],
 } as const;
 
 const FailedRequest = {
   title: 'FailedRequest',
-  type: 'object',
-  required: ['at', 'requestId', 'operationId', 'message'],
-  properties: {
+  ...objectOf({
     at: timestampSchema,
     requestId: { type: 'string', description: 'X-Request-Id: search the log for it' },
     operationId: { type: ['string', 'null'], description: 'null for paths outside of the API' },
     message: { type: 'string', description: 'The message of the response, and the kind of the cause' },
-  },
+  }),
   examples: [
     {
       at: '2026-01-15T09:30:00.000Z',
@@ -75,30 +67,7 @@ const FailedRequest = {
 export const ShopStatus = {
   title: 'ShopStatus',
   description: 'The state of the shop, and of the instance that responds',
-  type: 'object',
-  required: [
-    'version',
-    'environment',
-    'shopName',
-    'engine',
-    'startedAt',
-    'uptimeSeconds',
-    'instance',
-    'instances',
-    'database',
-    'log',
-    'clock',
-    'jobs',
-    'deliveries',
-    'mail',
-    'streams',
-    'memoryBytes',
-    'lastBackupAt',
-    'settings',
-    'deprecated',
-    'faults',
-  ],
-  properties: {
+  ...objectOf({
     version: { type: 'string' },
     environment: { type: 'string', enum: environments },
     shopName: { type: 'string' },
@@ -178,7 +147,7 @@ export const ShopStatus = {
       items: FailedRequest,
       description: 'Requests that failed in this instance, newest first: the last 20 since its start',
     },
-  },
+  }),
   examples: [
     {
       version: '0.1.0',

@@ -1,5 +1,5 @@
 /** Schemas of the request log. */
-import { int64, timestampSchema } from '../schema/parts.ts';
+import { int64, objectOf, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { keptErrorsMax } from './redaction.ts';
 
@@ -124,27 +124,7 @@ const properties = {
   traceId: { ...nullableText, description: 'Of a valid `traceparent`' },
 } as const;
 
-const required = [
-  'id',
-  'at',
-  'instance',
-  'method',
-  'route',
-  'tool',
-  'ids',
-  'status',
-  'milliseconds',
-  'parts',
-  'credential',
-  'limits',
-  'access',
-  'errors',
-  'error',
-  'idempotency',
-  'dryRun',
-  'simulated',
-  'traceId',
-] as const;
+const optional = ['moreErrors'] as const;
 
 const example = {
   id: 'probe-1',
@@ -176,45 +156,39 @@ const example = {
   traceId: null,
 } as const;
 
-export const LoggedRequest = { title: 'LoggedRequest', type: 'object', required, properties } as const;
+export const LoggedRequest = {
+  title: 'LoggedRequest',
+  ...objectOf(properties, optional),
+} as const;
 
 export const LoggedRequestList = {
   title: 'LoggedRequestList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
+  ...objectOf({
     items: { type: 'array', items: LoggedRequest },
     nextCursor: { ...nullableText, description: 'Send it as cursor for the next page; null on the last' },
     hasMore: { ...flag, description: 'Whether there is a next page; with filters, a page can be short' },
-  },
+  }),
   examples: [{ items: [example], nextCursor: null, hasMore: false }],
 } as const;
 
 export const LoggedRequestsWithId = {
   title: 'LoggedRequestsWithId',
-  type: 'object',
-  required: ['items'],
-  properties: {
+  ...objectOf({
     items: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: [...required, 'events'],
-        properties: {
+      items: objectOf(
+        {
           ...properties,
           events: {
             type: 'array',
             description: 'The events that the request caused, read now',
-            items: {
-              type: 'object',
-              required: ['id', 'type'],
-              properties: { id: { ...text, examples: ['evt_k3Xw_1043'] }, type: text },
-            },
+            items: objectOf({ id: { ...text, examples: ['evt_k3Xw_1043'] }, type: text }),
           },
         },
-      },
+        optional,
+      ),
     },
-  },
+  }),
   examples: [{ items: [{ ...example, events: [] }] }],
 } as const;
 

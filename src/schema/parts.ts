@@ -1,4 +1,5 @@
 /** Schemas of values that several resources contain. */
+import type { Schema } from './schema.ts';
 
 export const int64 = { type: 'integer', format: 'int64' } as const;
 export const timestampSchema = {
@@ -6,6 +7,25 @@ export const timestampSchema = {
   format: 'date-time',
   examples: ['2026-01-15T09:30:00.000Z'],
 } as const;
+
+/** An object in a response, which always has all of these members except the optional ones. */
+export function objectOf<
+  const P extends Readonly<Record<string, Schema>>,
+  const O extends keyof P & string = never,
+>(properties: P, optional: readonly O[] = []) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name as O));
+  return { type: 'object', required: required as Exclude<keyof P & string, O>[], properties } as const;
+}
+
+/** A list without pages. */
+export function listOf<const S extends Schema>(title: string, items: S) {
+  return {
+    title,
+    ...objectOf({ items: { type: 'array', items } }),
+    examples: [{ items: items.examples }],
+  } as const;
+}
+
 /** See `clockState`. */
 export const clockSchema = {
   type: 'object',

@@ -1,7 +1,7 @@
 /** Schemas of webhook endpoints. */
 import type { XStatic } from 'typebox/schema';
 import { typesMax } from '../events/list-schemas.ts';
-import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import { int64, listOf, nullableTimestampSchema, objectOf, timestampSchema } from '../schema/parts.ts';
 import { durationRule, lineRule, multilineRule } from '../schema/text-rules.ts';
 import { waitingForValues } from './delivery/waiting.ts';
 
@@ -60,25 +60,7 @@ const EndpointSecret = {
 
 export const WebhookEndpoint = {
   title: 'WebhookEndpoint',
-  type: 'object',
-  required: [
-    'id',
-    'account',
-    'url',
-    'types',
-    'description',
-    'status',
-    'disabledReason',
-    'position',
-    'waiting',
-    'waitingFor',
-    'dueAt',
-    'failingSince',
-    'createdAt',
-    'updatedAt',
-    'secrets',
-  ],
-  properties: {
+  ...objectOf({
     id: int64,
     account: { ...text, description: 'Name of the account to which it belongs' },
     url: text,
@@ -106,7 +88,7 @@ export const WebhookEndpoint = {
       items: EndpointSecret,
       description: 'Secrets that sign, the newest first. Two during the overlap of a rotation',
     },
-  },
+  }),
   examples: [
     {
       id: 3,
@@ -128,13 +110,7 @@ export const WebhookEndpoint = {
   ],
 } as const;
 
-export const WebhookEndpointList = {
-  title: 'WebhookEndpointList',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: WebhookEndpoint } },
-  examples: [{ items: WebhookEndpoint.examples }],
-} as const;
+export const WebhookEndpointList = listOf('WebhookEndpointList', WebhookEndpoint);
 
 export const WebhookEndpointWithSecret = {
   title: 'WebhookEndpointWithSecret',

@@ -10,22 +10,20 @@ import {
 import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import { Quota, quotaOf } from '../../limits/schemas.ts';
-import { int64, timestampSchema } from '../../schema/parts.ts';
+import { int64, listOf, objectOf, timestampSchema } from '../../schema/parts.ts';
 import { type AccountDetails, accountNameRule } from './accounts.ts';
 import type { KeyService } from './service.ts';
 
 const Account = {
   title: 'Account',
-  type: 'object',
-  required: ['id', 'name', 'plan', 'createdAt', 'activeKeys', 'quota'],
-  properties: {
+  ...objectOf({
     id: int64,
     name: { type: 'string' },
     plan: { type: 'string' },
     createdAt: timestampSchema,
     activeKeys: { type: 'integer', description: 'API keys that are accepted now' },
     quota: { ...Quota, description: 'What remains of the limits of the plan, as in `/whoami`' },
-  },
+  }),
   examples: [
     {
       id: 3,
@@ -42,13 +40,7 @@ const Account = {
   ],
 } as const;
 
-const AccountList = {
-  title: 'AccountList',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: Account } },
-  examples: [{ items: Account.examples }],
-} as const;
+const AccountList = listOf('AccountList', Account);
 
 const tag = 'Administration';
 const access = anyOf(oauth('admin'));

@@ -2,7 +2,7 @@
 
 import { scopes } from '../../access/access.ts';
 import { keyKinds } from '../../access/key-limits.ts';
-import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
+import { int64, listOf, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
 import { keyLimits, originCharactersMax } from './kinds.ts';
 
@@ -90,13 +90,7 @@ export const ApiKey = {
   ],
 } as const;
 
-export const ApiKeyList = {
-  title: 'ApiKeyList',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: ApiKey } },
-  examples: [{ items: ApiKey.examples }],
-} as const;
+export const ApiKeyList = listOf('ApiKeyList', ApiKey);
 
 export const NewApiKey = {
   title: 'NewApiKey',

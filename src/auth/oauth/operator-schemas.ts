@@ -1,7 +1,7 @@
 /** Schemas of OAuth clients and approvals, for operators. */
 
 import { scopes } from '../../access/access.ts';
-import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
+import { int64, listOf, nullableTimestampSchema, objectOf, timestampSchema } from '../../schema/parts.ts';
 import { lineRule } from '../../schema/text-rules.ts';
 import { grantTypes } from './clients.ts';
 import { approvalStatuses } from './queries.ts';
@@ -12,20 +12,7 @@ const grants = { type: 'array', maxItems: 10, items: { type: 'string', enum: gra
 
 export const OauthClient = {
   title: 'OauthClient',
-  type: 'object',
-  required: [
-    'clientId',
-    'name',
-    'account',
-    'scopes',
-    'grants',
-    'redirectUris',
-    'native',
-    'public',
-    'builtIn',
-    'createdAt',
-  ],
-  properties: {
+  ...objectOf({
     clientId: text,
     name: { ...text, description: 'Customers see it on the consent page' },
     account: {
@@ -39,7 +26,7 @@ export const OauthClient = {
     public: { ...flag, description: 'It cannot keep a secret, and has none' },
     builtIn: { ...flag, description: 'It is the client of the console, which is part of the server' },
     createdAt: timestampSchema,
-  },
+  }),
   examples: [
     {
       clientId: '4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f',
@@ -56,13 +43,7 @@ export const OauthClient = {
   ],
 } as const;
 
-export const OauthClientList = {
-  title: 'OauthClientList',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: OauthClient } },
-  examples: [{ items: OauthClient.examples }],
-} as const;
+export const OauthClientList = listOf('OauthClientList', OauthClient);
 
 export const NewOauthClient = {
   title: 'NewOauthClient',
@@ -125,19 +106,7 @@ export const statusText = { type: 'string', enum: approvalStatuses } as const;
 export const ApprovalDetails = {
   title: 'Approval',
   description: 'A request of a client for the scope `admin`, and the decision on it',
-  type: 'object',
-  required: [
-    'id',
-    'status',
-    'clientId',
-    'clientName',
-    'username',
-    'requestedAt',
-    'decidedAt',
-    'decidedBy',
-    'expiresAt',
-  ],
-  properties: {
+  ...objectOf({
     id: int64,
     status: statusText,
     clientId: text,
@@ -147,7 +116,7 @@ export const ApprovalDetails = {
     decidedAt: nullableTimestampSchema,
     decidedBy: { type: ['string', 'null'], description: '`cli`, `key:12`, `client:ab12/customer:5`' },
     expiresAt: { ...nullableTimestampSchema, description: 'When an approval ends' },
-  },
+  }),
   examples: [
     {
       id: 7,
@@ -163,10 +132,4 @@ export const ApprovalDetails = {
   ],
 } as const;
 
-export const ApprovalList = {
-  title: 'ApprovalList',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: ApprovalDetails } },
-  examples: [{ items: ApprovalDetails.examples }],
-} as const;
+export const ApprovalList = listOf('ApprovalList', ApprovalDetails);

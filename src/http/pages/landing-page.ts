@@ -1,4 +1,5 @@
 /** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
+import { objectOf } from '../../schema/parts.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText } from '../responses/error-responses.ts';
 import { revalidated } from '../responses/etag.ts';
@@ -12,9 +13,7 @@ const links = { docs: '/docs', openapi: '/openapi.json', health: '/healthz' };
 
 const Landing = {
   title: 'Landing',
-  type: 'object',
-  required: ['name', 'environment', 'version', 'api', 'docs', 'openapi', 'health', 'console'],
-  properties: {
+  ...objectOf({
     name: { type: 'string' },
     environment: { type: 'string', enum: ['local', 'sandbox', 'production'] },
     version: { type: 'string', description: 'Version of the program' },
@@ -23,7 +22,7 @@ const Landing = {
     openapi: { type: 'string' },
     health: { type: 'string' },
     console: { type: ['string', 'null'], description: 'null where this server has none' },
-  },
+  }),
   examples: [
     {
       name: 'Alpine Dairy',

@@ -1,6 +1,6 @@
 /** Schemas of deliveries, and of what sends events again. */
 import type { XStatic } from 'typebox/schema';
-import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
+import { int64, nullableTimestampSchema, objectOf, timestampSchema } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { dueAt, position, types, waitingFor } from '../schemas.ts';
 
@@ -64,22 +64,6 @@ const deliveryProperties = {
   dueAt,
   endedAt: { ...nullableTimestampSchema, description: 'When it was delivered or given up' },
 } as const;
-const deliveryMembers = [
-  'id',
-  'endpointId',
-  'eventId',
-  'type',
-  'subject',
-  'kind',
-  'status',
-  'attemptCount',
-  'lastStatus',
-  'lastError',
-  'createdAt',
-  'waitingFor',
-  'dueAt',
-  'endedAt',
-] as const;
 const deliveryExample = {
   id: 118,
   endpointId: 3,
@@ -102,10 +86,7 @@ export const WebhookDeliveryList = {
   type: 'object',
   required: ['items', 'nextCursor', 'hasMore'],
   properties: {
-    items: {
-      type: 'array',
-      items: { type: 'object', required: deliveryMembers, properties: deliveryProperties },
-    },
+    items: { type: 'array', items: objectOf(deliveryProperties) },
     nextCursor: { ...nullableText, description: 'Send it as `cursor`; null on the last page' },
     hasMore: { type: 'boolean' },
   },
@@ -114,26 +95,20 @@ export const WebhookDeliveryList = {
 
 export const WebhookDelivery = {
   title: 'WebhookDelivery',
-  type: 'object',
-  required: [...deliveryMembers, 'attempts'],
-  properties: {
+  ...objectOf({
     ...deliveryProperties,
     attempts: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['number', 'at', 'durationMs', 'status', 'error', 'response'],
-        properties: {
-          number: { type: 'integer' },
-          at: timestampSchema,
-          durationMs: { type: ['integer', 'null'], description: 'null while the attempt runs' },
-          status: { type: ['integer', 'null'], description: 'Of the response; null where there was none' },
-          error: { ...nullableText, description: 'Why the attempt failed' },
-          response: { ...nullableText, description: 'The first 1,024 bytes of the response' },
-        },
-      },
+      items: objectOf({
+        number: { type: 'integer' },
+        at: timestampSchema,
+        durationMs: { type: ['integer', 'null'], description: 'null while the attempt runs' },
+        status: { type: ['integer', 'null'], description: 'Of the response; null where there was none' },
+        error: { ...nullableText, description: 'Why the attempt failed' },
+        response: { ...nullableText, description: 'The first 1,024 bytes of the response' },
+      }),
     },
-  },
+  }),
   examples: [
     {
       ...deliveryExample,
