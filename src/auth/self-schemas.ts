@@ -82,11 +82,7 @@ export const Limits = {
     plans: {
       type: 'object',
       description: 'Requests an hour (null: no limit) and requests a second',
-      additionalProperties: {
-        type: 'object',
-        required: ['perHour', 'burst'],
-        properties: { perHour: countOrNull, burst: count },
-      },
+      additionalProperties: objectOf({ perHour: countOrNull, burst: count }),
     },
     sessionPlan: { type: 'string', description: 'Plan of sessions of customers' },
     addressLimits: {

@@ -1,5 +1,5 @@
 /** What the API says of the sign-in to the console. */
-import { timestampSchema } from '../schema/parts.ts';
+import { objectOf, timestampSchema } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
 
 export const SignIn = {
@@ -19,12 +19,10 @@ export const SignIn = {
 
 export const SignInResult = {
   title: 'ConsoleSignInResult',
-  type: 'object',
-  required: ['accessToken', 'expiresAt'],
-  properties: {
+  ...objectOf({
     accessToken: { type: 'string', description: 'Send it as `Authorization: Bearer <token>`' },
     expiresAt: timestampSchema,
-  },
+  }),
   examples: [
     {
       accessToken: 'Wx1n0mJ5fK3hQ8rT2vB7zLcYp4sD6gA9eUiMoNqRjXk',

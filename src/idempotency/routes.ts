@@ -12,9 +12,7 @@ const listedMax = 20;
 
 export const IdempotentResponseList = {
   title: 'IdempotentResponseList',
-  type: 'object',
-  required: ['items'],
-  properties: {
+  ...objectOf({
     items: {
       type: 'array',
       description: 'One for each method and path with which the key was used, the newest first; at most 20',
@@ -45,7 +43,7 @@ export const IdempotentResponseList = {
         ['sealed'],
       ),
     },
-  },
+  }),
   examples: [
     {
       items: [

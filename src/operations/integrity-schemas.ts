@@ -33,14 +33,10 @@ const DoctorRun = {
     faults: { ...count, description: 'Findings that are errors' },
     checks: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['check', 'findings'],
-        properties: {
-          check: { type: 'string', description: 'Such as `catalogue` or `orders`' },
-          findings: { type: 'array', items: Finding },
-        },
-      },
+      items: objectOf({
+        check: { type: 'string', description: 'Such as `catalogue` or `orders`' },
+        findings: { type: 'array', items: Finding },
+      }),
     },
   }),
   examples: [
@@ -58,8 +54,6 @@ const DoctorRun = {
 
 export const DoctorRuns = {
   title: 'DoctorRuns',
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items: DoctorRun, description: 'The last 30, newest first' } },
+  ...objectOf({ items: { type: 'array', items: DoctorRun, description: 'The last 30, newest first' } }),
   examples: [{ items: DoctorRun.examples }],
 } as const;

@@ -76,60 +76,39 @@ export const ShopStatus = {
     uptimeSeconds: count,
     instance: { type: 'string', description: 'The instance that responds: the first of `instances`' },
     instances: { type: 'array', items: Instance, description: 'All that ran within the last three minutes' },
-    database: {
-      type: 'object',
-      required: ['latencyMs', 'waiting'],
-      properties: {
-        latencyMs: { type: 'number', description: 'Duration of a statement' },
-        waiting: { ...count, description: 'Statements and transactions that wait' },
-      },
-    },
-    log: {
-      type: 'object',
-      required: ['last', 'first', 'waiting', 'epoch'],
-      properties: {
-        last: { ...int64, description: 'Number of the last event' },
-        first: { ...int64, description: 'Number of the oldest event that the log still has' },
-        waiting: { ...count, description: 'Events without a number' },
-        epoch: { type: ['string', 'null'] },
-      },
-    },
+    database: objectOf({
+      latencyMs: { type: 'number', description: 'Duration of a statement' },
+      waiting: { ...count, description: 'Statements and transactions that wait' },
+    }),
+    log: objectOf({
+      last: { ...int64, description: 'Number of the last event' },
+      first: { ...int64, description: 'Number of the oldest event that the log still has' },
+      waiting: { ...count, description: 'Events without a number' },
+      epoch: { type: ['string', 'null'] },
+    }),
     clock: { ...clockSchema, description: 'The time of the shop, which is moved forward in test shops only' },
-    jobs: {
-      type: 'object',
-      required: ['due', 'oldestSeconds'],
-      properties: {
-        due: { ...count, description: 'Background jobs that are due' },
-        oldestSeconds: { type: 'number', description: 'How long the oldest has been due; 0 without any' },
+    jobs: objectOf({
+      due: { ...count, description: 'Background jobs that are due' },
+      oldestSeconds: { type: 'number', description: 'How long the oldest has been due; 0 without any' },
+    }),
+    deliveries: objectOf({
+      waiting: { ...count, description: 'Webhook deliveries that have not ended' },
+      failing: { ...count, description: 'Enabled webhook endpoints whose last delivery failed' },
+    }),
+    mail: objectOf({
+      transport: { type: 'string', enum: ['smtp', 'file', 'off'] },
+      folder: { type: ['string', 'null'], description: 'Where the files are, with `file`' },
+      paused: {
+        type: 'boolean',
+        description: 'The shop was copied or restored: mails wait for `curd mail resume` or `discard`',
       },
-    },
-    deliveries: {
-      type: 'object',
-      required: ['waiting', 'failing'],
-      properties: {
-        waiting: { ...count, description: 'Webhook deliveries that have not ended' },
-        failing: { ...count, description: 'Enabled webhook endpoints whose last delivery failed' },
+      waiting: { ...count, description: 'Mails that wait to be sent' },
+      failed: { ...count, description: 'Mails of the last 30 days that could not be sent' },
+      fault: {
+        type: ['string', 'null'],
+        description: 'Why this instance can send no mail: the server refuses the sign-in, the sender or TLS',
       },
-    },
-    mail: {
-      type: 'object',
-      required: ['transport', 'folder', 'paused', 'waiting', 'failed', 'fault'],
-      properties: {
-        transport: { type: 'string', enum: ['smtp', 'file', 'off'] },
-        folder: { type: ['string', 'null'], description: 'Where the files are, with `file`' },
-        paused: {
-          type: 'boolean',
-          description: 'The shop was copied or restored: mails wait for `curd mail resume` or `discard`',
-        },
-        waiting: { ...count, description: 'Mails that wait to be sent' },
-        failed: { ...count, description: 'Mails of the last 30 days that could not be sent' },
-        fault: {
-          type: ['string', 'null'],
-          description:
-            'Why this instance can send no mail: the server refuses the sign-in, the sender or TLS',
-        },
-      },
-    },
+    }),
     streams: { ...count, description: 'Event streams that are open on this instance' },
     memoryBytes: count,
     lastBackupAt: {
@@ -176,21 +155,15 @@ export const ShopStatus = {
 
 export const NameList = {
   title: 'NameList',
-  type: 'object',
-  required: ['items'],
-  properties: {
+  ...objectOf({
     items: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['of', 'name'],
-        properties: {
-          of: { type: 'string', description: 'As in the request' },
-          name: { type: 'string' },
-        },
-      },
+      items: objectOf({
+        of: { type: 'string', description: 'As in the request' },
+        name: { type: 'string' },
+      }),
     },
-  },
+  }),
   examples: [
     {
       items: [

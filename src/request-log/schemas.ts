@@ -85,22 +85,18 @@ const properties = {
       },
     },
   },
-  access: {
-    type: 'object',
-    required: ['requires', 'missing'],
-    properties: {
-      requires: {
-        type: 'array',
-        description: 'One of these is enough: a scope, `apiKey`, `session` or `anyCredential`',
-        items: text,
-      },
-      missing: {
-        type: 'array',
-        description: 'Those that were missing where access was refused',
-        items: text,
-      },
+  access: objectOf({
+    requires: {
+      type: 'array',
+      description: 'One of these is enough: a scope, `apiKey`, `session` or `anyCredential`',
+      items: text,
     },
-  },
+    missing: {
+      type: 'array',
+      description: 'Those that were missing where access was refused',
+      items: text,
+    },
+  }),
   errors: {
     type: 'array',
     description: 'The first `errors` of the response, without text of the request',
@@ -114,11 +110,7 @@ const properties = {
     required: ['type', 'message'],
     properties: { type: text, message: text },
   },
-  idempotency: {
-    type: 'object',
-    required: ['used', 'replayed'],
-    properties: { used: flag, replayed: flag },
-  },
+  idempotency: objectOf({ used: flag, replayed: flag }),
   dryRun: flag,
   simulated: { ...flag, description: 'The response was simulated' },
   traceId: { ...nullableText, description: 'Of a valid `traceparent`' },

@@ -8,7 +8,10 @@ export const timestampSchema = {
   examples: ['2026-01-15T09:30:00.000Z'],
 } as const;
 
-/** An object in a response, which always has all of these members except the optional ones. */
+/**
+ * An object in a response, which always has all of these members except the optional ones. Schemas of requests and
+ * events state `required` themselves, because the types of their values follow from it.
+ */
 export function objectOf<
   const P extends Readonly<Record<string, Schema>>,
   const O extends keyof P & string = never,
@@ -27,16 +30,12 @@ export function listOf<const S extends Schema>(title: string, items: S) {
 }
 
 /** See `clockState`. */
-export const clockSchema = {
-  type: 'object',
-  required: ['now', 'advancedBy'],
-  properties: {
-    now: timestampSchema,
-    advancedBy: {
-      type: 'string',
-      description: 'How far it is ahead of the machine, a duration by ISO 8601; days have 24 hours',
-      examples: ['P3D'],
-    },
+export const clockSchema = objectOf({
+  now: timestampSchema,
+  advancedBy: {
+    type: 'string',
+    description: 'How far it is ahead of the machine, a duration by ISO 8601; days have 24 hours',
+    examples: ['P3D'],
   },
-} as const;
+});
 export const nullableTimestampSchema = { type: ['string', 'null'], format: 'date-time' } as const;

@@ -45,18 +45,14 @@ export const dueAt = {
   description: 'When it is due; null where that does not depend on time alone',
 } as const;
 
-const EndpointSecret = {
-  type: 'object',
-  required: ['last4', 'createdAt', 'endsAt'],
-  properties: {
-    last4: { ...text, description: 'The last four characters before the padding' },
-    createdAt: timestampSchema,
-    endsAt: {
-      ...nullableTimestampSchema,
-      description: 'When a secret that was replaced stops signing; null for the newest',
-    },
+const EndpointSecret = objectOf({
+  last4: { ...text, description: 'The last four characters before the padding' },
+  createdAt: timestampSchema,
+  endsAt: {
+    ...nullableTimestampSchema,
+    description: 'When a secret that was replaced stops signing; null for the newest',
   },
-} as const;
+});
 
 export const WebhookEndpoint = {
   title: 'WebhookEndpoint',
@@ -188,13 +184,11 @@ export const EndpointEnabling = {
 
 export const WebhookTestResult = {
   title: 'WebhookTestResult',
-  type: 'object',
-  required: ['status', 'durationMs', 'error', 'response'],
-  properties: {
+  ...objectOf({
     status: { type: ['integer', 'null'], description: 'Of the response; null where there was none' },
     durationMs: { type: 'integer' },
     error: { ...nullableText, description: 'Why a delivery like this would fail; null for a success' },
     response: { ...nullableText, description: 'The first 1,024 bytes of the response' },
-  },
+  }),
   examples: [{ status: 200, durationMs: 38, error: null, response: 'ok' }],
 } as const;

@@ -1,21 +1,21 @@
 /** The route that removes the demo. */
+
 import { anyOf, oauth } from '../../access/access.ts';
 import type { Context } from '../../database/context.ts';
 import { type Route, route } from '../../http/route.ts';
+import { objectOf } from '../../schema/parts.ts';
 import type { RemovedDemo } from './demo.ts';
 
 const DemoResult = {
   title: 'DemoResult',
-  type: 'object',
-  required: ['removed', 'kept'],
-  properties: {
+  ...objectOf({
     removed: { type: 'array', items: { type: 'string' }, description: 'Names of demo cheeses' },
     kept: {
       type: 'array',
       items: { type: 'string' },
       description: 'Names of demo cheeses that were ordered. Changed ones are not listed: they are yours',
     },
-  },
+  }),
   examples: [{ removed: ['Gruyère'], kept: ['Brie de Meaux'] }],
 } as const;
 

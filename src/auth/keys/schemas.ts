@@ -2,7 +2,7 @@
 
 import { scopes } from '../../access/access.ts';
 import { keyKinds } from '../../access/key-limits.ts';
-import { int64, listOf, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
+import { int64, listOf, nullableTimestampSchema, objectOf, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
 import { keyLimits, originCharactersMax } from './kinds.ts';
 
@@ -149,21 +149,15 @@ export const RotationInput = {
 
 export const ApiKeySpending = {
   title: 'ApiKeySpending',
-  type: 'object',
-  required: ['items'],
-  properties: {
+  ...objectOf({
     items: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['day', 'dollars', 'orders'],
-        properties: {
-          day: { type: 'string', format: 'date', description: 'A day in UTC' },
-          dollars: { type: 'number', description: 'Sum of the orders, cancelled ones included' },
-          orders: { type: 'integer' },
-        },
-      },
+      items: objectOf({
+        day: { type: 'string', format: 'date', description: 'A day in UTC' },
+        dollars: { type: 'number', description: 'Sum of the orders, cancelled ones included' },
+        orders: { type: 'integer' },
+      }),
     },
-  },
+  }),
   examples: [{ items: [{ day: '2026-01-15', dollars: 32.5, orders: 1 }] }],
 } as const;

@@ -1,7 +1,7 @@
 /** Routes for operators and developers: health checks (`/healthz` and `/readyz`), metrics, the OpenAPI document and the reference. */
 
 import { type Clock, clockState } from '../../clock.ts';
-import { clockSchema } from '../../schema/parts.ts';
+import { clockSchema, objectOf } from '../../schema/parts.ts';
 import { referenceRoutes } from '../reference/routes.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText, unavailableResponse as notReady } from '../responses/error-responses.ts';
@@ -14,9 +14,7 @@ const tag = 'Operation';
 
 const Status = {
   title: 'Status',
-  type: 'object',
-  required: ['status'],
-  properties: { status: { type: 'string', enum: ['ok'] } },
+  ...objectOf({ status: { type: 'string', enum: ['ok'] } }),
   examples: [{ status: 'ok' }],
 } as const;
 

@@ -1,7 +1,9 @@
 /** The header Dry-Run: a request that runs completely, and whose change is then rolled back. */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { type DryRunLimit, Effects } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
+import { objectOf } from '../../schema/parts.ts';
 import type { Parameters, Schema } from '../../schema/schema.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
 import { isChange, type Route } from '../route.ts';
@@ -17,9 +19,7 @@ export interface DryRun {
 export const DryRunResult = {
   title: 'DryRunResult',
   description: 'What a request would have done, in response to `Dry-Run: effects`',
-  type: 'object',
-  required: ['status', 'headers', 'body', 'effects', 'more'],
-  properties: {
+  ...objectOf({
     status: { type: 'integer', description: 'The status that the request would have got' },
     headers: { type: 'object', description: 'Headers of that response' },
     body: { description: 'Body of that response; null where it has none' },
@@ -39,7 +39,7 @@ export const DryRunResult = {
       },
     },
     more: { type: 'integer', description: 'How many effects are not listed' },
-  },
+  }),
   examples: [
     {
       status: 204,

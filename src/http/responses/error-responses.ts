@@ -1,6 +1,8 @@
 /** Responses that many routes document. */
+
 import { confinedRefusal } from '../../access/access.ts';
 import { errorCatalogue, errorsMax } from '../../errors.ts';
+import { objectOf } from '../../schema/parts.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { Described } from '../route.ts';
 import { shownBytes } from './error-body.ts';
@@ -13,18 +15,14 @@ const errors = {
   maxItems: errorsMax,
   description:
     'The fields that are not valid, in the order of the schema, or whose values are taken; `message` says when there are more',
-  items: {
-    type: 'object',
-    required: ['field', 'message'],
-    properties: {
-      field: {
-        type: 'string',
-        examples: ['items[0].quantity'],
-        description: 'Empty for the whole body',
-      },
-      message: { type: 'string' },
+  items: objectOf({
+    field: {
+      type: 'string',
+      examples: ['items[0].quantity'],
+      description: 'Empty for the whole body',
     },
-  },
+    message: { type: 'string' },
+  }),
 } as const satisfies Schema;
 
 export const ErrorSchema = {

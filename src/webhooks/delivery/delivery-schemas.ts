@@ -31,17 +31,13 @@ export type Replay = XStatic<typeof Replay>;
 
 export const ReplayResult = {
   title: 'ReplayResult',
-  type: 'object',
-  required: ['deliveries'],
-  properties: { deliveries: { type: 'integer', description: 'How many deliveries were queued' } },
+  ...objectOf({ deliveries: { type: 'integer', description: 'How many deliveries were queued' } }),
   examples: [{ deliveries: 128 }],
 } as const;
 
 export const DeliverNowResult = {
   title: 'DeliverNowResult',
-  type: 'object',
-  required: ['deliveries'],
-  properties: { deliveries: { type: 'integer', description: 'How many deliveries wait or are being sent' } },
+  ...objectOf({ deliveries: { type: 'integer', description: 'How many deliveries wait or are being sent' } }),
   examples: [{ deliveries: 688 }],
 } as const;
 
@@ -83,13 +79,11 @@ const deliveryExample = {
 
 export const WebhookDeliveryList = {
   title: 'WebhookDeliveryList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
+  ...objectOf({
     items: { type: 'array', items: objectOf(deliveryProperties) },
     nextCursor: { ...nullableText, description: 'Send it as `cursor`; null on the last page' },
     hasMore: { type: 'boolean' },
-  },
+  }),
   examples: [{ items: [deliveryExample], nextCursor: null, hasMore: false }],
 } as const;
 
@@ -136,11 +130,9 @@ export const WebhookDelivery = {
 
 export const RetryResult = {
   title: 'RetryResult',
-  type: 'object',
-  required: ['deliveryId'],
-  properties: {
+  ...objectOf({
     deliveryId: { ...int64, description: 'The new delivery of the event, or the one that waited' },
-  },
+  }),
   examples: [{ deliveryId: 119 }],
 } as const;
 
