@@ -28,33 +28,13 @@ type Slot = ChildSlot<PasswordTask, string | boolean>;
 type Queue = 'verify' | 'hash';
 
 /** Hashes and verifies passwords. */
-export interface Passwords {
-  /** A PHC string to store. @throws AppError unavailable when too many passwords wait */
-  hash(password: string): Promise<string>;
-  /** Hashes several passwords. They are refused together. @throws AppError unavailable */
-  hashAll(passwords: readonly string[]): Promise<string[]>;
-  /**
-   * Pass null for an unknown customer: it is false, and takes as long as for a wrong password.
-   * @throws AppError unavailable
-   */
-  verify(stored: string | null, password: string): Promise<boolean>;
-  /** Whether it was hashed with other parameters than today's. Then hash it again at the next login. */
-  isOutdated(stored: string): boolean;
-  /** Slots in use, and passwords that wait. */
-  stats(): { readonly running: number; readonly waiting: number };
-  /** Ends the child processes that have nothing to do. */
-  close(): void;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 /**
  * Creates the password pool. Its processes start with the first password.
  * @param cost tests whose passwords protect nothing have a lower one. No setting changes it
  */
-export function createPasswords(
-  clock: Clock,
-  childrenMax = passwordProcessesMax,
-  cost = recommendedCost,
-): Passwords {
+export function createPasswords(clock: Clock, childrenMax = passwordProcessesMax, cost = recommendedCost) {
   const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
   const pool = createChildPool<PasswordTask, string | boolean, Queue>({
     file: new URL('../children/password-child.ts', import.meta.url),
@@ -78,6 +58,7 @@ export function createPasswords(
     }
   }
 
+  /** Hashes several passwords. They are refused together. @throws AppError unavailable */
   const hashAll = async (passwords: readonly string[]) => {
     const slots = acquireAll('hash', passwords.length);
     return Promise.all(
@@ -89,9 +70,14 @@ export function createPasswords(
   };
 
   return {
-    hash: async (password) => (await hashAll([password]))[0] as string,
+    /** A PHC string to store. @throws AppError unavailable when too many passwords wait */
+    hash: async (password: string) => (await hashAll([password]))[0] as string,
     hashAll,
-    async verify(stored, password) {
+    /**
+     * Pass null for an unknown customer: it is false, and takes as long as for a wrong password.
+     * @throws AppError unavailable
+     */
+    async verify(stored: string | null, password: string) {
       const [waiting] = acquireAll('verify', 1);
       using slot = await (waiting as Promise<Slot>);
       // Computed for the first password of any customer, so that its time does not show whether the customer exists.
@@ -99,8 +85,11 @@ export function createPasswords(
       const isRight = (await run(slot, password, stored ?? dummyHash, cost)) === true;
       return isRight && stored !== null;
     },
-    isOutdated: (stored) => !stored.startsWith(costText),
+    /** Whether it was hashed with other parameters than today's. Then hash it again at the next login. */
+    isOutdated: (stored: string) => !stored.startsWith(costText),
+    /** Slots in use, and passwords that wait. */
     stats: pool.stats,
+    /** Ends the child processes that have nothing to do. */
     close: pool.close,
   };
 }

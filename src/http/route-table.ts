@@ -14,15 +14,10 @@ interface PathEntry {
   readonly methods: Set<string>;
 }
 
-export interface RouteTable {
-  /** Methods of the most literal path that matches a raw path, with OPTIONS; empty when none matches. */
-  methodsOf(rawPath: string): string[];
-  /** Literal paths that a parameter of another method also matches. They need routes that return 405. */
-  shadowed(): Registered[];
-}
+export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** A table of all registered routes. `:name` in a path is a parameter of one segment, and `*` at its end of several. */
-export function createRouteTable(routes: readonly Registered[]): RouteTable {
+export function createRouteTable(routes: readonly Registered[]) {
   const entries = new Map<string, PathEntry>();
   for (const { method, path } of routes) {
     const isOpen = path.endsWith('/*');
@@ -37,7 +32,8 @@ export function createRouteTable(routes: readonly Registered[]): RouteTable {
   const segmentsMax = Math.max(0, ...ordered.map(({ segments }) => segments.length));
 
   return {
-    methodsOf(rawPath) {
+    /** Methods of the most literal path that matches a raw path, with OPTIONS; empty when none matches. */
+    methodsOf(rawPath: string) {
       const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
       const raw = path.split('/', segmentsMax + 1);
       // Decoding fails slowly: a path of thousands of malformed segments would block the event loop.
@@ -46,6 +42,7 @@ export function createRouteTable(routes: readonly Registered[]): RouteTable {
       const found = ordered.find((entry) => matches(entry, segments, isLonger));
       return [...(found?.methods ?? [])].sort();
     },
+    /** Literal paths that a parameter of another method also matches. They need routes that return 405. */
     shadowed() {
       const literals = ordered.filter((entry) => parametersIn(entry) === 0);
       return literals.flatMap((literal) => {

@@ -9,7 +9,6 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
-import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { createGenerationalCache } from './generational-cache.ts';
 import { sqliteQuotaQueries } from './queries.ts';
@@ -37,26 +36,14 @@ interface Subject {
   renewal: Promise<void> | null;
 }
 
-export interface HourlyShares {
-  /** Counts a request; null where the quota is used up. */
-  take(subject: string, limit: number): MaybePromise<Share | null>;
-  /** Gives a request back. Has no effect once the minute of the share is over. */
-  refund(subject: string, share: Share): void;
-  /** Call it after `take`. */
-  state(subject: string, limit: number): LimitState;
-  /** The state of any subject, without counting. */
-  read(subject: string, limit: number): Promise<LimitState>;
-  /** Returns the unused rest of all shares. */
-  close(): Promise<void>;
-  /** Deletes quotas whose requests are older than an hour. */
-  purge(): Promise<void>;
-}
+export type HourlyShares = ReturnType<typeof createHourlyShares>;
 
 /** The shares of this server. */
-export function createHourlyShares(database: Database, clock: Clock): HourlyShares {
+export function createHourlyShares(database: Database, clock: Clock) {
   const subjects = createGenerationalCache<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
+  /** Counts a request; null where the quota is used up. */
   function take(name: string, limit: number): MaybePromise<Share | null> {
     const subject = subjects.get(name) ?? subjects.set(name, { share: null, renewal: null });
     const { share } = subject;
@@ -111,20 +98,23 @@ export function createHourlyShares(database: Database, clock: Clock): HourlyShar
   return {
     take,
 
-    refund(name, share) {
+    /** Gives a request back. Has no effect once the minute of the share is over. */
+    refund(name: string, share: Share) {
       if (subjects.get(name)?.share === share && share.minute === minuteOf(clock.now())) {
         share.left += 1;
       }
     },
 
-    state(name, limit) {
+    /** Call it after `take`. */
+    state(name: string, limit: number) {
       const share = subjects.get(name)?.share ?? null;
       return share === null
         ? hourState(limit, limit, 0)
         : hourState(limit, share.left + share.beyond, Math.max(0, share.freedAt - clock.now()));
     },
 
-    async read(name, limit) {
+    /** The state of any subject, without counting. */
+    async read(name: string, limit: number) {
       const now = clock.now();
       const uses = recentUses(await sqliteQuotaQueries(database).findUses(name), minuteOf(now));
       const share = subjects.get(name)?.share ?? null;
@@ -135,6 +125,7 @@ export function createHourlyShares(database: Database, clock: Clock): HourlyShar
       return hourState(limit, Math.max(0, limit - used), used === 0 ? 0 : Math.max(0, freedAt - now));
     },
 
+    /** Returns the unused rest of all shares. */
     async close() {
       const writes = [...subjects.entries()].map(async ([name, { share }]) => {
         if (share !== null && share.left > 0) {
@@ -145,6 +136,7 @@ export function createHourlyShares(database: Database, clock: Clock): HourlyShar
       await Promise.allSettled(writes);
     },
 
+    /** Deletes quotas whose requests are older than an hour. */
     async purge() {
       const now = clock.now();
       const latest = timestamp(now + 2 * minutesCounted * minuteMs);

@@ -16,17 +16,9 @@ const lagForAllMs = 2500;
 const sampleMs = 250;
 const samplesInRow = 3;
 
-export interface Overload {
-  /** @throws AppError unavailable where the lag is too long for a request of this kind */
-  check(isChange: boolean): void;
-  /** Counts a change while it runs. */
-  track<T>(change: Promise<T>): Promise<T>;
-  /** Changes that run, and the last lag of the event loop. */
-  stats(): { readonly changes: number; readonly lagMs: number };
-  stop(): void;
-}
+export type Overload = ReturnType<typeof createOverloadGuard>;
 
-export function createOverloadGuard(): Overload {
+export function createOverloadGuard() {
   let changes = 0;
   let lags: readonly number[] = Array(samplesInRow).fill(0);
   let expectedAt = performance.now() + sampleMs;
@@ -37,7 +29,8 @@ export function createOverloadGuard(): Overload {
   }, sampleMs).unref();
 
   return {
-    check(isChange) {
+    /** @throws AppError unavailable where the lag is too long for a request of this kind */
+    check(isChange: boolean) {
       const shortestLagMs = Math.min(...lags);
       if (
         shortestLagMs > lagForAllMs ||
@@ -46,7 +39,8 @@ export function createOverloadGuard(): Overload {
         throw unavailable('The server is overloaded. Try again in a moment.', 2);
       }
     },
-    async track(change) {
+    /** Counts a change while it runs. */
+    async track<T>(change: Promise<T>) {
       changes += 1;
       try {
         return await change;
@@ -54,6 +48,7 @@ export function createOverloadGuard(): Overload {
         changes -= 1;
       }
     },
+    /** Changes that run, and the last lag of the event loop. */
     stats: () => ({ changes, lagMs: lags.at(-1) ?? 0 }),
     stop: () => clearInterval(timer),
   };

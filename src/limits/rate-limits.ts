@@ -4,12 +4,11 @@
  */
 import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
-import type { DryRunLimit } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import type { ClientIpCounter } from './client-ip-counter.ts';
-import { type CountClientIp, createClientIpLimits } from './client-ip-limits.ts';
+import { createClientIpLimits } from './client-ip-limits.ts';
 import { createDryRunLimits } from './dry-run-limits.ts';
 import { createPublishableLimits } from './publishable-limits.ts';
 import type { RateLimitStatus, RequestCharge } from './request-charge.ts';
@@ -19,21 +18,7 @@ interface Plan extends PlanLimits {
   readonly name: string;
 }
 
-export interface RateLimits {
-  /** Counts a request for the plan of the counted principal. @throws AppError rateLimited */
-  charge(counted: Principal): MaybePromise<RequestCharge>;
-  /** Counts a request for a publishable key and client IP. @throws AppError rateLimited */
-  chargePublishable(key: Principal, clientIp: string): RequestCharge;
-  /** What remains for an account, without counting. */
-  read(accountId: number, plan: string): Promise<RateLimitStatus>;
-  /** The whole quota of a plan. */
-  unused(plan: string): RateLimitStatus;
-  readonly countClientIp: CountClientIp;
-  /** @param clientIp of a request without a valid credential @throws AppError rateLimited where an earlier one still counts */
-  limitDryRun(principals: readonly Principal[], clientIp: string, operationId: string): DryRunLimit;
-  /** Requests refused since the start, by limit, as labels of a metric. */
-  refusals(): Readonly<Record<string, number>>;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits' | 'publishableLimits'>;
@@ -43,7 +28,7 @@ interface Dependencies {
 }
 
 /** @param counts is closed by the caller */
-export function createRateLimits({ config, clock, counts, sharedLogins }: Dependencies): RateLimits {
+export function createRateLimits({ config, clock, counts, sharedLogins }: Dependencies) {
   const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, { ...limits, name }]));
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
@@ -109,23 +94,29 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
   }
 
   return {
-    async read(accountId, planName) {
+    /** What remains for an account, without counting. */
+    async read(accountId: number, planName: string) {
       const plan = planOf(planName);
       const use = await counts.read(`account:${accountId}`, plan);
       return { plan: plan.name, hour: use.hour(), burst: use.burst(), readAt: clock.now() };
     },
 
-    unused(planName) {
+    /** The whole quota of a plan. */
+    unused(planName: string) {
       const { name, perHour, burst } = planOf(planName);
       const hour = perHour === null ? null : hourState(perHour, perHour, 0);
       return { plan: name, hour, burst: burstState(burst, burst), readAt: clock.now() };
     },
 
-    charge: (counted) => chargePlan(subjectOf(counted), planOf(counted.plan)),
+    /** Counts a request for the plan of the counted principal. @throws AppError rateLimited */
+    charge: (counted: Principal) => chargePlan(subjectOf(counted), planOf(counted.plan)),
 
-    chargePublishable: ({ id }, clientIp) => chargePublishable(publishableSubject(id, clientIp)),
+    /** Counts a request for a publishable key and client IP. @throws AppError rateLimited */
+    chargePublishable: ({ id }: Principal, clientIp: string) =>
+      chargePublishable(publishableSubject(id, clientIp)),
 
-    limitDryRun(principals, clientIp, operationId) {
+    /** @param clientIp of a request without a valid credential @throws AppError rateLimited where an earlier one still counts */
+    limitDryRun(principals: readonly Principal[], clientIp: string, operationId: string) {
       const counted = countedPrincipal(principals);
       const subject =
         counted === undefined
@@ -136,6 +127,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
       return limitDryRun(subject, operationId);
     },
 
+    /** Requests refused since the start, by limit, as labels of a metric. */
     refusals: () =>
       Object.fromEntries(Object.entries(refused).map(([limit, calls]) => [`{limit="${limit}"}`, calls])),
 

@@ -1,7 +1,7 @@
 /** The server processes (instances) of a shop. Each writes a row once a minute; a dead instance has an old one. */
 import { hostname } from 'node:os';
 import { type Clock, machineTime, timestamp } from '../clock.ts';
-import { type Finding, Findings } from '../database/checks/findings.ts';
+import { Findings } from '../database/checks/findings.ts';
 import type { Database } from '../database/database.ts';
 import { storageIdentityOf } from '../files/storage-identity.ts';
 import type { Config } from '../settings/config.ts';
@@ -21,24 +21,7 @@ export interface Instance {
   readonly seenAt: string;
 }
 
-export interface Instances {
-  readonly id: string;
-  readonly version: string;
-  readonly startedAt: string;
-  /** Writes the row of this process, and deletes those of processes that were killed. */
-  report(): Promise<void>;
-  /** All running instances, this one included. */
-  list(): Promise<Instance[]>;
-  /**
-   * Called before a server listens.
-   * @throws ConfigError where another instance stores its images elsewhere: neither would find those of the other
-   */
-  requireSharedImages(): Promise<void>;
-  /** Finds instances that store images elsewhere. */
-  checkImageStorage(): Promise<Finding[]>;
-  /** Deletes the row of this process. */
-  stop(): Promise<void>;
-}
+export type Instances = ReturnType<typeof createInstances>;
 
 interface Dependencies {
   readonly database: Database;
@@ -47,7 +30,7 @@ interface Dependencies {
   readonly version: string;
 }
 
-export function createInstances({ database, clock, config, version }: Dependencies): Instances {
+export function createInstances({ database, clock, config, version }: Dependencies) {
   const startedAt = timestamp(machineTime(clock));
   // Host names identify machines for operators; containers can have the same one.
   const id = `${hostname().slice(0, 60)}-${Buffer.from(clock.random(3)).toString('hex')}`;
@@ -79,11 +62,13 @@ export function createInstances({ database, clock, config, version }: Dependenci
     id,
     version,
     startedAt,
+    /** Writes the row of this process, and deletes those of processes that were killed. */
     async report() {
       isReported = true;
       await queries.upsertInstance(await own());
       await queries.deleteInstancesBefore(timestamp(machineTime(clock) - seenWithinMs));
     },
+    /** All running instances, this one included. */
     async list() {
       return [await own(), ...(await listOthers())].map((row) => ({
         id: row.id,
@@ -92,6 +77,10 @@ export function createInstances({ database, clock, config, version }: Dependenci
         seenAt: row.seen_at,
       }));
     },
+    /**
+     * Called before a server listens.
+     * @throws ConfigError where another instance stores its images elsewhere: neither would find those of the other
+     */
     async requireSharedImages() {
       const [other] = await listStoringElsewhere();
       if (other !== undefined) {
@@ -100,6 +89,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
         );
       }
     },
+    /** Finds instances that store images elsewhere. */
     async checkImageStorage() {
       const elsewhere = new Findings(
         'instances that do not store images where CURD_IMAGES says here',
@@ -110,6 +100,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
       }
       return elsewhere.found();
     },
+    /** Deletes the row of this process. */
     async stop() {
       if (isReported) {
         await queries.deleteInstance(id);

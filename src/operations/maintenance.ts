@@ -9,15 +9,10 @@ const repeatsMs = 50_000;
 /** Returns true where work is left: then it runs again after the others. */
 export type Task = () => Promise<unknown>;
 
-export interface Maintenance {
-  /** Runs all tasks now. Tests do not wait for the next minute. */
-  run(): Promise<void>;
-  /** Starts no further run. Resolves when the current one has ended. */
-  stop(): Promise<void>;
-}
+export type Maintenance = ReturnType<typeof startMaintenance>;
 
 /** Runs the tasks every minute; a run that takes longer delays the next. @param report is called every minute */
-export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void): Maintenance {
+export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void) {
   const work = new RepeatedWork(intervalMs, runTasks, (error) =>
     log.error({ err: error }, 'maintenance failed; it is tried again in a minute'),
   );
@@ -34,7 +29,9 @@ export function startMaintenance(log: Log, tasks: readonly Task[], report: () =>
 
   work.start();
   return {
+    /** Runs all tasks now. Tests do not wait for the next minute. */
     run: () => work.run(),
+    /** Starts no further run. Resolves when the current one has ended. */
     async stop() {
       clearInterval(reports);
       await work.stop();

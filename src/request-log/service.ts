@@ -40,23 +40,7 @@ export interface KeptRequest extends RequestFacts {
 /** The command line sees the requests of all. */
 export type Viewer = Pick<Principal, 'accountId' | 'customerId' | 'scopes'> | 'operator';
 
-export interface RequestService {
-  /** The newest first. A page with filters can be short or empty, and have a next one. @throws AppError badRequest */
-  list(viewer: Viewer, query: RequestListQuery): Promise<RequestPage>;
-  /** The requests with an id, the newest first. @throws AppError notFound */
-  find(viewer: Viewer, requestId: string): Promise<KeptRequest[]>;
-  /** The id of the newest row, after which `listSince` continues. */
-  findNewest(): Promise<number>;
-  /** Requests after a row, the oldest first: for the command line. */
-  listSince(id: number, limit: number): Promise<{ readonly id: number; readonly facts: RequestFacts }[]>;
-  /** Deletes the requests that acted for a customer, in the transaction that deletes the customer. */
-  onCustomerDelete(tx: Sql, customerId: number): Promise<void>;
-  /** Keeps nothing more of a customer whose deletion was committed. */
-  forgetCustomer(customerId: number): void;
-  readonly forgotten: ForgottenCustomers;
-  /** Deletes expired requests, and the oldest of too many. Returns whether some are left. @param owners to be examined */
-  purge(owners: readonly string[]): Promise<boolean>;
-}
+export type RequestService = ReturnType<typeof createRequestService>;
 
 interface Position {
   readonly filters: RequestFilters;
@@ -68,13 +52,14 @@ export function createRequestService(
   clock: Pick<Clock, 'now'>,
   cursors: Cursors,
   isOn: boolean,
-): RequestService {
+) {
   const queries = requestQueries(database);
   const forgotten = new ForgottenCustomers();
   const keptSince = () => timestamp(clock.now() - keptMs);
 
   return {
-    async list(viewer, { cursor, limit, ...rest }) {
+    /** The newest first. A page with filters can be short or empty, and have a next one. @throws AppError badRequest */
+    async list(viewer: Viewer, { cursor, limit, ...rest }: RequestListQuery) {
       const requested = canonicalFilters(rest);
       const position = cursor === undefined ? null : (cursors.decode(cursor) as Position);
       if (position !== null) {
@@ -94,7 +79,8 @@ export function createRequestService(
       };
     },
 
-    async find(viewer, requestId) {
+    /** The requests with an id, the newest first. @throws AppError notFound */
+    async find(viewer: Viewer, requestId: string) {
       const rows =
         isOn && isRequestId(requestId)
           ? await queries.find(requestId, ownerOfViewer(viewer), keptSince(), sameIdMax)
@@ -116,20 +102,25 @@ export function createRequestService(
       );
     },
 
+    /** The id of the newest row, after which `listSince` continues. */
     findNewest: async () => (await queries.findNewest())?.id ?? 0,
 
-    listSince: async (id, limit) =>
+    /** Requests after a row, the oldest first: for the command line. */
+    listSince: async (id: number, limit: number) =>
       (await queries.listSince(id, limit)).map((row) => ({ id: row.id, facts: factsOfRow(row) })),
 
-    async onCustomerDelete(tx, customerId) {
+    /** Deletes the requests that acted for a customer, in the transaction that deletes the customer. */
+    async onCustomerDelete(tx: Sql, customerId: number) {
       await requestQueries(tx).deleteOfCustomers([customerId]);
     },
 
-    forgetCustomer: (customerId) => forgotten.add(customerId),
+    /** Keeps nothing more of a customer whose deletion was committed. */
+    forgetCustomer: (customerId: number) => forgotten.add(customerId),
 
     forgotten,
 
-    async purge(owners) {
+    /** Deletes expired requests, and the oldest of too many. Returns whether some are left. @param owners to be examined */
+    async purge(owners: readonly string[]) {
       const isLeft = await purgeInSlices(database, (tx, limit) =>
         requestQueries(tx).deleteExpired(keptSince(), timestamp(clock.now() + keptMs), limit),
       );

@@ -58,22 +58,7 @@ export interface KnownRequest {
   readonly response: StoredResponse | 'sealed' | null;
 }
 
-export interface IdempotencyStore {
-  /**
-   * Runs `work` once for each key. `work` makes its change in the transaction that it receives, which stores the
-   * response too. Later requests with the key get the stored response, with `isReplay`.
-   * @throws AppError conflict while the first request runs, validation where the key was used for another request
-   */
-  run<T>(
-    request: KeyedRequest,
-    work: (transaction: Transaction) => Promise<T>,
-    toResponse: (result: T) => StoredResponse,
-  ): Promise<{ response: StoredResponse; isReplay: boolean }>;
-  /** The newest requests of this scope with a key: those that run in this process, and stored ones. */
-  list(scope: string, key: string, limit: number): Promise<KnownRequest[]>;
-  /** Deletes expired responses. Returns whether some are left. Call it regularly. */
-  purge(): Promise<boolean>;
-}
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
 
 /** A request that runs. Ids are hashes, so that they tell nothing about keys and callers. */
 interface Running {
@@ -96,12 +81,17 @@ const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringi
 const requestOf = (owner: string, id: string) =>
   owner.slice(0, ownerLength) + id.slice(0, half(id).length - ownerLength);
 /** @param secret at least 32 bytes, the same for all instances on a database */
-export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
+export function createIdempotencyStore(database: Database, clock: Clock, secret: string) {
   const sealer = createSealer(clock, secret, 'idempotent answers');
   const fingerprintKey = createSecretKey(
     Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32)),
   );
   const running = new Map<string, Running>();
+
+  /** The digest has a key: a body may contain a password, which could be guessed from a plain digest. */
+  function fingerprintOf({ method, url, body }: KeyedRequest): string {
+    return createHmac('sha256', fingerprintKey).update(`${method} ${url}\n`).update(body).digest('hex');
+  }
 
   /** null where it was encrypted with another secret, when CURD_SECRET was changed. */
   function open(id: string, stored: string): StoredResponse | null {
@@ -152,24 +142,28 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   }
 
   return {
-    async run({ scope, method, url, key, requestId, body, replay, isEncrypted }, work, toResponse) {
-      const path = url.split('?', 1)[0] as string;
-      const id = idOf(scope, method, path, key);
-      // The digest has a key: a body may contain a password, which could be guessed from a plain digest.
-      const fingerprint = createHmac('sha256', fingerprintKey)
-        .update(`${method} ${url}\n`)
-        .update(body)
-        .digest('hex');
-      const isAfterChecks = replay === 'afterChecks';
+    /**
+     * Runs `work` once for each key. `work` makes its change in the transaction that it receives, which stores the
+     * response too. Later requests with the key get the stored response, with `isReplay`.
+     * @throws AppError conflict while the first request runs, validation where the key was used for another request
+     */
+    async run<T>(
+      keyed: KeyedRequest,
+      work: (transaction: Transaction) => Promise<T>,
+      toResponse: (result: T) => StoredResponse,
+    ) {
+      const request = toRunning(keyed, clock.now());
+      const { id } = request;
+      const fingerprint = fingerprintOf(keyed);
+      const isAfterChecks = keyed.replay === 'afterChecks';
       if (!isAfterChecks && running.has(id)) {
         throw stillRunning();
       }
-      const owner = ownerOf(scope, key);
-      const request = { id, owner, method, path, requestId, startedAt: clock.now(), isEncrypted };
       running.set(id, request);
       try {
         // Another instance may run the same request: the insert decides.
-        const earlier = replay === 'beforeWork' ? await findStored(request, fingerprint, database) : null;
+        const earlier =
+          keyed.replay === 'beforeWork' ? await findStored(request, fingerprint, database) : null;
         if (earlier !== null) {
           return { response: earlier, isReplay: true };
         }
@@ -213,7 +207,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       }
     },
 
-    async list(scope, key, limit) {
+    /** The newest requests of this scope with a key: those that run in this process, and stored ones. */
+    async list(scope: string, key: string, limit: number) {
       const owner = ownerOf(scope, key);
       // Read before the statement: a request that ends meanwhile is in one of the two lists.
       const current = [...running.values()].filter((one) => one.owner === owner);
@@ -247,11 +242,21 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       return [...unfinished.reverse(), ...stored].slice(0, limit);
     },
 
+    /** Deletes expired responses. Returns whether some are left. Call it regularly. */
     purge: () =>
       purgeInSlices(database, (tx, limit) =>
         idempotencyQueries(tx).deleteExpired(timestamp(clock.now()), limit),
       ),
   };
+}
+
+function toRunning(
+  { scope, method, url, key, requestId, isEncrypted }: KeyedRequest,
+  startedAt: number,
+): Running {
+  const path = url.split('?', 1)[0] as string;
+  const id = idOf(scope, method, path, key);
+  return { id, owner: ownerOf(scope, key), method, path, requestId, startedAt, isEncrypted };
 }
 
 function isStoredAlready(error: unknown): boolean {

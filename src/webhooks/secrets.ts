@@ -23,25 +23,19 @@ export interface NewSecret {
 /** The remedy where CURD_SECRET was changed. */
 export const secretUnreadable = `CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "${commandName} webhooks rotate-secret <id>".`;
 
-export interface EndpointSecrets {
-  create(endpointId: number): NewSecret;
-  /** Whether CURD_SECRET is still the one with which the secret was encrypted. */
-  isReadable(endpointId: number, secret: StoredSecret): boolean;
-  /** The keys that sign at this time, the newest first; null where one of them cannot be read. */
-  signingKeys(endpointId: number, secrets: readonly StoredSecret[], now: number): Buffer[] | null;
-}
+export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
 
 /** The prefix and the format are those of Standard Webhooks: base64 of 24 to 64 bytes. */
 const prefix = 'whsec_';
 const secretBytes = 32;
 
 /** @param secret CURD_SECRET */
-export function createEndpointSecrets(clock: Clock, secret: string): EndpointSecrets {
+export function createEndpointSecrets(clock: Clock, secret: string) {
   const sealer = createSealer(clock, secret, 'webhook secrets');
   const open = (endpointId: number, { sealed }: StoredSecret) => sealer.open(sealed, boundTo(endpointId));
 
   return {
-    create(endpointId) {
+    create(endpointId: number) {
       const bytes = clock.random(secretBytes);
       const text = `${prefix}${Buffer.from(bytes).toString('base64')}`;
       return {
@@ -56,9 +50,11 @@ export function createEndpointSecrets(clock: Clock, secret: string): EndpointSec
       };
     },
 
-    isReadable: (endpointId, secret) => open(endpointId, secret) !== null,
+    /** Whether CURD_SECRET is still the one with which the secret was encrypted. */
+    isReadable: (endpointId: number, secret: StoredSecret) => open(endpointId, secret) !== null,
 
-    signingKeys(endpointId, secrets, now) {
+    /** The keys that sign at this time, the newest first; null where one of them cannot be read. */
+    signingKeys(endpointId: number, secrets: readonly StoredSecret[], now: number) {
       const keys = activeSecrets(secrets, now).map((one) => open(endpointId, one));
       return keys.some((key) => key === null) ? null : (keys as Buffer[]);
     },

@@ -32,37 +32,7 @@ export interface EndpointWithSecret extends Versioned {
   readonly secret: string;
 }
 
-export interface EndpointService {
-  /** Endpoints as JSON. @param account all accounts without it @throws AppError notFound */
-  list(account?: string): Promise<string[]>;
-  /** @throws AppError notFound */
-  find(id: number): Promise<Versioned>;
-  /** @throws AppError validation, conflict, eventsExpired, logRewound */
-  create(context: Context, accountId: number, input: WebhookEndpointInput): Promise<EndpointWithSecret>;
-  /** @throws AppError notFound, validation, preconditionFailed */
-  update(
-    context: Context,
-    id: number,
-    change: WebhookEndpointChange,
-    precondition?: Precondition,
-  ): Promise<Versioned>;
-  /** @throws AppError notFound, preconditionFailed */
-  delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
-  /** The old secret signs too until the overlap ends. @throws AppError notFound, conflict, validation, preconditionFailed */
-  rotateSecret(
-    context: Context,
-    id: number,
-    overlapMs: number,
-    precondition?: Precondition,
-  ): Promise<EndpointWithSecret>;
-  /**
-   * Continues at the position of the endpoint, or with `skip` after the newest event. An enabled endpoint is not changed.
-   * @throws AppError notFound, conflict, preconditionFailed
-   */
-  enable(context: Context, id: number, skip: boolean, precondition?: Precondition): Promise<Versioned>;
-  /** A disabled endpoint is not changed. @throws AppError notFound, preconditionFailed */
-  disable(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
-}
+export type EndpointService = ReturnType<typeof createEndpointService>;
 
 interface Dependencies {
   readonly database: Database;
@@ -74,7 +44,7 @@ interface Dependencies {
   readonly targets: WebhookTargets;
 }
 
-export function createEndpointService(dependencies: Dependencies): EndpointService {
+export function createEndpointService(dependencies: Dependencies) {
   const { database, clock, keys, events, eventTypes, secrets, targets } = dependencies;
   const now = () => timestamp(clock.now());
 
@@ -133,7 +103,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
   }
 
   return {
-    async list(account) {
+    /** Endpoints as JSON. @param account all accounts without it @throws AppError notFound */
+    async list(account?: string) {
       const rows =
         account === undefined
           ? await endpointQueries(database).list()
@@ -152,14 +123,20 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       );
     },
 
-    async find(id) {
+    /** @throws AppError notFound */
+    async find(id: number) {
       const { row, account, state } = await readWithSurroundings(id);
       const backlogs = await readBacklogs(database, [row], clock.now());
       return shown(row, account, backlogs.get(id), state.epochs);
     },
 
-    async create(context, accountId, { url, types = null, description = null, since = 'latest' }) {
-      requireKnownTypes(eventTypes, types);
+    /** @throws AppError validation, conflict, eventsExpired, logRewound */
+    async create(
+      context: Context,
+      accountId: number,
+      { url, types, description = null, since = 'latest' }: WebhookEndpointInput,
+    ) {
+      requireKnownTypes(eventTypes, types ?? null);
       await (await import('./requests/targets.ts')).requireTarget(url, targets);
       const position = await resolvePosition(events, 'since', since);
       const [account, { epochs }] = await Promise.all([
@@ -177,7 +154,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         const inserted = (await endpointQueries(tx).insert({
           account_id: accountId,
           url,
-          types: types === null ? null : JSON.stringify([...new Set(types)]),
+          types: types ? JSON.stringify([...new Set(types)]) : null,
           description,
           position,
           created_at: now(),
@@ -190,7 +167,13 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       });
     },
 
-    async update(context, id, { url, types, description }, precondition) {
+    /** @throws AppError notFound, validation, preconditionFailed */
+    async update(
+      context: Context,
+      id: number,
+      { url, types, description }: WebhookEndpointChange,
+      precondition?: Precondition,
+    ) {
       requireKnownTypes(eventTypes, types ?? null);
       if (url !== undefined) {
         await (await import('./requests/targets.ts')).requireTarget(url, targets);
@@ -212,7 +195,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       });
     },
 
-    delete: (context, id, precondition) =>
+    /** @throws AppError notFound, preconditionFailed */
+    delete: (context: Context, id: number, precondition?: Precondition) =>
       context.transaction(async (tx) => {
         const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
         precondition?.(row.version);
@@ -220,7 +204,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         await record(tx, context, webhookEvents.deleted.of(subjectOf(id), { id }));
       }),
 
-    async rotateSecret(context, id, overlapMs, precondition) {
+    /** The old secret signs too until the overlap ends. @throws AppError notFound, conflict, validation, preconditionFailed */
+    async rotateSecret(context: Context, id: number, overlapMs: number, precondition?: Precondition) {
       if (overlapMs > overlapMsMax) {
         throw validationError([{ field: 'overlap', message: 'must be at most 7d' }]);
       }
@@ -251,7 +236,11 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       return change(context, id, precondition, rotate, undefined, (changed) => withSecret(changed, text));
     },
 
-    async enable(context, id, skip, precondition) {
+    /**
+     * Continues at the position of the endpoint, or with `skip` after the newest event. An enabled endpoint is not changed.
+     * @throws AppError notFound, conflict, preconditionFailed
+     */
+    async enable(context: Context, id: number, skip: boolean, precondition?: Precondition) {
       const latest = skip ? await events.resolve('latest') : null;
       return change(context, id, precondition, async (tx, row, first) => {
         if (row.status === 'enabled') {
@@ -273,7 +262,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
       });
     },
 
-    disable: (context, id, precondition) =>
+    /** A disabled endpoint is not changed. @throws AppError notFound, preconditionFailed */
+    disable: (context: Context, id: number, precondition?: Precondition) =>
       change(
         context,
         id,

@@ -16,17 +16,7 @@ export interface AccountDetails {
   readonly activeKeys: number;
 }
 
-export interface AccountService {
-  /** @throws AppError badRequest, conflict when the name exists */
-  createAccount(context: Context, name: string, plan?: string): Promise<AccountDetails>;
-  listAccounts(): Promise<AccountRow[]>;
-  listAccountDetails(): Promise<AccountDetails[]>;
-  /** Applies from the next request on. @throws AppError notFound */
-  setPlan(context: Context, id: number, plan: string): Promise<AccountDetails>;
-  /** @throws AppError notFound */
-  findAccount(name: string): Promise<AccountRow>;
-  findAccountById(id: number): Promise<AccountRow | undefined>;
-}
+export type AccountService = ReturnType<typeof createAccountService>;
 
 interface Dependencies {
   readonly database: Database;
@@ -43,11 +33,12 @@ export const accountNameRule = {
   message: 'must have 1 to 100 letters, digits, spaces or . _ @ - and start with a letter or digit',
 };
 
-export function createAccountService({ database, clock, defaultPlan }: Dependencies): AccountService {
+export function createAccountService({ database, clock, defaultPlan }: Dependencies) {
   const now = () => timestamp(clock.now());
 
   return {
-    createAccount: (context, name, plan = defaultPlan) =>
+    /** @throws AppError badRequest, conflict when the name exists */
+    createAccount: (context: Context, name: string, plan: string = defaultPlan) =>
       context.transaction(async (tx) => {
         if (!accountNameRule.test(name)) {
           throw new AppError('badRequest', `An account name ${accountNameRule.message}.`);
@@ -74,7 +65,8 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
       return (await keyQueries(database).listAccountDetails(now())).map(toDetails);
     },
 
-    setPlan: (context, id, plan) =>
+    /** Applies from the next request on. @throws AppError notFound */
+    setPlan: (context: Context, id: number, plan: string) =>
       context.transaction(async (tx) => {
         if ((await keyQueries(tx).updatePlan(id, plan)) > 0) {
           const event = accountEvents.planChanged.of(`account:${id}`, { id, plan });
@@ -87,7 +79,8 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
         return toDetails(row);
       }),
 
-    async findAccount(name) {
+    /** @throws AppError notFound */
+    async findAccount(name: string) {
       const row = await keyQueries(database).findAccount(name);
       if (row === undefined) {
         throw new AppError(
@@ -98,7 +91,7 @@ export function createAccountService({ database, clock, defaultPlan }: Dependenc
       return row;
     },
 
-    findAccountById: (id) => keyQueries(database).findAccountById(id),
+    findAccountById: (id: number) => keyQueries(database).findAccountById(id),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { wholeCents } from '../../decimal.ts';
 import { AppError } from '../../errors.ts';
-import { type SpendingRow, spendingQueries } from './spending-queries.ts';
+import { spendingQueries } from './spending-queries.ts';
 
 const dayMs = 24 * 60 * 60_000;
 const keptDays = 400;
@@ -22,20 +22,11 @@ export interface Today {
   readonly ordersLeft: number | null;
 }
 
-export interface KeyBudgets {
-  /** Counts an order in its transaction. @throws AppError rateLimited when it exceeds the budget of the day */
-  spend(tx: Sql, key: Pick<Principal, 'id' | 'limits'>, cents: number): Promise<void>;
-  /** What a key spent today, and what is left. */
-  today(actor: string, limits: KeyLimits): Promise<Today>;
-  /** Days on which a key ordered, the newest first. */
-  list(actor: string): Promise<SpendingRow[]>;
-  /** Deletes old days. */
-  purge(): Promise<boolean>;
-}
+export type KeyBudgets = ReturnType<typeof createKeyBudgets>;
 
 const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
 
-export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
+export function createKeyBudgets(database: Database, clock: Clock) {
   function refusal({ dollarsPerDay, ordersPerDay }: KeyLimits): AppError {
     const now = clock.now();
     const resetMs = dayMs - (now % dayMs);
@@ -59,7 +50,8 @@ export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
   }
 
   return {
-    async spend(tx, { id, limits: given }, cents) {
+    /** Counts an order in its transaction. @throws AppError rateLimited when it exceeds the budget of the day */
+    async spend(tx: Sql, { id, limits: given }: Pick<Principal, 'id' | 'limits'>, cents: number) {
       const limits = given ?? {};
       const maxCents = limits.dollarsPerDay === undefined ? null : wholeCents(limits.dollarsPerDay);
       // The first order of a day inserts the row, without a condition.
@@ -78,7 +70,8 @@ export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
       }
     },
 
-    async today(actor, { dollarsPerDay, ordersPerDay }) {
+    /** What a key spent today, and what is left. */
+    async today(actor: string, { dollarsPerDay, ordersPerDay }: KeyLimits) {
       const row = await spendingQueries(database).find(keyIdOf(actor), dayOf(clock.now()));
       const { cents = 0, orders = 0 } = row ?? {};
       return {
@@ -90,8 +83,10 @@ export function createKeyBudgets(database: Database, clock: Clock): KeyBudgets {
       };
     },
 
-    list: (actor) => spendingQueries(database).list(keyIdOf(actor), keptDays),
+    /** Days on which a key ordered, the newest first. */
+    list: (actor: string) => spendingQueries(database).list(keyIdOf(actor), keptDays),
 
+    /** Deletes old days. */
     purge() {
       const before = dayOf(clock.now() - keptDays * dayMs);
       return purgeInSlices(database, (tx, limit) => spendingQueries(tx).deleteBefore(before, limit));

@@ -3,9 +3,9 @@ import type { KeyLimits } from '../../access/key-limits.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { chain } from '../../maybe-promise.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
-import type { Resolution, Resolver } from '../guard.ts';
+import type { Credential, Resolution } from '../guard.ts';
 import { hashKey, hasKeyForm, type KeyType, typeOfKey } from './format.ts';
 import { type CredentialRow, credentialByHash, type KeyRow, keyQueries } from './queries.ts';
 import type { WebOrigins } from './web-origins.ts';
@@ -45,11 +45,7 @@ export function acceptsKeys(environment: Environment, type: KeyType): boolean {
 /** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
 export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
 
-export interface KeyResolver {
-  readonly resolve: Resolver;
-  /** Stores when keys were last used. Runs on a timer, because a write for each request costs too much. */
-  flushLastUsed(): Promise<void>;
-}
+export type KeyResolver = ReturnType<typeof createKeyResolver>;
 
 interface Dependencies {
   readonly database: Database;
@@ -58,7 +54,7 @@ interface Dependencies {
   readonly webOrigins: Pick<WebOrigins, 'note'>;
 }
 
-export function createKeyResolver({ database, clock, environment, webOrigins }: Dependencies): KeyResolver {
+export function createKeyResolver({ database, clock, environment, webOrigins }: Dependencies) {
   const findByHash = createLookup<CredentialRow>(database, credentialByHash);
   const scopeSets = new Map<string, ReadonlySet<string>>();
   const limitSets = new Map<string, KeyLimits>();
@@ -143,7 +139,7 @@ export function createKeyResolver({ database, clock, environment, webOrigins }: 
   }
 
   return {
-    resolve({ place, text, origin }) {
+    resolve({ place, text, origin }: Credential): MaybePromise<Resolution> {
       if (place === 'authorization' && !isKeyLike(text)) {
         return 'skip';
       }
@@ -161,6 +157,7 @@ export function createKeyResolver({ database, clock, environment, webOrigins }: 
       return chain(findByHash(key.hash), (row) => toPrincipal(row, origin));
     },
 
+    /** Stores when keys were last used. Runs on a timer, because a write for each request costs too much. */
     async flushLastUsed() {
       if (lastUsed.size === 0) {
         return;

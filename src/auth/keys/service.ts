@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
 import { recordEvents } from '../../event-log/record.ts';
 import type { Environment } from '../../settings/config.ts';
-import { type AccountService, createAccountService } from './accounts.ts';
+import { createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { kindsOfKeys, requireKind, tooManyKeys } from './kinds.ts';
@@ -54,30 +54,7 @@ export interface KeyRequest extends GivenLimits {
   readonly key?: string | undefined;
 }
 
-export interface KeyService extends AccountService {
-  /** The number of active live keys of all accounts. */
-  countLive(): Promise<number>;
-  /** @throws AppError conflict when as many keys of the kind are active as there can be, validation */
-  create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
-  /** Creates a known key unless it exists. @throws AppError conflict when three keys are active already */
-  ensure(context: Context, accountId: number, key: string, scopes: readonly string[]): Promise<void>;
-  list(accountId: number): Promise<KeyDetails[]>;
-  /** The key may have ended. @throws AppError notFound */
-  find(keyId: number): Promise<KeyDetails>;
-  /** Includes revoked keys. A key without a name is named by its account and its last characters. */
-  listNames(ids: readonly number[]): Promise<readonly { readonly id: number; readonly name: string }[]>;
-  /** null: without a name. @throws AppError notFound, conflict when the key has ended */
-  rename(context: Context, keyId: number, name: string | null): Promise<KeyDetails>;
-  /** Creates a key with the same scopes. The old one ends after `overlapMs`. @throws AppError notFound, conflict */
-  rotate(
-    context: Context,
-    keyId: number,
-    overlapMs: number,
-    may: { readonly makeAdmin: boolean },
-  ): Promise<CreatedKey>;
-  /** @throws AppError notFound */
-  revoke(context: Context, keyId: number): Promise<void>;
-}
+export type KeyService = ReturnType<typeof createKeyService>;
 
 interface Dependencies {
   readonly database: Database;
@@ -90,7 +67,7 @@ interface Dependencies {
 /** The name of the account of the operator's console. It cannot have API keys. */
 export const consoleAccount = 'console';
 
-export function createKeyService(dependencies: Dependencies): KeyService {
+export function createKeyService(dependencies: Dependencies) {
   const { database, clock, environment } = dependencies;
 
   async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<CreatedKey> {
@@ -141,7 +118,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
   return {
     ...createAccountService(dependencies),
 
-    async ensure(context, accountId, key, scopes) {
+    /** Creates a known key unless it exists. @throws AppError conflict when three keys are active already */
+    async ensure(context: Context, accountId: number, key: string, scopes: readonly string[]) {
       await context.transaction(async (tx) => {
         await keyQueries(tx).lockAccount(accountId);
         if ((await tx.get(credentialByHash.one(hashKey(key)))) === undefined) {
@@ -151,9 +129,11 @@ export function createKeyService(dependencies: Dependencies): KeyService {
       });
     },
 
+    /** The number of active live keys of all accounts. */
     countLive: () => keyQueries(database).countLive(timestamp(clock.now())),
 
-    create: (context, accountId, request) =>
+    /** @throws AppError conflict when as many keys of the kind are active as there can be, validation */
+    create: (context: Context, accountId: number, request: KeyRequest) =>
       context.transaction(async (tx) => {
         const account = await keyQueries(tx).lockAccount(accountId);
         if (account?.name === consoleAccount) {
@@ -167,7 +147,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         return created;
       }),
 
-    async find(keyId) {
+    /** The key may have ended. @throws AppError notFound */
+    async find(keyId: number) {
       const row = await keyQueries(database).find(keyId);
       if (row === undefined) {
         throw new AppError('notFound', 'There is no such API key.');
@@ -175,14 +156,16 @@ export function createKeyService(dependencies: Dependencies): KeyService {
       return toApiKey(row);
     },
 
-    listNames: (ids) => keyQueries(database).listNames(ids),
+    /** Includes revoked keys. A key without a name is named by its account and its last characters. */
+    listNames: (ids: readonly number[]) => keyQueries(database).listNames(ids),
 
-    async list(accountId) {
+    async list(accountId: number) {
       const rows = await keyQueries(database).listActive(accountId, timestamp(clock.now()));
       return rows.map(toApiKey);
     },
 
-    rename: (context, keyId, name) =>
+    /** null: without a name. @throws AppError notFound, conflict when the key has ended */
+    rename: (context: Context, keyId: number, name: string | null) =>
       context.transaction(async (tx) => {
         const { id } = await lockKey(tx, keyId);
         const known = await keyQueries(tx).findActive(id, timestamp(clock.now()));
@@ -197,7 +180,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         return renamed;
       }),
 
-    rotate: (context, keyId, overlapMs, may) =>
+    /** Creates a key with the same scopes. The old one ends after `overlapMs`. @throws AppError notFound, conflict */
+    rotate: (context: Context, keyId: number, overlapMs: number, may: { readonly makeAdmin: boolean }) =>
       context.transaction(async (tx) => {
         const known = await lockKey(tx, keyId);
         const now = timestamp(clock.now());
@@ -237,7 +221,8 @@ export function createKeyService(dependencies: Dependencies): KeyService {
         return created;
       }),
 
-    revoke: (context, keyId) =>
+    /** @throws AppError notFound */
+    revoke: (context: Context, keyId: number) =>
       context.transaction(async (tx) => {
         const { id } = await lockKey(tx, keyId);
         const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));

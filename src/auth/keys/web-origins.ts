@@ -10,12 +10,7 @@ import { keyQueries } from './queries.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-export interface WebOrigins {
-  /** @param origin the header of a request with the key: only browsers send it by themselves */
-  note(keyId: number, origin: string): void;
-  /** Stores and logs what was noted. Runs on a timer, so that no request waits for a write. */
-  flush(): Promise<void>;
-}
+export type WebOrigins = ReturnType<typeof createWebOrigins>;
 
 interface Dependencies {
   readonly database: Database;
@@ -23,17 +18,19 @@ interface Dependencies {
   readonly log: Log;
 }
 
-export function createWebOrigins({ database, clock, log }: Dependencies): WebOrigins {
+export function createWebOrigins({ database, clock, log }: Dependencies) {
   let noted = new Map<number, string>();
 
   return {
-    note(keyId, origin) {
+    /** @param origin the header of a request with the key: only browsers send it by themselves */
+    note(keyId: number, origin: string) {
       // A page without an origin of its own, such as a file, sends "null".
       if (!noted.has(keyId) && isOrigin(origin)) {
         noted.set(keyId, origin);
       }
     },
 
+    /** Stores and logs what was noted. Runs on a timer, so that no request waits for a write. */
     async flush() {
       if (noted.size === 0) {
         return;

@@ -56,23 +56,14 @@ export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text)
 /** The client of the console, which is part of the server. */
 export const consoleClientId = 'console';
 
-export interface ClientService {
-  /** @throws AppError validation */
-  create(context: Context, request: ClientRequest): Promise<CreatedClient>;
-  list(): Promise<Client[]>;
-  listNames(ids: readonly string[]): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  /**
-   * Deletes the client with all its tokens and approvals.
-   * @throws AppError notFound, conflict for the client of the console
-   */
-  delete(context: Context, clientId: string): Promise<void>;
-}
+export type ClientService = ReturnType<typeof createClientService>;
 
-export function createClientService(database: Database, clock: Clock): ClientService {
+export function createClientService(database: Database, clock: Clock) {
   const random = (bytes: number) => Buffer.from(clock.random(bytes));
 
   return {
-    async create(context, request) {
+    /** @throws AppError validation */
+    async create(context: Context, request: ClientRequest) {
       const { name, accountId, scopes, redirectUris, isNative = false, isPublic = false } = request;
       const grants =
         request.grants ??
@@ -106,7 +97,7 @@ export function createClientService(database: Database, clock: Clock): ClientSer
       });
     },
 
-    listNames: (ids) => oauthQueries(database).listClientNames(ids),
+    listNames: (ids: readonly string[]) => oauthQueries(database).listClientNames(ids),
 
     async list() {
       const rows = await oauthQueries(database).listClients();
@@ -124,7 +115,11 @@ export function createClientService(database: Database, clock: Clock): ClientSer
       }));
     },
 
-    delete: (context, clientId) =>
+    /**
+     * Deletes the client with all its tokens and approvals.
+     * @throws AppError notFound, conflict for the client of the console
+     */
+    delete: (context: Context, clientId: string) =>
       context.transaction(async (tx) => {
         const queries = oauthQueries(tx);
         if (clientId === consoleClientId) {

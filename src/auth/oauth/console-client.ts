@@ -15,10 +15,7 @@ import { type ClientRow, oauthQueries } from './queries.ts';
 /** What the screens of staff need, and what operators need. Nothing that a person does as a customer. */
 const consoleScopes: readonly Scope[] = ['read:cheeses', 'write:cheeses', 'admin'];
 
-export interface ConsoleClient {
-  /** The client; created where it does not exist yet. */
-  findOrCreate(): Promise<ClientRow>;
-}
+export type ConsoleClient = ReturnType<typeof createConsoleClient>;
 
 interface Dependencies {
   readonly database: Database;
@@ -27,7 +24,7 @@ interface Dependencies {
   readonly context: Context;
 }
 
-export function createConsoleClient({ database, clock, keys, context }: Dependencies): ConsoleClient {
+export function createConsoleClient({ database, clock, keys, context }: Dependencies) {
   async function accountId(): Promise<number> {
     try {
       return (await keys.createAccount(context, consoleAccount, 'enterprise')).id;
@@ -63,6 +60,7 @@ export function createConsoleClient({ database, clock, keys, context }: Dependen
   }
 
   return {
+    /** The client; created where it does not exist yet. */
     async findOrCreate() {
       const found = await oauthQueries(database).findClient(consoleClientId);
       if (found !== undefined) {

@@ -34,18 +34,7 @@ export interface ConsoleSignIn {
   readonly expiresAt: string;
 }
 
-export interface ConsoleLinks {
-  /** Also approves the scope admin for the console, because a link needs it. */
-  create(context: Context): Promise<ConsoleLink>;
-  /** The link of a start. Earlier ones end. */
-  createForStart(context: Context): Promise<ConsoleLink>;
-  /** Ends the link of the start: the server stops. */
-  deleteStartLinks(): Promise<void>;
-  /** An access token without a customer, for a link that was not used yet. @throws AppError unauthorized */
-  signIn(context: Context, link: string): Promise<ConsoleSignIn>;
-  /** Ends the token of the request, and all others of its grant. @throws AppError conflict for other credentials */
-  signOut(context: Context, principal: Principal): Promise<void>;
-}
+export type ConsoleLinks = ReturnType<typeof createConsoleLinks>;
 
 interface Dependencies {
   readonly database: Database;
@@ -54,7 +43,7 @@ interface Dependencies {
   readonly client: ConsoleClient;
 }
 
-export function createConsoleLinks({ database, clock, approvals, client }: Dependencies): ConsoleLinks {
+export function createConsoleLinks({ database, clock, approvals, client }: Dependencies) {
   const random = () => Buffer.from(clock.random(32)).toString('base64url');
 
   async function approve(context: Context): Promise<void> {
@@ -76,18 +65,22 @@ export function createConsoleLinks({ database, clock, approvals, client }: Depen
   }
 
   return {
-    create: (context) => create(context, linkModel, linkLifetimeMs),
+    /** Also approves the scope admin for the console, because a link needs it. */
+    create: (context: Context) => create(context, linkModel, linkLifetimeMs),
 
-    async createForStart(context) {
+    /** The link of a start. Earlier ones end. */
+    async createForStart(context: Context) {
       await oauthQueries(database).deleteObjectsOfModel(startLinkModel);
       return create(context, startLinkModel, startLinkLifetimeMs);
     },
 
+    /** Ends the link of the start: the server stops. */
     async deleteStartLinks() {
       await oauthQueries(database).deleteObjectsOfModel(startLinkModel);
     },
 
-    signIn: (context, link) =>
+    /** An access token without a customer, for a link that was not used yet. @throws AppError unauthorized */
+    signIn: (context: Context, link: string) =>
       context.transaction(async (tx) => {
         const queries = oauthQueries(tx);
         const id = hash('sha256', link);
@@ -121,7 +114,8 @@ export function createConsoleLinks({ database, clock, approvals, client }: Depen
         return { accessToken, expiresAt };
       }),
 
-    signOut: (context, principal) =>
+    /** Ends the token of the request, and all others of its grant. @throws AppError conflict for other credentials */
+    signOut: (context: Context, principal: Principal) =>
       context.transaction(async (tx) => {
         const queries = oauthQueries(tx);
         const { tokenHash } = principal;

@@ -5,43 +5,39 @@ import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { oauthQueries, tokenById } from './queries.ts';
 
-export interface OAuthGrants {
-  /** False when the access token was revoked. */
-  isActiveToken(tx: Sql, tokenHash: string): Promise<boolean>;
+export type OAuthGrants = ReturnType<typeof createGrants>;
+
+export function createGrants(database: Database, clock: Clock) {
   /** Deletes grants, codes, tokens and browser sessions of a customer. */
-  revokeAll(tx: Sql, context: Context, customerId: number): Promise<void>;
-  /** Deletes the sessions of browsers at the login page. Tokens stay. */
-  endBrowserSessions(tx: Sql, customerId: number): Promise<void>;
-  /** Deletes the approvals too. */
-  deleteCustomer(tx: Sql, context: Context, customerId: number): Promise<void>;
-  /** Deletes expired objects. */
-  purge(): Promise<void>;
-}
+  async function revokeAll(tx: Sql, { origin }: Context, customerId: number): Promise<void> {
+    const ended = await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
+    origin.effects?.addCount('grants.ended', ended);
+  }
 
-export function createGrants(database: Database, clock: Clock): OAuthGrants {
-  const grants: OAuthGrants = {
-    isActiveToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
+  return {
+    /** False when the access token was revoked. */
+    isActiveToken: async (tx: Sql, tokenHash: string) =>
+      (await tx.get(tokenById.one(tokenHash))) !== undefined,
 
-    async revokeAll(tx, { origin }, customerId) {
-      const ended = await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
-      origin.effects?.addCount('grants.ended', ended);
-    },
+    revokeAll,
 
-    async endBrowserSessions(tx, customerId) {
+    /** Deletes the sessions of browsers at the login page. Tokens stay. */
+    async endBrowserSessions(tx: Sql, customerId: number) {
       await oauthQueries(tx).deleteBrowserSessions(customerId);
     },
 
-    async deleteCustomer(tx, context, customerId) {
+    /** Deletes the approvals too. */
+    async deleteCustomer(tx: Sql, context: Context, customerId: number) {
       // Approvals are locked before tokens, as where an approval is revoked.
       await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
-      await grants.revokeAll(tx, context, customerId);
+      await revokeAll(tx, context, customerId);
     },
 
+    /** Deletes expired objects. */
     async purge() {
       await purgeInSlices(database, (tx, limit) =>
         oauthQueries(tx).deleteExpiredObjects(timestamp(clock.now()), limit),
       );
     },
   };
-  return grants;
 }

@@ -33,22 +33,7 @@ export interface Approval {
 /** A decision of an operator; null: on the command line. @throws AppError notFound, conflict */
 type Decision = (context: Context, id: number, operator?: Principal | null) => Promise<Approval>;
 
-export interface ScopeApprovals {
-  list(status?: ApprovalStatus | null): Promise<Approval[]>;
-  /** Valid for 90 days. */
-  readonly approve: Decision;
-  /** Conflict when it was approved. */
-  readonly deny: Decision;
-  /** Ends the approval and deletes all tokens of the pair. Conflict when it was not approved. */
-  readonly revoke: Decision;
-  isApproved(clientId: string, customerId: number | null): Promise<boolean>;
-  /** The ids of customers who are staff and have a valid approval: the operators of the shop. */
-  listApprovedStaff(): Promise<number[]>;
-  /** The request of the client and customer of an access token; null if there is none. */
-  findOfToken(tokenHash: string): Promise<Pick<Approval, 'id' | 'status'> | null>;
-  /** Records a request, and returns its state. A decision that is still valid does not change. */
-  request(clientId: string, customerId: number | null): Promise<Pick<ApprovalRow, 'id' | 'status'>>;
-}
+export type ScopeApprovals = ReturnType<typeof createScopeApprovals>;
 
 /** Whether an approval is valid at this time. */
 export function isScopeApprovalValid(
@@ -58,7 +43,7 @@ export function isScopeApprovalValid(
   return approval?.status === 'approved' && Date.parse(approval.expires_at ?? '') > now;
 }
 
-export function createScopeApprovals(database: Database, clock: Clock): ScopeApprovals {
+export function createScopeApprovals(database: Database, clock: Clock) {
   const now = () => timestamp(clock.now());
 
   function record(tx: Sql, origin: Origin, { id, client_id }: ApprovalRow, status: ApprovalStatus) {
@@ -104,12 +89,15 @@ export function createScopeApprovals(database: Database, clock: Clock): ScopeApp
   }
 
   return {
-    async list(status = null) {
+    async list(status: ApprovalStatus | null = null) {
       return (await oauthQueries(database).listApprovals(status)).map(toApproval);
     },
 
+    /** Valid for 90 days. */
     approve: decision('approved', () => true),
+    /** Conflict when it was approved. */
     deny: decision('denied', (current) => current !== 'approved'),
+    /** Ends the approval and deletes all tokens of the pair. Conflict when it was not approved. */
     revoke: decision(
       'revoked',
       (current) => current === 'approved',
@@ -118,18 +106,22 @@ export function createScopeApprovals(database: Database, clock: Clock): ScopeApp
         oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === noCustomer ? null : customer_id),
     ),
 
-    isApproved: async (clientId, customerId) =>
+    isApproved: async (clientId: string, customerId: number | null) =>
       isScopeApprovalValid(
         await oauthQueries(database).findApproval(clientId, customerId ?? noCustomer),
         clock.now(),
       ),
 
+    /** The ids of customers who are staff and have a valid approval: the operators of the shop. */
     listApprovedStaff: async () =>
       (await oauthQueries(database).listApprovedStaff(now())).map(({ customer_id }) => customer_id),
 
-    findOfToken: async (tokenHash) => (await oauthQueries(database).findApprovalOfToken(tokenHash)) ?? null,
+    /** The request of the client and customer of an access token; null if there is none. */
+    findOfToken: async (tokenHash: string) =>
+      (await oauthQueries(database).findApprovalOfToken(tokenHash)) ?? null,
 
-    request: (clientId, customerId) =>
+    /** Records a request, and returns its state. A decision that is still valid does not change. */
+    request: (clientId: string, customerId: number | null) =>
       database.transaction(async (tx) => {
         const pair = [clientId, customerId ?? noCustomer] as const;
         const isNew = (await oauthQueries(tx).upsertRequest(...pair, now())) > 0;

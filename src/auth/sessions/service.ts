@@ -9,9 +9,9 @@ import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { purgeInSlices } from '../../database/purge.ts';
-import { chain } from '../../maybe-promise.ts';
+import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Config } from '../../settings/config.ts';
-import type { Resolution, Resolver } from '../guard.ts';
+import type { Credential, Resolution } from '../guard.ts';
 import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';
 
 const lifetimeSeconds = 24 * 60 * 60;
@@ -24,21 +24,7 @@ export interface NewSession extends SessionRow {
   readonly token: string;
 }
 
-export interface Sessions {
-  readonly resolve: Resolver;
-  /** Creates a session that expires in 24 hours. It is valid after `open` stored it. */
-  issue(customerId: number): Promise<NewSession>;
-  /** Stores a session, and deletes the oldest one when the customer has more than 20. */
-  open(tx: Sql, session: NewSession): Promise<void>;
-  /** Shared lock until the transaction ends. False when the session has ended. */
-  lockForShare(tx: Sql, tokenHash: string): Promise<boolean>;
-  /** False when the session had ended already. */
-  end(tx: Sql, tokenHash: string): Promise<boolean>;
-  /** @param except hash of a session to keep */
-  endAll(tx: Sql, context: Context, customerId: number, except: string | null): Promise<void>;
-  /** Deletes expired sessions. */
-  purge(): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 interface Dependencies {
   readonly database: Database;
@@ -46,7 +32,7 @@ interface Dependencies {
   readonly config: Config;
 }
 
-export function createSessions({ database, clock, config }: Dependencies): Sessions {
+export function createSessions({ database, clock, config }: Dependencies) {
   const find = createLookup<SessionRow>(database, sessionByHash);
   const plan = config.sessionPlan;
   const key = new Uint8Array(hkdfSync('sha256', config.secret, '', 'session tokens', 32));
@@ -76,7 +62,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
   }
 
   return {
-    resolve({ place, text }) {
+    resolve({ place, text }: Credential): MaybePromise<Resolution> {
       if (place !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
         return 'skip';
       }
@@ -85,7 +71,8 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
         : chain(find(hash('sha256', text)), toPrincipal);
     },
 
-    async issue(customerId) {
+    /** Creates a session that expires in 24 hours. It is valid after `open` stored it. */
+    async issue(customerId: number) {
       const { SignJWT } = await import('jose');
       const issuedAt = Math.floor(clock.now() / 1000);
       const expiresAt = issuedAt + lifetimeSeconds;
@@ -106,22 +93,28 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       };
     },
 
-    async open(tx, session) {
+    /** Stores a session, and deletes the oldest one when the customer has more than 20. */
+    async open(tx: Sql, session: NewSession) {
       await Promise.all([
         sessionQueries(tx).insert(session),
         sessionQueries(tx).deleteOldest(session.customer_id, session.token_hash, sessionsMax - 1),
       ]);
     },
 
-    lockForShare: async (tx, tokenHash) => (await sessionQueries(tx).lockForShare(tokenHash)) !== undefined,
+    /** Shared lock until the transaction ends. False when the session has ended. */
+    lockForShare: async (tx: Sql, tokenHash: string) =>
+      (await sessionQueries(tx).lockForShare(tokenHash)) !== undefined,
 
-    end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,
+    /** False when the session had ended already. */
+    end: async (tx: Sql, tokenHash: string) => (await sessionQueries(tx).delete(tokenHash)) > 0,
 
-    async endAll(tx, { origin }, customerId, except) {
+    /** @param except hash of a session to keep */
+    async endAll(tx: Sql, { origin }: Context, customerId: number, except: string | null) {
       const ended = await sessionQueries(tx).deleteOfCustomer(customerId, except);
       origin.effects?.addCount('sessions.ended', ended);
     },
 
+    /** Deletes expired sessions. */
     async purge() {
       await purgeInSlices(database, (tx, limit) =>
         sessionQueries(tx).deleteExpired(timestamp(clock.now()), limit),

@@ -4,17 +4,13 @@ const width = 30;
 /** Erases the end of a longer note. */
 const eraseRest = '\u001b[K';
 
-export interface ProgressBar {
-  show(done: number, note: string): void;
-  /** Removes the bar. */
-  clear(): void;
-}
+export type ProgressBar = ReturnType<typeof progressBar>;
 
 /** A bar that is full at `total`. */
-export function progressBar(total: number): ProgressBar {
+export function progressBar(total: number) {
   const { stderr } = process;
   return {
-    show(done, note) {
+    show(done: number, note: string) {
       if (stderr.isTTY) {
         const share = total === 0 ? 1 : Math.min(1, done / total);
         const filled = Math.round(share * width);
@@ -22,6 +18,7 @@ export function progressBar(total: number): ProgressBar {
         stderr.write(`\r[${bar}] ${String(Math.round(share * 100)).padStart(3)} %  ${note}${eraseRest}`);
       }
     },
+    /** Removes the bar. */
     clear() {
       if (stderr.isTTY) {
         stderr.write('\r\u001b[2K');

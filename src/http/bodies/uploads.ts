@@ -17,28 +17,10 @@ const discardedBytesMax = 64 * 1024 * 1024;
 /** No request lasts this long, so a file of this age was left by a process that has ended. */
 const forgottenMs = 60 * 60 * 1000;
 
-export interface Uploads {
-  /**
-   * Calls `work` with a function that receives the form of a request, and deletes the file when `work` is done. When
-   * `work` fails, the rest of the body is read and discarded.
-   * @param principal a principal can have `uploadsOfPrincipalMax` uploads in progress
-   */
-  withUpload<T>(
-    request: IncomingMessage,
-    principal: string,
-    plan: { readonly fileField: string; readonly fileBytesMax: number },
-    work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
-  ): Promise<T>;
-  /** Uploads in progress. */
-  count(): number;
-  /** Reads the rest of a refused request and discards it. */
-  drain(request: IncomingMessage): void;
-  /** Deletes files that killed processes have left. */
-  purge(): Promise<void>;
-}
+export type Uploads = ReturnType<typeof createUploads>;
 
 /** @param folder for the received files. Call `purge` at intervals. */
-export function createUploads(folder: string, clock: Clock): Uploads {
+export function createUploads(folder: string, clock: Clock) {
   restrict(folder);
   /** Uploads in progress by principal, without principals that have none. */
   const slots = new Map<string, number>();
@@ -72,7 +54,17 @@ export function createUploads(folder: string, clock: Clock): Uploads {
   }
 
   return {
-    async withUpload(request, principal, plan, work) {
+    /**
+     * Calls `work` with a function that receives the form of a request, and deletes the file when `work` is done. When
+     * `work` fails, the rest of the body is read and discarded.
+     * @param principal a principal can have `uploadsOfPrincipalMax` uploads in progress
+     */
+    async withUpload<T>(
+      request: IncomingMessage,
+      principal: string,
+      plan: { readonly fileField: string; readonly fileBytesMax: number },
+      work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
+    ) {
       const path = join(folder, clock.uuid());
       let hasSlot = false;
       const receive = async () => {
@@ -94,8 +86,11 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         await rm(path, { force: true }).catch(() => {});
       }
     },
+    /** Uploads in progress. */
     count: () => inProgress,
-    drain: (request) => drain(request, discardedBytesMax),
+    /** Reads the rest of a refused request and discards it. */
+    drain: (request: IncomingMessage) => drain(request, discardedBytesMax),
+    /** Deletes files that killed processes have left. */
     async purge() {
       for (const name of await readdir(folder).catch(() => [])) {
         const path = join(folder, name);

@@ -66,23 +66,10 @@ export interface RouteStatusCount {
   readonly requests: number;
 }
 
-export interface Metrics {
-  /** Counts a request whose response was sent or has begun. */
-  record(request: FastifyRequest, status: number, milliseconds: number): void;
-  /** All requests so far. There are as many entries as pairs of a route and a status. */
-  requests(): RouteStatusCount[];
-  /** Adds metrics to the text. */
-  add(more: readonly MetricDefinition[]): void;
-  /** The metrics of this process as text. */
-  render(): Promise<string>;
-  /** The text of /metrics. */
-  renderAll(): Promise<string>;
-  /** Makes `renderAll` return what `gather` makes of the text of this process. */
-  gatherWith(gather: (own: string) => Promise<string>): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Counts requests; `render` adds the metrics that it is given. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const definitions: MetricDefinition[] = [];
   let gather: ((own: string) => Promise<string>) | undefined;
   const allSeries = new Map<string, HistogramSeries>();
@@ -101,7 +88,8 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    record(request, status, milliseconds) {
+    /** Counts a request whose response was sent or has begun. */
+    record(request: FastifyRequest, status: number, milliseconds: number) {
       // Clients choose unknown paths and methods: a series for each would need unbounded memory.
       const route = request.routeOptions.url ?? 'none';
       const series = seriesOf(route === 'none' ? 'any' : request.method, route, status);
@@ -113,6 +101,7 @@ export function createMetrics(): Metrics {
       series.byBound[place] = (series.byBound[place] ?? 0) + 1;
     },
 
+    /** All requests so far. There are as many entries as pairs of a route and a status. */
     requests: () =>
       [...allSeries].map(([key, { method, route, status, requests }]) => ({
         key,
@@ -122,20 +111,24 @@ export function createMetrics(): Metrics {
         requests,
       })),
 
-    add: (more) => definitions.push(...more),
+    /** Adds metrics to the text. */
+    add: (more: readonly MetricDefinition[]) => definitions.push(...more),
 
+    /** The text of /metrics. */
     async renderAll() {
       const own = await render();
       return gather === undefined ? own : gather(own);
     },
 
-    gatherWith(given) {
+    /** Makes `renderAll` return what `gather` makes of the text of this process. */
+    gatherWith(given: (own: string) => Promise<string>) {
       gather = given;
     },
 
     render,
   };
 
+  /** The metrics of this process as text. */
   async function render(): Promise<string> {
     const lines = [
       '# HELP curd_http_request_duration_seconds Requests, by the time until their response began.',

@@ -12,16 +12,12 @@ export interface FailedRequest {
   readonly message: string;
 }
 
-export interface RecentFailures {
-  add(error: AppError, request: FastifyRequest): void;
-  /** The newest first. */
-  list(): FailedRequest[];
-}
+export type RecentFailures = ReturnType<typeof createRecentFailures>;
 
-export function createRecentFailures(clock: Clock): RecentFailures {
+export function createRecentFailures(clock: Clock) {
   const failures: FailedRequest[] = [];
   return {
-    add(error, request) {
+    add(error: AppError, request: FastifyRequest) {
       failures.unshift({
         at: timestamp(clock.now()),
         requestId: request.id,
@@ -30,6 +26,7 @@ export function createRecentFailures(clock: Clock): RecentFailures {
       });
       failures.length = Math.min(failures.length, rememberedMax);
     },
+    /** The newest first. */
     list: () => [...failures],
   };
 }

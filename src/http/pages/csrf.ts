@@ -3,21 +3,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
-export interface CsrfTokens {
-  /** The token for forms about `subject`, for a hidden field with the name `token`. */
-  tokenFor(subject: string): string;
-  /** Checks the token, and the origin that the browser sends. @throws AppError forbidden */
-  require(request: IncomingMessage, form: URLSearchParams, subject: string): void;
-}
+export type CsrfTokens = ReturnType<typeof createCsrfTokens>;
 
 /** @param origin of the pages of this server */
-export function createCsrfTokens(secret: string, origin: string): CsrfTokens {
+export function createCsrfTokens(secret: string, origin: string) {
+  /** The token for forms about `subject`, for a hidden field with the name `token`. */
   const tokenFor = (subject: string) =>
     createHmac('sha256', secret).update(`form ${subject}`).digest('base64url');
 
   return {
     tokenFor,
-    require({ headers }, form, subject) {
+    /** Checks the token, and the origin that the browser sends. @throws AppError forbidden */
+    require({ headers }: IncomingMessage, form: URLSearchParams, subject: string) {
       // The pages send no referrer, so browsers send the origin "null". Then Sec-Fetch-Site must name the same origin.
       const isSameOrigin =
         headers.origin === origin ||

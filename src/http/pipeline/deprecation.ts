@@ -24,20 +24,16 @@ export interface DeprecatedUse {
   readonly lastAt: string;
 }
 
-export interface DeprecationReport {
-  /** Logs the use of a deprecated route at most once a day for each principal. */
-  report(operationId: string, principal: string): void;
-  /** The newest uses first. */
-  list(): DeprecatedUse[];
-}
+export type DeprecationReport = ReturnType<typeof createDeprecationReport>;
 
-export function createDeprecationReport(log: Log, now: () => number): DeprecationReport {
+export function createDeprecationReport(log: Log, now: () => number) {
   const uses = new Map<
     string,
     { readonly operationId: string; readonly principal: string; loggedAt: number; lastAt: number }
   >();
   return {
-    report(operationId, principal) {
+    /** Logs the use of a deprecated route at most once a day for each principal. */
+    report(operationId: string, principal: string) {
       const key = `${operationId} ${principal}`;
       const use = uses.get(key);
       if (use !== undefined && now() - use.loggedAt < dayMs) {
@@ -50,6 +46,7 @@ export function createDeprecationReport(log: Log, now: () => number): Deprecatio
       uses.set(key, { operationId, principal, loggedAt: now(), lastAt: now() });
       log.info({ operationId, principal }, 'a deprecated route is in use');
     },
+    /** The newest uses first. */
     list: () =>
       [...uses.values()]
         .sort((a, b) => b.lastAt - a.lastAt)

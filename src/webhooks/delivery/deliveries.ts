@@ -21,12 +21,7 @@ export interface DeliveryPage {
   readonly hasMore: boolean;
 }
 
-export interface DeliveryLog {
-  /** Newest first. @throws AppError notFound, badRequest when the cursor belongs to another query */
-  list(endpointId: number, request: DeliveryRequest): Promise<DeliveryPage>;
-  /** Returns the delivery with every attempt. @throws AppError notFound */
-  find(id: number): Promise<Members>;
-}
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** The position that a cursor contains. */
 interface Position {
@@ -35,11 +30,7 @@ interface Position {
   readonly before: number | null;
 }
 
-export function createDeliveryLog(
-  database: Database,
-  clock: Pick<Clock, 'now'>,
-  cursors: Cursors,
-): DeliveryLog {
+export function createDeliveryLog(database: Database, clock: Pick<Clock, 'now'>, cursors: Cursors) {
   function positionOf(cursor: string | undefined, endpoint: number, filters: DeliveryFilters): Position {
     if (cursor === undefined) {
       return { endpoint, filters, before: null };
@@ -51,7 +42,8 @@ export function createDeliveryLog(
   }
 
   return {
-    async list(endpointId, { cursor, limit, ...rest }) {
+    /** Newest first. @throws AppError notFound, badRequest when the cursor belongs to another query */
+    async list(endpointId: number, { cursor, limit, ...rest }: DeliveryRequest) {
       const row = requireFound(await webhookQueries(database).findEndpoint(endpointId));
       const { endpoint, filters, before } = positionOf(cursor, endpointId, canonicalFilters(rest));
       const rows = await endpointQueries(database).listLog(endpoint, filters, before, limit + 1);
@@ -68,7 +60,8 @@ export function createDeliveryLog(
       };
     },
 
-    async find(id) {
+    /** Returns the delivery with every attempt. @throws AppError notFound */
+    async find(id: number) {
       const row = requireDelivery(await endpointQueries(database).findDelivery(id));
       const endpoint = requireFound(await webhookQueries(database).findEndpoint(row.endpoint_id));
       const waiting = await readWaiting(database, endpoint, [row], clock.now());

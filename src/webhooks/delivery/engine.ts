@@ -42,20 +42,12 @@ export interface WebhookDependencies {
   readonly origin: Origin;
 }
 
-export interface WebhookEngine {
-  start(): void;
-  /** An endpoint was registered or enabled, or has deliveries to be repeated. */
-  wake(endpointId: number): void;
-  /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
-  run(mayContinue?: () => boolean): Promise<void>;
-  addMissingJobs(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type WebhookEngine = ReturnType<typeof createWebhookEngine>;
 
 export function createWebhookEngine(
   { database, clock, log, hub, config, version, origin }: WebhookDependencies,
   onOutcome: (outcome: Outcome) => void,
-): WebhookEngine {
+) {
   const sender = createWebhookSender(config.webhookTargets, () => machineTime(clock));
   const secrets = createEndpointSecrets(clock, config.secret);
   const handler = createDeliveryHandler({
@@ -135,13 +127,15 @@ export function createWebhookEngine(
       loop ??= rounds();
       worker.start();
     },
-    wake(endpointId) {
+    /** An endpoint was registered or enabled, or has deliveries to be repeated. */
+    wake(endpointId: number) {
       isWoken = true;
       delays.delete(endpointId);
       waiting.abort();
       worker.wake(laneOf(endpointId).lane);
     },
-    async run(mayContinue) {
+    /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
+    async run(mayContinue?: () => boolean) {
       delays.clear();
       while ((await round()).waitMs === 0) {}
       await worker.run(mayContinue);

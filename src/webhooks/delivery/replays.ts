@@ -23,26 +23,7 @@ const previousBlock = 500;
 
 type Replayed = Omit<NewDelivery, 'endpoint_id' | 'created_at'>;
 
-export interface ReplayService {
-  /**
-   * Queues the event of a delivery once more, as a new delivery. One that waits is due at once instead, and a pause ends.
-   * @throws AppError notFound, conflict
-   */
-  retry(
-    context: Context,
-    deliveryId: number,
-  ): Promise<{ readonly endpointId: number; readonly deliveryId: number }>;
-  /**
-   * Queues the events of a range again, as far as the endpoint has examined them. Returns how many.
-   * @throws AppError notFound, conflict, validation, eventsExpired, logRewound
-   */
-  replay(context: Context, endpointId: number, range: Replay): Promise<number>;
-  /**
-   * Ends the pause of an endpoint, and makes due what waits for its next attempt. Returns how many deliveries wait.
-   * @throws AppError notFound, conflict, rateLimited
-   */
-  deliverNow(context: Context, endpointId: number): Promise<number>;
-}
+export type ReplayService = ReturnType<typeof createReplayService>;
 
 interface Dependencies {
   readonly database: Database;
@@ -51,7 +32,7 @@ interface Dependencies {
   readonly eventTypes: EventTypes;
 }
 
-export function createReplayService({ database, clock, events, eventTypes }: Dependencies): ReplayService {
+export function createReplayService({ database, clock, events, eventTypes }: Dependencies) {
   /** Returns events with the `previousId` that the consumer knows from the first deliveries. */
   async function deliveriesOf(endpointId: number, heads: readonly EventHead[]): Promise<Replayed[]> {
     const previous = new Map<number, string | null>();
@@ -110,7 +91,11 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
   }
 
   return {
-    async retry(context, deliveryId) {
+    /**
+     * Queues the event of a delivery once more, as a new delivery. One that waits is due at once instead, and a pause ends.
+     * @throws AppError notFound, conflict
+     */
+    async retry(context: Context, deliveryId: number) {
       const delivery = requireDelivery(await endpointQueries(database).findDelivery(deliveryId));
       const { endpoint_id, sequence, event_id, type, subject, previous_id } = delivery;
       const isGone = await isExpired(event_id);
@@ -142,7 +127,11 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
       });
     },
 
-    async replay(context, endpointId, { since, until = 'latest', types }) {
+    /**
+     * Queues the events of a range again, as far as the endpoint has examined them. Returns how many.
+     * @throws AppError notFound, conflict, validation, eventsExpired, logRewound
+     */
+    async replay(context: Context, endpointId: number, { since, until = 'latest', types }: Replay) {
       requireKnownTypes(eventTypes, types ?? null);
       const endpoint = requireFound(await webhookQueries(database).findEndpoint(endpointId));
       const after = await resolvePosition(events, 'since', since);
@@ -171,7 +160,11 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
       });
     },
 
-    deliverNow: (context, endpointId) =>
+    /**
+     * Ends the pause of an endpoint, and makes due what waits for its next attempt. Returns how many deliveries wait.
+     * @throws AppError notFound, conflict, rateLimited
+     */
+    deliverNow: (context: Context, endpointId: number) =>
       context.transaction(async (tx) => {
         const { row, waiting } = await lockEnabled(tx, endpointId);
         await countManualAttempt(tx, endpointId, clock.now());

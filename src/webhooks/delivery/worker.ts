@@ -20,24 +20,7 @@ const purgedOfABlock = 500;
  */
 const recheckMs = 5000;
 
-export interface WebhookWorker {
-  /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */
-  start(isOnlyServer?: boolean): Promise<void>;
-  /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
-  wake(endpointId: number): void;
-  /** Every minute: finds deliveries without a job. */
-  maintain(): Promise<void>;
-  /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
-  purge(): Promise<boolean>;
-  /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
-  run(mayContinue?: () => boolean): Promise<void>;
-  /** When the first attempt after a time is due; null without one. */
-  nextDueAt(after: number): Promise<number | null>;
-  /** Whether an endpoint is enabled, so that events are sent. */
-  hasEndpoints(): Promise<boolean>;
-  stop(): Promise<void>;
-  readonly stats: WebhookStats;
-}
+export type WebhookWorker = ReturnType<typeof createWebhookWorker>;
 
 export interface WebhookStats {
   /** Attempts since the start by outcome. */
@@ -52,7 +35,7 @@ export interface WebhookStats {
   lagSeconds(): Promise<number>;
 }
 
-export function createWebhookWorker(dependencies: WebhookDependencies): WebhookWorker {
+export function createWebhookWorker(dependencies: WebhookDependencies) {
   const { database, clock, log, config } = dependencies;
   const queries = webhookQueries(database);
   const attempts = { delivered: 0, retried: 0, given_up: 0 };
@@ -82,7 +65,8 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
   const rechecks = new RepeatedWork(recheckMs, activate, notStarted);
 
   return {
-    async start(isOnlyServer = false) {
+    /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */
+    async start(isOnlyServer: boolean = false) {
       isStarted = true;
       if (isOnlyServer) {
         await endAllLeases(database, deliveryKind, clock.now());
@@ -90,7 +74,8 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       await activate();
       rechecks.start();
     },
-    wake(endpointId) {
+    /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
+    wake(endpointId: number) {
       if (!isStarted) {
         return;
       }
@@ -98,9 +83,11 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
         .then(async () => (await engine)?.wake(endpointId))
         .catch(notStarted);
     },
+    /** Every minute: finds deliveries without a job. */
     async maintain() {
       await (await engine)?.addMissingJobs();
     },
+    /** Deletes deliveries that ended long ago, and those of deleted endpoints. Returns whether some are left. */
     async purge() {
       const before = timestamp(clock.now() - config.deliveryRetentionMs);
       const deleteSome = async (tx: Sql, limit: number) => {
@@ -115,10 +102,13 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       };
       return purgeInSlices(database, deleteSome, purgedOfABlock);
     },
-    run: async (mayContinue) => (await load()).run(mayContinue),
-    async nextDueAt(after) {
+    /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
+    run: async (mayContinue?: () => boolean) => (await load()).run(mayContinue),
+    /** When the first attempt after a time is due; null without one. */
+    async nextDueAt(after: number) {
       return (await queries.listEnabled()).length === 0 ? null : findNextAttempt(database, after);
     },
+    /** Whether an endpoint is enabled, so that events are sent. */
     hasEndpoints: async () => (await queries.listEnabled()).length > 0,
     async stop() {
       isStopped = true;

@@ -98,15 +98,10 @@ export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-export interface WebhookSender {
-  /** Never rejects: what goes wrong is the result. */
-  send(request: WebhookRequest, timeoutMs?: number): Promise<SendResult>;
-  /** Closes connections. */
-  close(): void;
-}
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
 /** @param now milliseconds since the epoch, for dates in Retry-After */
-export function createWebhookSender(targets: WebhookTargets, now: () => number): WebhookSender {
+export function createWebhookSender(targets: WebhookTargets, now: () => number) {
   const options = { keepAlive: true, timeout: idleMs, lookup: lookupFor(targets) };
   const httpAgent = new HttpAgent(options);
   const httpsAgent = new HttpsAgent(options);
@@ -150,7 +145,8 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
   }
 
   return {
-    async send(request, timeoutMs = usualTimeoutMs) {
+    /** Never rejects: what goes wrong is the result. */
+    async send(request: WebhookRequest, timeoutMs: number = usualTimeoutMs) {
       const startedAt = performance.now();
       const wrong = targetError(request.url, targets);
       const failed = (error: string) => ({ status: null, error, response: '', retryAfterMs: 0 });
@@ -169,6 +165,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
       clearTimeout(timer);
       return { ...result, durationMs: Math.round(performance.now() - startedAt) };
     },
+    /** Closes connections. */
     close() {
       httpAgent.destroy();
       httpsAgent.destroy();

@@ -31,15 +31,7 @@ interface Dependencies {
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-export interface Interactions {
-  show(raw: RawRequest): Promise<void>;
-  login(raw: RawRequest): Promise<void>;
-  showRegistration(raw: RawRequest): Promise<void>;
-  register(raw: RawRequest): Promise<void>;
-  consent(raw: RawRequest): Promise<void>;
-  showLogout(raw: RawRequest): Promise<void>;
-  logout(raw: RawRequest): Promise<void>;
-}
+export type Interactions = ReturnType<typeof createInteractions>;
 
 export function createInteractions({
   provider,
@@ -51,7 +43,7 @@ export function createInteractions({
   page: layout,
   secret,
   issuer,
-}: Dependencies): Interactions {
+}: Dependencies) {
   const csrfTokens = createCsrfTokens(secret, issuer);
 
   /** The interaction of the cookie, which must be that of the URL. @throws AppError badRequest, SessionNotFound of the library */
@@ -131,7 +123,7 @@ export function createInteractions({
   }
 
   return {
-    async show(raw) {
+    async show(raw: RawRequest) {
       const details = await detailsOf(raw);
       const formTarget = targetOf(details);
       if (details.prompt.name === 'login') {
@@ -160,7 +152,7 @@ export function createInteractions({
       sendPage(raw.response, 200, page, { formTarget });
     },
 
-    async login(raw) {
+    async login(raw: RawRequest) {
       const details = await detailsOf(raw);
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `login ${details.uid}`);
@@ -196,7 +188,7 @@ export function createInteractions({
       }
     },
 
-    async showRegistration(raw) {
+    async showRegistration(raw: RawRequest) {
       const details = await detailsOf(raw);
       const client = await clientInfoOf(details);
       const page = registerPage(layout, formOf(details, 'register'), client, {
@@ -205,7 +197,7 @@ export function createInteractions({
       sendPage(raw.response, 200, page, { formTarget: targetOf(details) });
     },
 
-    async register(raw) {
+    async register(raw: RawRequest) {
       const details = await detailsOf(raw);
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `register ${details.uid}`);
@@ -230,7 +222,7 @@ export function createInteractions({
       }
     },
 
-    async consent(raw) {
+    async consent(raw: RawRequest) {
       const details = await detailsOf(raw);
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `consent ${details.uid}`);
@@ -261,7 +253,7 @@ export function createInteractions({
       await finishInteraction(raw, { consent: { grantId: await grant.save() } }, true);
     },
 
-    async showLogout(raw) {
+    async showLogout(raw: RawRequest) {
       const session = await sessionOf(raw);
       const form =
         session.accountId === undefined
@@ -270,7 +262,7 @@ export function createInteractions({
       sendPage(raw.response, 200, logoutPage(layout, form, false));
     },
 
-    async logout(raw) {
+    async logout(raw: RawRequest) {
       const session = await sessionOf(raw);
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `logout ${session.uid}`);

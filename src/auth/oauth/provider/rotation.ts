@@ -24,22 +24,10 @@ interface Refresh {
   successor: string | null;
 }
 
-export interface Rotations {
-  /** The refresh of which this statement is a part; undefined outside of the token endpoint. */
-  current(): Refresh | undefined;
-  /** Whether a used token can be used once more now. */
-  isWithinLeeway(tx: Sql, token: string): Promise<boolean>;
-  /**
-   * Uses a token, and stores its successor: then the result is null. Where the token was used before, it is the successor
-   * of that time, which the request gets instead. @throws the error of `alreadyUsed` where there is none
-   */
-  replace(tx: Sql, token: string, successor: NewObjectRow, successorToken: string): Promise<string | null>;
-  /** Middleware: puts the earlier successor into the response. */
-  respond(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void>;
-}
+export type Rotations = ReturnType<typeof createRotations>;
 
 /** @param secret CURD_SECRET @param alreadyUsed the error for a token that was used too often */
-export function createRotations(clock: Clock, secret: string, alreadyUsed: () => Error): Rotations {
+export function createRotations(clock: Clock, secret: string, alreadyUsed: () => Error) {
   const refreshes = new AsyncLocalStorage<Refresh>();
 
   /** The key is derived from the used token as well, which is not stored: neither the database nor CURD_SECRET opens it. */
@@ -59,11 +47,17 @@ export function createRotations(clock: Clock, secret: string, alreadyUsed: () =>
   }
 
   return {
+    /** The refresh of which this statement is a part; undefined outside of the token endpoint. */
     current: () => refreshes.getStore(),
 
-    isWithinLeeway: async (tx, token) => (await findSuccessor(tx, token)) !== null,
+    /** Whether a used token can be used once more now. */
+    isWithinLeeway: async (tx: Sql, token: string) => (await findSuccessor(tx, token)) !== null,
 
-    async replace(tx, token, successor, successorToken) {
+    /**
+     * Uses a token, and stores its successor: then the result is null. Where the token was used before, it is the successor
+     * of that time, which the request gets instead. @throws the error of `alreadyUsed` where there is none
+     */
+    async replace(tx: Sql, token: string, successor: NewObjectRow, successorToken: string) {
       const queries = oauthQueries(tx);
       const id = hash('sha256', token);
       const now = clock.now();
@@ -88,7 +82,8 @@ export function createRotations(clock: Clock, secret: string, alreadyUsed: () =>
       return earlier;
     },
 
-    async respond(ctx, next) {
+    /** Middleware: puts the earlier successor into the response. */
+    async respond(ctx: KoaContextWithOIDC, next: () => Promise<void>) {
       if (ctx.path !== '/oauth/token') {
         return next();
       }
