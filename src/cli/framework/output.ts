@@ -37,15 +37,20 @@ export function disabledEndpointsText(ids: readonly number[]): string {
 /** What an operator does about mails after a copy or a restore. Begins a new line. */
 export const mailsPausedText = `\nMails to customers wait, so that nobody gets one twice while the other shop runs too. When this shop replaces it, send them with "${commandName} mail resume", or drop them with "${commandName} mail discard".`;
 
-/** Rows as text in columns, each as wide as its widest value. @param none the text where there are no rows */
-export function formatTable(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-  none?: string,
-): string {
-  if (rows.length === 0 && none !== undefined) {
+/** Columns of a table by their titles: what an item has there. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>;
+
+/**
+ * A table, with each column as wide as its widest value, and - where an item has null.
+ *
+ * @param none the text where there are no items
+ */
+export function formatTable<Item>(columns: Columns<Item>, items: readonly Item[], none?: string): string {
+  if (items.length === 0 && none !== undefined) {
     return none;
   }
+  const header = Object.keys(columns);
+  const rows = items.map((item) => Object.values(columns).map((cellOf) => String(cellOf(item) ?? '-')));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -55,6 +60,16 @@ export function formatTable(
       .join('  ')
       .trimEnd();
   return [colored('bold', line(header)), ...rows.map(line)].join('\n');
+}
+
+/** Prints a list: with --json the items, otherwise a table of them. */
+export function printTable<Item>(
+  options: CommandOptions,
+  items: readonly Item[],
+  columns: Columns<Item>,
+  none?: string,
+): void {
+  printResult(options, items, formatTable(columns, items, none));
 }
 
 /** Prints an error in one sentence and sets exit status 1. */

@@ -3,7 +3,7 @@ import { parseEnum } from '../../../settings/parsers.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createAccountOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { printResult, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 export function createAccount(name: string, options: OptionsOf<typeof createAccountOptions>): Promise<void> {
@@ -26,9 +26,11 @@ export function createAccount(name: string, options: OptionsOf<typeof createAcco
 
 export function listAccounts(options: CommandOptions): Promise<void> {
   return withShop(options, async ({ auth: { keys } }) => {
-    const accounts = await keys.listAccounts();
-    const rows = accounts.map(({ id, name, plan }) => [String(id), name, plan]);
-    printResult(options, accounts, formatTable(['id', 'name', 'plan'], rows));
+    printTable(options, await keys.listAccounts(), {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      plan: ({ plan }) => plan,
+    });
   });
 }
 

@@ -1,27 +1,22 @@
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { CommandOptions } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
   return withShop(options, async ({ oauth: { approvals } }) => {
-    const items = await approvals.list();
-    const rows = items.map((approval) => [
-      String(approval.id),
-      approval.status,
-      approval.clientName,
-      approval.username ?? '(the application itself)',
-      approval.requestedAt,
-      approval.expiresAt ?? '-',
-    ]);
-    printResult(
+    printTable(
       options,
-      items,
-      formatTable(
-        ['id', 'status', 'application', 'customer', 'requested', 'expires'],
-        rows,
-        'There are no such requests.',
-      ),
+      await approvals.list(),
+      {
+        id: ({ id }) => id,
+        status: ({ status }) => status,
+        application: ({ clientName }) => clientName,
+        customer: ({ username }) => username ?? '(the application itself)',
+        requested: ({ requestedAt }) => requestedAt,
+        expires: ({ expiresAt }) => expiresAt,
+      },
+      'There are no such requests.',
     );
   });
 }

@@ -1,7 +1,7 @@
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createClientOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult, printSecret } from '../../framework/output.ts';
+import { printSecret, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 /** Registers an application and prints its secret once. A public application has none: its client id is printed. */
@@ -30,23 +30,18 @@ export function createClient(name: string, options: OptionsOf<typeof createClien
 
 export function listClients(options: CommandOptions): Promise<void> {
   return withShop(options, async ({ oauth: { clients } }) => {
-    const items = await clients.list();
-    const rows = items.map((client) => [
-      client.clientId,
-      client.name,
-      client.account,
-      client.scopes.join(' '),
-      client.grants.join(' '),
-      client.redirectUris.join(' ') || '-',
-    ]);
-    printResult(
+    printTable(
       options,
-      items,
-      formatTable(
-        ['client id', 'name', 'account', 'scopes', 'grants', 'redirects'],
-        rows,
-        'There are no clients.',
-      ),
+      await clients.list(),
+      {
+        'client id': ({ clientId }) => clientId,
+        name: ({ name }) => name,
+        account: ({ account }) => account,
+        scopes: ({ scopes }) => scopes.join(' '),
+        grants: ({ grants }) => grants.join(' '),
+        redirects: ({ redirectUris }) => redirectUris.join(' ') || '-',
+      },
+      'There are no clients.',
     );
   });
 }

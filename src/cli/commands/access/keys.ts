@@ -5,7 +5,7 @@ import { ConfigError } from '../../../settings/parsers.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/key-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult, printSecret } from '../../framework/output.ts';
+import { type Columns, formatTable, printResult, printSecret, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 /** Creates a key and prints it once. */
@@ -47,40 +47,37 @@ export function showKey(id: number, options: CommandOptions): Promise<void> {
       orders,
     }));
     const { scopes, name, ...rest } = key;
-    const rows = [
-      ...Object.entries({ ...rest, ...(name === null ? {} : { name }), scopes: scopes.join(' ') || '-' }).map(
-        ([member, value]) => [member, Array.isArray(value) ? value.join(', ') : String(value ?? '-')],
-      ),
-      ...days.map(({ day, dollars, orders }) => [
+    const rows: [string, unknown][] = [
+      ...Object.entries({ ...rest, ...(name === null ? {} : { name }), scopes: scopes.join(' ') || '-' }),
+      ...days.map(({ day, dollars, orders }): [string, string] => [
         `spent on ${day}`,
         `$${dollars.toFixed(2)} in ${orders} orders`,
       ]),
     ];
-    printResult(options, { ...key, spending: days }, formatTable(['member', 'value'], rows, ''));
+    const columns: Columns<[string, unknown]> = {
+      member: ([member]) => member,
+      value: ([, value]) => (Array.isArray(value) ? value.join(', ') : value),
+    };
+    printResult(options, { ...key, spending: days }, formatTable(columns, rows));
   });
 }
 
 export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<void> {
   return withShop(options, async ({ auth: { keys } }) => {
     const account = await keys.findAccount(options.account);
-    const items = await keys.list(account.id);
-    const rows = items.map((key) => [
-      String(key.id),
-      key.name ?? '-',
-      key.key ?? `${keyPrefixes[key.kind]}_${key.type}_...${key.last4}`,
-      key.scopes.join(' ') || '-',
-      key.createdAt,
-      key.expiresAt ?? 'never',
-      key.lastUsedAt ?? 'never',
-    ]);
-    printResult(
+    printTable(
       options,
-      items,
-      formatTable(
-        ['id', 'name', 'key', 'scopes', 'created', 'expires', 'last used'],
-        rows,
-        'The account has no active API keys.',
-      ),
+      await keys.list(account.id),
+      {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        key: ({ key, kind, type, last4 }) => key ?? `${keyPrefixes[kind]}_${type}_...${last4}`,
+        scopes: ({ scopes }) => scopes.join(' ') || '-',
+        created: ({ createdAt }) => createdAt,
+        expires: ({ expiresAt }) => expiresAt ?? 'never',
+        'last used': ({ lastUsedAt }) => lastUsedAt ?? 'never',
+      },
+      'The account has no active API keys.',
     );
   });
 }

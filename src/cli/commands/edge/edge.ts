@@ -2,7 +2,7 @@ import { commandName } from '../../../command-name.ts';
 import { createLog } from '../../../log.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { printResult, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 import type { deletePurgerOptions, purgerOptions } from './edge-options.ts';
 
@@ -22,12 +22,15 @@ export function runEdgePurger(options: OptionsOf<typeof purgerOptions>): Promise
 
 export function listPurgedCaches(options: CommandOptions): Promise<void> {
   return withShop(options, async ({ edge }) => {
-    const caches = await edge.list();
-    const rows = caches.map(({ url, lagSeconds, updatedAt }) => [url, lagSeconds.toFixed(1), updatedAt]);
-    printResult(
+    printTable(
       options,
-      caches,
-      formatTable(['cache', 'seconds behind', 'position stored at'], rows, 'No cache was purged so far.'),
+      await edge.list(),
+      {
+        cache: ({ url }) => url,
+        'seconds behind': ({ lagSeconds }) => lagSeconds.toFixed(1),
+        'position stored at': ({ updatedAt }) => updatedAt,
+      },
+      'No cache was purged so far.',
     );
   });
 }

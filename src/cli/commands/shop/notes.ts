@@ -1,12 +1,12 @@
 /** Notes about orders and customers. */
 import type { ComposedShop } from '../../../app/compose.ts';
 import { validationError } from '../../../errors.ts';
-import { NoteInput, type NoteSubject } from '../../../notes/schemas.ts';
+import { type Note, NoteInput, type NoteSubject } from '../../../notes/schemas.ts';
 import { notesMax } from '../../../notes/service.ts';
 import { validate } from '../../../schema/validate.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { CommandOptions } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { type Columns, formatTable, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 type Shop = Pick<ComposedShop, 'customers'>;
@@ -33,12 +33,13 @@ function create(
 function list(options: CommandOptions, subjectOf: (shop: Shop) => Promise<NoteSubject>): Promise<void> {
   return withShop(options, async (shop) => {
     const { items } = await shop.notes.service.list(await subjectOf(shop), { limit: notesMax });
-    const rows = items.map(({ id, createdAt, author, text }) => [String(id), createdAt, author, text]);
-    printResult(
-      options,
-      { items },
-      formatTable(['id', 'created', 'author', 'text'], rows, 'There are no notes.'),
-    );
+    const columns: Columns<Note> = {
+      id: ({ id }) => id,
+      created: ({ createdAt }) => createdAt,
+      author: ({ author }) => author,
+      text: ({ text }) => text,
+    };
+    printResult(options, { items }, formatTable(columns, items, 'There are no notes.'));
   });
 }
 

@@ -4,7 +4,7 @@ import type { SnapshotService } from '../../../sandbox/snapshots/service.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { resetOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { printResult, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 /** @throws ConfigError for a production shop */
@@ -28,14 +28,12 @@ export function createSnapshot(name: string, options: CommandOptions): Promise<v
 
 export function listSnapshots(options: CommandOptions): Promise<void> {
   return withShop(options, async (shop) => {
-    const snapshots = await snapshotsOf(shop).list();
-    const rows = snapshots.map(({ id, name, createdAt, bytes }) => [
-      String(id),
-      name,
-      createdAt,
-      `${(bytes / 1e6).toFixed(1)} MB`,
-    ]);
-    printResult(options, snapshots, formatTable(['id', 'name', 'created', 'size'], rows));
+    printTable(options, await snapshotsOf(shop).list(), {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      created: ({ createdAt }) => createdAt,
+      size: ({ bytes }) => `${(bytes / 1e6).toFixed(1)} MB`,
+    });
   });
 }
 

@@ -8,7 +8,7 @@ import type {
   setStockOptions,
 } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
-import { formatTable, printResult } from '../../framework/output.ts';
+import { type Columns, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 type Item = XStatic<typeof StockList>['items'][number];
@@ -17,12 +17,12 @@ const pageSize = 100;
 
 /** Lists the stock of all tracked cheeses. */
 export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<void> {
-  return withShop(options, async ({ stock: { reader: stockReader } }) => {
+  return withShop(options, async ({ stock: { reader } }) => {
     const items: Item[] = [];
     let cursor: string | undefined;
     do {
       const low = options.low ? true : undefined;
-      const page = await stockReader.list({
+      const page = await reader.list({
         low,
         sort: options.low ? 'level' : undefined,
         cursor,
@@ -31,16 +31,17 @@ export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<
       items.push(...(page.items as Item[]));
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
-    const rows = items.map((item) => [
-      String(item.cheeseId),
-      item.cheeseName,
-      item.status,
-      ...[item.onHand, item.reserved, item.available].map(String),
-      String(item.lowAt ?? '-'),
-    ]);
-    const header = ['id', 'name', 'status', 'on hand', 'reserved', 'available', 'low at'];
+    const columns: Columns<Item> = {
+      id: ({ cheeseId }) => cheeseId,
+      name: ({ cheeseName }) => cheeseName,
+      status: ({ status }) => status,
+      'on hand': ({ onHand }) => onHand,
+      reserved: ({ reserved }) => reserved,
+      available: ({ available }) => available,
+      'low at': ({ lowAt }) => lowAt,
+    };
     const none = options.low ? 'No stock is low.' : 'The stock of no cheese is tracked.';
-    printResult(options, items, formatTable(header, rows, none));
+    printTable(options, items, columns, none);
   });
 }
 

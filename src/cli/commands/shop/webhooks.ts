@@ -8,61 +8,55 @@ import type {
   rotateSecretOptions,
 } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { formatTable, pluralize, printResult, printSecret } from '../../framework/output.ts';
+import { pluralize, printResult, printSecret, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 
 const failedExitCode = 2;
 
 /** Registers a URL and prints the secret once. */
 export function createEndpoint(url: string, options: OptionsOf<typeof createEndpointOptions>): Promise<void> {
-  return withShop(
-    options,
-    async ({ auth: { keys }, webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
-      const account = await keys.findAccount(options.account);
-      const { types, description } = options;
-      const endpoint = await webhookEndpoints.create(contextOf('cli'), account.id, {
-        url,
-        ...(types === undefined ? {} : { types }),
-        ...(description === undefined ? {} : { description }),
-      });
-      printNewSecret(options, endpoint);
-    },
-  );
+  return withShop(options, async ({ auth: { keys }, webhooks: { endpoints }, contextOf }) => {
+    const account = await keys.findAccount(options.account);
+    const { types, description } = options;
+    const endpoint = await endpoints.create(contextOf('cli'), account.id, {
+      url,
+      ...(types === undefined ? {} : { types }),
+      ...(description === undefined ? {} : { description }),
+    });
+    printNewSecret(options, endpoint);
+  });
 }
 
 export function listEndpoints(options: CommandOptions): Promise<void> {
-  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints } }) => {
-    const items = (await webhookEndpoints.list()).map((text) => JSON.parse(text));
-    const rows = items.map((one) => [
-      String(one.id),
-      one.account,
-      one.disabledReason === null ? one.status : `${one.status}: ${one.disabledReason}`,
-      String(one.waiting),
-      one.types === null ? 'default' : one.types.join(' '),
-      one.url,
-    ]);
-    printResult(
+  return withShop(options, async ({ webhooks: { endpoints } }) => {
+    const items = (await endpoints.list()).map((text) => JSON.parse(text));
+    printTable(
       options,
       items,
-      formatTable(
-        ['id', 'account', 'status', 'waiting', 'types', 'url'],
-        rows,
-        'There are no webhook endpoints.',
-      ),
+      {
+        id: ({ id }) => id,
+        account: ({ account }) => account,
+        status: ({ status, disabledReason }) =>
+          disabledReason === null ? status : `${status}: ${disabledReason}`,
+        waiting: ({ waiting }) => waiting,
+        types: ({ types }) => (types === null ? 'default' : types.join(' ')),
+        url: ({ url }) => url,
+      },
+      'There are no webhook endpoints.',
     );
   });
 }
 
 /** Replaces the secret and prints the new one once. */
 export function rotateSecret(id: number, options: OptionsOf<typeof rotateSecretOptions>): Promise<void> {
-  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
-    printNewSecret(options, await webhookEndpoints.rotateSecret(contextOf('cli'), id, options.overlap));
+  return withShop(options, async ({ webhooks: { endpoints }, contextOf }) => {
+    printNewSecret(options, await endpoints.rotateSecret(contextOf('cli'), id, options.overlap));
   });
 }
 
 export function enableEndpoint(id: number, options: OptionsOf<typeof enableEndpointOptions>): Promise<void> {
-  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
-    const endpoint = await webhookEndpoints.enable(contextOf('cli'), id, options.skip);
+  return withShop(options, async ({ webhooks: { endpoints }, contextOf }) => {
+    const endpoint = await endpoints.enable(contextOf('cli'), id, options.skip);
     printEndpoint(
       options,
       endpoint,
@@ -72,15 +66,15 @@ export function enableEndpoint(id: number, options: OptionsOf<typeof enableEndpo
 }
 
 export function stopEndpoint(id: number, options: CommandOptions): Promise<void> {
-  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
-    const endpoint = await webhookEndpoints.disable(contextOf('cli'), id);
+  return withShop(options, async ({ webhooks: { endpoints }, contextOf }) => {
+    const endpoint = await endpoints.disable(contextOf('cli'), id);
     printEndpoint(options, endpoint, `Endpoint ${id} is disabled, and keeps its position.`);
   });
 }
 
 export function deleteEndpoint(id: number, options: CommandOptions): Promise<void> {
-  return withShop(options, async ({ webhooks: { endpoints: webhookEndpoints }, contextOf }) => {
-    await webhookEndpoints.delete(contextOf('cli'), id);
+  return withShop(options, async ({ webhooks: { endpoints }, contextOf }) => {
+    await endpoints.delete(contextOf('cli'), id);
     printResult(options, { id, deleted: true }, `Endpoint ${id} and its deliveries are deleted.`);
   });
 }
@@ -108,29 +102,18 @@ export function deliverNow(id: number, options: CommandOptions): Promise<void> {
 export function listDeliveries(id: number, options: OptionsOf<typeof listDeliveriesOptions>): Promise<void> {
   return withShop(options, async ({ webhooks: { deliveries } }) => {
     const { items } = await deliveries.list(id, { status: options.status, limit: options.limit });
-    const rows = items.map((one) => [
-      String(one.id),
-      String(one.eventId),
-      String(one.type),
-      String(one.kind),
-      String(one.status),
-      String(one.attemptCount),
-      String(one.lastError ?? one.lastStatus ?? '-'),
-      one.waitingFor === null ? '-' : [one.waitingFor, one.dueAt].filter(Boolean).join(' '),
-      String(one.createdAt),
-    ]);
-    const header = [
-      'id',
-      'event',
-      'type',
-      'kind',
-      'status',
-      'attempts',
-      'last result',
-      'waits for',
-      'created',
-    ];
-    printResult(options, items, formatTable(header, rows));
+    printTable(options, items, {
+      id: ({ id }) => id,
+      event: ({ eventId }) => eventId,
+      type: ({ type }) => type,
+      kind: ({ kind }) => kind,
+      status: ({ status }) => status,
+      attempts: ({ attemptCount }) => attemptCount,
+      'last result': ({ lastError, lastStatus }) => lastError ?? lastStatus,
+      'waits for': ({ waitingFor, dueAt }) =>
+        waitingFor === null ? null : [waitingFor, dueAt].filter(Boolean).join(' '),
+      created: ({ createdAt }) => createdAt,
+    });
   });
 }
 
