@@ -13,7 +13,7 @@ import { positionAt } from '../event-log/reading/positions.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { skipWaiting, wakeWaiting } from './delivery/backlog.ts';
+import { skipWaiting, wakeWaiting } from './delivery/delivery-order.ts';
 import { type Backlog, emptyBacklog, readBacklogs } from './delivery/waiting.ts';
 import { requireFound, requireKnownTypes, resolvePosition, toEndpoint } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
@@ -137,7 +137,7 @@ export function createEndpointService(dependencies: Dependencies) {
       { url, types, description = null, since = 'latest' }: WebhookEndpointInput,
     ) {
       requireKnownTypes(eventTypes, types ?? null);
-      await (await import('./requests/targets.ts')).requireTarget(url, targets);
+      await (await import('./requests/sender.ts')).requireTarget(url, targets);
       const position = await resolvePosition(events, 'since', since);
       const [account, { epochs }] = await Promise.all([
         keys.findAccountById(accountId),
@@ -176,7 +176,7 @@ export function createEndpointService(dependencies: Dependencies) {
     ) {
       requireKnownTypes(eventTypes, types ?? null);
       if (url !== undefined) {
-        await (await import('./requests/targets.ts')).requireTarget(url, targets);
+        await (await import('./requests/sender.ts')).requireTarget(url, targets);
       }
       return change(context, id, precondition, async (tx, row) => {
         const changes = {

@@ -8,7 +8,7 @@ import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { toBase62 } from '../random-text.ts';
-import { wakeWaiting } from './delivery/backlog.ts';
+import { wakeWaiting } from './delivery/delivery-order.ts';
 import { countManualAttempt } from './delivery/manual-attempts.ts';
 import { requireFound } from './endpoint.ts';
 import { afterTest } from './health.ts';

@@ -11,9 +11,8 @@ import type { EventHead, EventService } from '../../event-log/reading/service.ts
 import { requireFound, requireKnownTypes, resolvePosition } from '../endpoint.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { type EndpointRow, type NewDelivery, webhookQueries } from '../queries.ts';
-import { wakeLine, wakeWaiting } from './backlog.ts';
 import { requireDelivery } from './deliveries.ts';
-import { openMax, queueDeliveries } from './delivery-order.ts';
+import { openMax, queueDeliveries, wakeLine, wakeWaiting } from './delivery-order.ts';
 import type { Replay } from './delivery-schemas.ts';
 import { countManualAttempt } from './manual-attempts.ts';
 

@@ -13,8 +13,7 @@ import { afterFailure, afterSuccess, isRecovery } from '../health.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from '../queries.ts';
 import { attemptError } from '../requests/request.ts';
 import type { SendResult } from '../requests/sender.ts';
-import { wakeAfterSuccess } from './backlog.ts';
-import { addJobsOfLines, deliveryKind } from './delivery-order.ts';
+import { addJobsOfLines, deliveryKind, wakeAfterSuccess } from './delivery-order.ts';
 import { nextAttemptMs } from './retry-schedule.ts';
 
 /** An attempt that was begun. */

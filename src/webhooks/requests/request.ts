@@ -1,6 +1,6 @@
 /** The request of an attempt, as Standard Webhooks 1.0.0 describes it, and whether its result is a success. */
+import { createHmac } from 'node:crypto';
 import type { SendResult, WebhookRequest } from './sender.ts';
-import { sign } from './signature.ts';
 
 export interface Message {
   readonly url: string;
@@ -29,6 +29,25 @@ export function toRequest({ url, id, body, at, keys, version, headers }: Message
       ...headers,
     },
   };
+}
+
+/**
+ * The value of `webhook-signature`, HMAC-SHA256 over `id.timestamp.body`: one signature for each key, because a consumer knows the old or the new secret
+ * during a rotation.
+ * @param timestampSeconds of the attempt, since the epoch
+ */
+export function sign(
+  keys: readonly Uint8Array[],
+  id: string,
+  timestampSeconds: number,
+  body: string,
+): string {
+  return keys
+    .map((key) => {
+      const digest = createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64');
+      return `v1,${digest}`;
+    })
+    .join(' ');
 }
 
 /** Why an attempt failed; null for a success. Only 2xx is one. */

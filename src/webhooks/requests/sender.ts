@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { validationError } from '../../errors.ts';
 import { Agent as HttpAgent, request as httpRequest } from '../../http/node-http.ts';
 import { parseRetryAfter } from '../delivery/retry-schedule.ts';
 import { findAddresses } from './host-lookup.ts';
@@ -74,6 +75,32 @@ export function targetError(text: string, targets: WebhookTargets): string | nul
     : null;
 }
 
+/**
+ * Checks a target before it is stored. The sender checks it again at each connection.
+ * @throws AppError validation with what is wrong and what to do
+ */
+export async function requireTarget(url: string, targets: WebhookTargets): Promise<void> {
+  const problem = targetError(url, targets) ?? (targets === 'any' ? null : await hostError(new URL(url)));
+  if (problem !== null) {
+    throw validationError([{ field: 'url', message: problem }]);
+  }
+}
+
+async function hostError(url: URL): Promise<string | null> {
+  const { hostname } = url;
+  // targetError has checked literal IP addresses.
+  if (isIP(hostOf(url)) !== 0) {
+    return null;
+  }
+  const addresses = await findAddresses(hostname).catch(() => null);
+  if (addresses === null) {
+    return `names a host that cannot be resolved: ${hostname}. Check the name, or try again`;
+  }
+  return addresses.every(isPublicAddress)
+    ? null
+    : 'names a host in a private network. Use one with public IP addresses only; to permit private targets, an operator sets CURD_WEBHOOK_TARGETS=any';
+}
+
 /** A lookup of connections. With the targets `public` it refuses a name unless all of its IP addresses are public. */
 function lookupFor(targets: WebhookTargets): LookupFunction {
   return (hostname, options, callback) => {
@@ -94,7 +121,7 @@ function lookupFor(targets: WebhookTargets): LookupFunction {
   };
 }
 
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
