@@ -1,7 +1,8 @@
 /** The commands on the whole catalogue. */
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
-import { changeOptions, importOptions } from '../framework/command-options.ts';
+import { changeOptions } from '../framework/command-options.ts';
 import { textArgument } from '../framework/options.ts';
+import { importOptions } from '../framework/shop-options.ts';
 
 export const catalogueCommands: readonly CommandDefinition[] = [
   command({

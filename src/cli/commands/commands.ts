@@ -2,6 +2,11 @@
 import { roles } from '../../auth/oauth/customer-directory.ts';
 import { commandName } from '../../command-name.ts';
 import { environments, parseEnum } from '../../settings/parsers.ts';
+import {
+  createAccountOptions,
+  createClientOptions,
+  listCustomersOptions,
+} from '../framework/access-options.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import {
   backupOptions,
@@ -9,18 +14,15 @@ import {
   changeOptions,
   consoleOptions,
   copyOptions,
-  createAccountOptions,
-  createClientOptions,
   doctorOptions,
-  listCustomersOptions,
   parseId,
   resetOptions,
   restoreOptions,
+  seedOptions,
   serveOptions,
 } from '../framework/command-options.ts';
 import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
-import { seedOptions } from '../framework/seed-options.ts';
 import { catalogueCommands } from './catalogue-commands.ts';
 import { eventCommands } from './event-commands.ts';
 import { keyCommands, secretHelp } from './key-commands.ts';

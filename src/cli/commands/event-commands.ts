@@ -1,20 +1,20 @@
 /** The commands of webhooks, of the event log, of the request log and of caches. */
 import { commandName } from '../../command-name.ts';
 import { command } from '../framework/command-definition.ts';
+import { parseId } from '../framework/command-options.ts';
 import {
   createEndpointOptions,
   enableEndpointOptions,
   listDeliveriesOptions,
   listEventsOptions,
   listenOptions,
-  parseId,
+  listRequestsOptions,
   replayOptions,
   rotateSecretOptions,
   tailEventsOptions,
-} from '../framework/command-options.ts';
+  triggerOptions,
+} from '../framework/event-options.ts';
 import { argument, optionalArgument, textArgument } from '../framework/options.ts';
-import { listRequestsOptions } from '../framework/request-options.ts';
-import { triggerOptions } from '../framework/trigger-options.ts';
 import { edgeCommands } from './edge/edge-commands.ts';
 
 const endpointId = argument(

@@ -1,8 +1,8 @@
 /** The commands on API keys. */
 import { commandName } from '../../command-name.ts';
+import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framework/access-options.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { changeOptions, parseId } from '../framework/command-options.ts';
-import { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../framework/key-options.ts';
 import { argument } from '../framework/options.ts';
 
 /** The help of commands that print a secret. */

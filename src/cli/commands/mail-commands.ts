@@ -3,8 +3,8 @@ import { commandName } from '../../command-name.ts';
 import { mailNames } from '../../settings/mail.ts';
 import { parseEnum, parseText } from '../../settings/parsers.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
-import { previewMailOptions } from '../framework/mail-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
+import { previewMailOptions } from '../framework/shop-options.ts';
 
 const templateActions = ['export'] as const;
 

@@ -1,9 +1,9 @@
 /** The commands on orders. */
 import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
-import { changeOptions, listOrdersOptions, parseId } from '../framework/command-options.ts';
+import { changeOptions, parseId } from '../framework/command-options.ts';
 import { argument } from '../framework/options.ts';
-import { shipmentOptions } from '../framework/shipment-options.ts';
+import { listOrdersOptions, shipmentOptions } from '../framework/shop-options.ts';
 
 const orderId = argument('orderId', parseId('order', `"${commandName} orders list" shows the ids.`));
 

@@ -1,16 +1,15 @@
 /** The commands on stock. */
 import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
+import { changeOptions, parseId } from '../framework/command-options.ts';
+import { argument } from '../framework/options.ts';
 import {
   adjustStockOptions,
-  changeOptions,
   listStockOptions,
   parseDelta,
-  parseId,
   parseKilograms,
   setStockOptions,
-} from '../framework/command-options.ts';
-import { argument } from '../framework/options.ts';
+} from '../framework/shop-options.ts';
 
 const cheeseId = argument(
   'cheeseId',

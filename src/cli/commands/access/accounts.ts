@@ -1,7 +1,7 @@
 import { commandName } from '../../../command-name.ts';
 import { parseEnum } from '../../../settings/parsers.ts';
+import type { createAccountOptions } from '../../framework/access-options.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
-import type { createAccountOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { printResult, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';

@@ -1,5 +1,5 @@
+import type { createClientOptions } from '../../framework/access-options.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
-import type { createClientOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { printSecret, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';

@@ -1,8 +1,8 @@
 import type { Role } from '../../../auth/oauth/customer-directory.ts';
 import { resetUrl } from '../../../customers/login/reset-token.ts';
 import { publicBaseUrl } from '../../../settings/urls.ts';
+import type { listCustomersOptions } from '../../framework/access-options.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
-import type { listCustomersOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { type Columns, formatTable, printResult, printSecret } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';

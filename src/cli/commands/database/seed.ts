@@ -9,10 +9,10 @@ import { commandName } from '../../../command-name.ts';
 import type { Sql } from '../../../database/database.ts';
 import { skipEvents } from '../../../mail/pause.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
+import type { seedOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { configForExistingShop, databaseLocation, requireDatabaseFile } from '../../framework/run-command.ts';
-import type { seedOptions } from '../../framework/seed-options.ts';
 
 /** Cheeses that the orders contain. */
 const cheesesMax = 200;

@@ -7,7 +7,7 @@ import { parseSettings } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { publicBaseUrl } from '../../../settings/urls.ts';
 import { sign } from '../../../webhooks/requests/request.ts';
-import type { listenOptions } from '../../framework/command-options.ts';
+import type { listenOptions } from '../../framework/event-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
 import { keyInEnvironment, rawSettings } from '../../framework/run-command.ts';

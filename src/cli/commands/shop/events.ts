@@ -1,7 +1,7 @@
 import { eventTypes } from '../../../app/event-types.ts';
 import type { EventFilter } from '../../../event-log/reading/event-filter.ts';
 import { requireKnownTypes } from '../../../webhooks/endpoint.ts';
-import type { listEventsOptions, tailEventsOptions } from '../../framework/command-options.ts';
+import type { listEventsOptions, tailEventsOptions } from '../../framework/event-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { withShop } from '../../framework/run-command.ts';
 

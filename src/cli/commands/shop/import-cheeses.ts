@@ -9,11 +9,11 @@ import { ConfigError } from '../../../settings/parsers.ts';
 import { unreadableText } from '../../../system-errors.ts';
 import { filterOfTypes } from '../../../webhooks/delivery/replays.ts';
 import type { EndpointService } from '../../../webhooks/service.ts';
-import type { importOptions } from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
 import { withShop } from '../../framework/run-command.ts';
+import type { importOptions } from '../../framework/shop-options.ts';
 
 const refusedExitCode = 2;
 const shownRows = 20;

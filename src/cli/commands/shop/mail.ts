@@ -4,10 +4,10 @@ import { emailRule } from '../../../schema/text-rules.ts';
 import type { MailName } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { reasonOf } from '../../../system-errors.ts';
-import type { previewMailOptions } from '../../framework/mail-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
+import type { previewMailOptions } from '../../framework/shop-options.ts';
 
 const failedExitCode = 2;
 

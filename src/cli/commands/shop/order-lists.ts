@@ -1,8 +1,8 @@
 import type { Order } from '../../../orders/schemas.ts';
-import type { listOrdersOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { type Columns, formatTable, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
+import type { listOrdersOptions } from '../../framework/shop-options.ts';
 
 /** How many rows a list prints. */
 const listedMax = 100;

@@ -1,12 +1,11 @@
 import type { Context } from '../../../database/context.ts';
-
 import type { Order } from '../../../orders/schemas.ts';
 import type { OrderService } from '../../../orders/service.ts';
 import type { ShipmentInput } from '../../../orders/shipments/schemas.ts';
 import type { Versioned } from '../../../versioned.ts';
 import { type ChangeOptions, type ChangeResult, makeChange } from '../../framework/change.ts';
 import type { OptionsOf } from '../../framework/options.ts';
-import type { shipmentOptions } from '../../framework/shipment-options.ts';
+import type { shipmentOptions } from '../../framework/shop-options.ts';
 
 type Verb = 'approve' | 'deliver' | 'cancel';
 type ShipmentChangeOptions = ChangeOptions & OptionsOf<typeof shipmentOptions>;

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestFacts } from '../../../request-log/facts.ts';
 import { parseFilters } from '../../../request-log/filters.ts';
+import type { listRequestsOptions } from '../../framework/event-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import type { listRequestsOptions } from '../../framework/request-options.ts';
 import { withShop } from '../../framework/run-command.ts';
 import { type Color, colored } from '../../framework/style.ts';
 

@@ -2,14 +2,10 @@ import type { XStatic } from 'typebox/schema';
 import type { Stock, StockList } from '../../../stock/schemas.ts';
 import type { Versioned } from '../../../versioned.ts';
 import { type ChangeOptions, type ChangeResult, makeChange } from '../../framework/change.ts';
-import type {
-  adjustStockOptions,
-  listStockOptions,
-  setStockOptions,
-} from '../../framework/command-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { type Columns, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
+import type { adjustStockOptions, listStockOptions, setStockOptions } from '../../framework/shop-options.ts';
 
 type Item = XStatic<typeof StockList>['items'][number];
 

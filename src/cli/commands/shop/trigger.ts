@@ -3,10 +3,10 @@ import type { Principal } from '../../../access/principal.ts';
 import { eventTypes } from '../../../app/event-types.ts';
 import { commandName } from '../../../command-name.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
+import type { triggerOptions } from '../../framework/event-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
-import type { triggerOptions } from '../../framework/trigger-options.ts';
 
 /** Whoever runs commands is an operator. */
 const operator: Principal = {

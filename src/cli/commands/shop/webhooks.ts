@@ -6,7 +6,7 @@ import type {
   listDeliveriesOptions,
   replayOptions,
   rotateSecretOptions,
-} from '../../framework/command-options.ts';
+} from '../../framework/event-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult, printSecret, printTable } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';

@@ -1,6 +1,7 @@
-/** The options of the commands on API keys. */
+/** Options of the commands on accounts, API keys, applications and customers. */
 import { scopes } from '../../access/access.ts';
 import { originRule } from '../../auth/keys/kinds.ts';
+import { grantTypes } from '../../auth/oauth/clients.ts';
 import { lineRule, networkRule } from '../../schema/text-rules.ts';
 import {
   ConfigError,
@@ -12,7 +13,16 @@ import {
   parseText,
   parseWords,
 } from '../../settings/parsers.ts';
+import { parseByRule } from './command-options.ts';
 import { booleanOption, option, repeatableOption, requiredOption } from './options.ts';
+
+export const createAccountOptions = {
+  plan: option(
+    'plan',
+    'free, pro, enterprise or a plan of CURD_PLANS (default: enterprise in local, free elsewhere)',
+    parseText,
+  ),
+};
 
 const parseKeyName: Parser<string> = (text, name) => {
   if ([...text].length > 100 || !lineRule.test(text)) {
@@ -29,20 +39,6 @@ const parseDollars: Parser<number> = (text, name) => {
     );
   }
   return dollars;
-};
-
-const parseNetwork: Parser<string> = (text, name) => {
-  if (!networkRule.test(text)) {
-    throw new ConfigError(`${name} is "${text}": it ${networkRule.message}.`);
-  }
-  return text;
-};
-
-const parseOrigin: Parser<string> = (text, name) => {
-  if (!originRule.test(text)) {
-    throw new ConfigError(`${name} is "${text}": it ${originRule.message}.`);
-  }
-  return text;
 };
 
 export const createKeyOptions = {
@@ -69,7 +65,7 @@ export const createKeyOptions = {
   origin: repeatableOption(
     'origin',
     'with --publishable: a web page that may use the key, such as https://shop.example; may be given several times',
-    parseOrigin,
+    parseByRule(originRule),
   ),
   restricted: booleanOption(
     'for a program or an AI assistant: does only what its scopes say, within the limits below',
@@ -90,7 +86,7 @@ export const createKeyOptions = {
   address: repeatableOption(
     'network',
     'with --restricted: a network from which the key is accepted, such as 203.0.113.0/24; may be given several times',
-    parseNetwork,
+    parseByRule(networkRule),
   ),
 };
 
@@ -104,5 +100,45 @@ export const rotateKeyOptions = {
     'how long the old key stays valid; 0s revokes it immediately',
     parseDurationSetting,
     '24h',
+  ),
+};
+
+export const createClientOptions = {
+  account: requiredOption(
+    'name',
+    'account that owns the application; its plan limits the requests',
+    parseText,
+  ),
+  scope: requiredOption(
+    'scopes',
+    'scopes that it may request, separated by spaces: "read:cheeses read:orders"',
+    parseWords(parseEnum(scopes)),
+  ),
+  redirectUri: repeatableOption(
+    'uri',
+    'where customers are redirected to; may be given several times',
+    parseText,
+  ),
+  native: booleanOption('runs on a device: loopback redirects on any port, or its own URI scheme'),
+  grant: option(
+    'grants',
+    'authorization_code, refresh_token, implicit, client_credentials (default: the first two with a redirect URI, otherwise the last)',
+    parseWords(parseEnum(grantTypes)),
+  ),
+  public: booleanOption('cannot keep a secret (a web page, an app): it gets none, and PKCE is required'),
+};
+
+const parseSearch: Parser<string> = (text, name) => {
+  if (text.trim() === '' || text.length > 100) {
+    throw new ConfigError(`${name} must have 1 to 100 characters, and not only spaces.`);
+  }
+  return text;
+};
+
+export const listCustomersOptions = {
+  search: option(
+    'text',
+    'the beginning of a username, an e-mail address, a last name, or of first and last name',
+    parseSearch,
   ),
 };
