@@ -1,6 +1,6 @@
 /** Routes that describe the credential of a request and the limits of the server. */
-
 import type { Principal } from '../access/principal.ts';
+import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { RateLimitStatus } from '../limits/request-charge.ts';
 import { quotaOf } from '../limits/schemas.ts';
@@ -49,15 +49,12 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
       responses: {
         200: { description: 'Its owner, its scopes, and the rest of its quota', schema: WhoAmI },
       },
-      handle: async ({ principal, rateLimitStatus }) => ({
-        status: 200,
-        headers: { 'Cache-Control': 'no-store' },
-        body: {
+      handle: async ({ principal, rateLimitStatus }) =>
+        uncached(200, {
           environment: config.environment,
           ...(await describe(principal, dependencies)),
           quota: quotaOf(rateLimitStatus() as RateLimitStatus),
-        },
-      }),
+        }),
     }),
     route({
       method: 'GET',

@@ -19,7 +19,7 @@ import {
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
 import { immutable } from '../http/responses/etag.ts';
-import { type RouteResponse, TextBody } from '../http/responses/response.ts';
+import { type RouteResponse, TextBody, uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { SignIn, SignInResult } from './schemas.ts';
 
@@ -157,11 +157,7 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
         ...unauthorizedResponse('The link is not known, was used, or has expired'),
         ...unprocessableResponse,
       },
-      handle: async ({ body, context }) => ({
-        status: 201,
-        headers: { 'Cache-Control': 'no-store' },
-        body: { ...(await links.signIn(context, body.link)) },
-      }),
+      handle: async ({ body, context }) => uncached(201, await links.signIn(context, body.link)),
     }),
     route({
       method: 'POST',

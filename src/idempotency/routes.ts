@@ -3,7 +3,7 @@ import { idempotencyScopeOf } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import { parseKeyInPath } from '../http/pipeline/idempotency-key.ts';
 import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
-import { TextBody } from '../http/responses/response.ts';
+import { TextBody, uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { objectOf, timestampSchema } from '../schema/parts.ts';
 import type { IdempotencyStore, KnownRequest } from '../stored-responses/store.ts';
@@ -90,11 +90,7 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
           'Nothing was done under this Idempotency-Key until now. A request may still be on its way; sending it again with the same key is safe.',
         );
       }
-      return {
-        status: 200,
-        headers: { 'Cache-Control': 'no-store' },
-        body: new TextBody(`{"items":[${known.map(toItem).join(',')}]}`),
-      };
+      return uncached(200, new TextBody(`{"items":[${known.map(toItem).join(',')}]}`));
     },
   });
 }

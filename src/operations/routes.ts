@@ -1,6 +1,7 @@
 /** Routes of the state of the server, for operators. */
 import { anyOf, oauth } from '../access/access.ts';
 import { badRequestResponse } from '../http/responses/error-responses.ts';
+import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { listDoctorRuns } from './integrity.ts';
 import { DoctorRuns } from './integrity-schemas.ts';
@@ -10,7 +11,6 @@ import { createStatusReader, type StatusDependencies } from './status.ts';
 
 const tag = 'Administration';
 const access = anyOf(oauth('admin'));
-const headers = { 'Cache-Control': 'no-store' };
 
 export function administrationRoutes(dependencies: StatusDependencies & NameDependencies): Route[] {
   const readStatus = createStatusReader(dependencies);
@@ -25,7 +25,7 @@ export function administrationRoutes(dependencies: StatusDependencies & NameDepe
         'Figures are those of `/metrics`. No secret is in the response: `***` is in its place. Streams, memory, deprecated operations and failed requests are those of the instance that responds.',
       access,
       responses: { 200: { description: 'The state', schema: ShopStatus } },
-      handle: async () => ({ status: 200, headers, body: await readStatus() }),
+      handle: async () => uncached(200, await readStatus()),
     }),
     route({
       method: 'GET',
@@ -37,11 +37,7 @@ export function administrationRoutes(dependencies: StatusDependencies & NameDepe
         'Each run of `curd doctor` stores its result, unless it runs with `--no-record`; the last 30 are kept. The server does not run the checks itself, because they read the whole database.',
       access,
       responses: { 200: { description: 'The results', schema: DoctorRuns } },
-      handle: async () => ({
-        status: 200,
-        headers,
-        body: { items: await listDoctorRuns(dependencies.database) },
-      }),
+      handle: async () => uncached(200, { items: await listDoctorRuns(dependencies.database) }),
     }),
     route({
       method: 'GET',
@@ -66,11 +62,7 @@ export function administrationRoutes(dependencies: StatusDependencies & NameDepe
         200: { description: 'The names', schema: NameList },
         ...badRequestResponse('A parameter is not valid'),
       },
-      handle: async ({ query }) => ({
-        status: 200,
-        headers,
-        body: { items: await findNames(dependencies, query.of) },
-      }),
+      handle: async ({ query }) => uncached(200, { items: await findNames(dependencies, query.of) }),
     }),
   ];
 }

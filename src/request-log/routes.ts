@@ -1,6 +1,7 @@
 /** The request log over HTTP. */
 import { anyOf, apiKey, oauth, session } from '../access/access.ts';
 import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { parseFilters } from './filters.ts';
 import { LoggedRequestList, LoggedRequestsWithId, requestListQuery } from './schemas.ts';
@@ -9,7 +10,6 @@ import type { RequestService } from './service.ts';
 const tag = 'Requests';
 // Not every OAuth token of an account: a customer who has one must not see what the account did for others.
 const access = anyOf(apiKey, session, oauth('admin'));
-const headers = { 'Cache-Control': 'no-store' };
 const visible =
   'An API key sees what the keys and applications of its account did, a session what its customer did with sessions, and the scope `admin` everything, requests without a valid credential included.';
 const kept =
@@ -32,7 +32,7 @@ export function requestLogRoutes(requests: RequestService): Route[] {
       },
       handle: async ({ query: { cursor, limit, ...given }, principal }) => {
         const body = await requests.list(principal, { ...parseFilters(given), cursor, limit });
-        return { status: 200, headers, body: { ...body } };
+        return uncached(200, body);
       },
     }),
     route({
@@ -48,11 +48,8 @@ export function requestLogRoutes(requests: RequestService): Route[] {
         200: { description: 'The requests, with their events', schema: LoggedRequestsWithId },
         ...notFoundResponse('No request with this id is kept'),
       },
-      handle: async ({ params, principal }) => ({
-        status: 200,
-        headers,
-        body: { items: await requests.find(principal, params.requestId ?? '') },
-      }),
+      handle: async ({ params, principal }) =>
+        uncached(200, { items: await requests.find(principal, params.requestId ?? '') }),
     }),
   ];
 }

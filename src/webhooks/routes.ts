@@ -12,7 +12,7 @@ import {
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
-import { type RouteResponse, TextBody } from '../http/responses/response.ts';
+import { type RouteResponse, TextBody, uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
 import { noEndpoint } from './endpoint.ts';
@@ -75,11 +75,8 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
         ...badRequestResponse('A parameter is not valid'),
         ...missingAccount,
       },
-      handle: async ({ query }) => ({
-        status: 200,
-        headers: { 'Cache-Control': 'no-store' },
-        body: new TextBody(`{"items":[${(await webhookEndpoints.list(query.account)).join(',')}]}`),
-      }),
+      handle: async ({ query }) =>
+        uncached(200, new TextBody(`{"items":[${(await webhookEndpoints.list(query.account)).join(',')}]}`)),
     }),
     route({
       method: 'POST',
@@ -229,7 +226,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
             wake(endpointId(params));
             return context.transaction(async () => result);
           },
-          (result) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: { ...result } }),
+          (result) => uncached(200, result),
         ),
     }),
     route({

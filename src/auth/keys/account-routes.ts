@@ -1,5 +1,4 @@
 /** Routes of accounts, for operators. */
-
 import { anyOf, oauth } from '../../access/access.ts';
 import { parsePathId } from '../../http/pipeline/path-id.ts';
 import {
@@ -7,6 +6,7 @@ import {
   notFoundResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
+import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import { Quota, quotaOf } from '../../limits/schemas.ts';
@@ -92,7 +92,7 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
       responses: { 200: { description: 'All accounts', schema: AccountList } },
       handle: async () => {
         const items = await Promise.all((await keys.listAccountDetails()).map(shown));
-        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
+        return uncached(200, { items });
       },
     }),
     route({

@@ -1,5 +1,4 @@
 /** Routes of API keys, for the scope admin. The command line has the same verbs. */
-
 import { anyOf, oauth } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import { parseDuration } from '../../duration.ts';
@@ -10,6 +9,7 @@ import {
   notFoundResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
+import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { KeyBudgets } from './budgets.ts';
 import {
@@ -50,7 +50,7 @@ export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): 
       },
       handle: async ({ query, principal }) => {
         const items = await keys.list(await accountId(query.account, principal));
-        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
+        return uncached(200, { items });
       },
     }),
     route({
@@ -78,7 +78,7 @@ export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): 
         const lifetimeMs = expiresIn === undefined ? undefined : (parseDuration(expiresIn) ?? undefined);
         return withIdempotency(
           (context) => keys.create(context, id, { ...rest, lifetimeMs }),
-          (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+          (key) => uncached(201, key),
         );
       },
     }),
@@ -100,7 +100,7 @@ export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): 
           dollars: cents / 100,
           orders,
         }));
-        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
+        return uncached(200, { items });
       },
     }),
     route({
@@ -123,7 +123,7 @@ export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): 
         withIdempotency(
           (context) =>
             keys.rename(context, parsePathId(params.keyId, 'There is no such API key.'), body.name),
-          (key) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+          (key) => uncached(200, key),
         ),
     }),
     route({
@@ -154,7 +154,7 @@ export function keyRoutes(keys: KeyService, budgets: Pick<KeyBudgets, 'list'>): 
               parseDuration(body.overlap ?? '24h') ?? 0,
               { makeAdmin: false },
             ),
-          (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+          (key) => uncached(201, key),
         ),
     }),
     route({

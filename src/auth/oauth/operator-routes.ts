@@ -1,5 +1,4 @@
 /** Routes of OAuth clients and approvals, for operators. The command line has the same verbs. */
-
 import { anyOf, oauth } from '../../access/access.ts';
 import { parsePathId } from '../../http/pipeline/path-id.ts';
 import {
@@ -8,6 +7,7 @@ import {
   notFoundResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
+import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { Client, ClientService } from './clients.ts';
@@ -23,7 +23,6 @@ import type { ScopeApprovals } from './scope-approvals.ts';
 
 const tag = 'Administration';
 const access = anyOf(oauth('admin'));
-const uncached = { 'Cache-Control': 'no-store' } as const;
 
 interface Dependencies {
   readonly clients: ClientService;
@@ -44,7 +43,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
       responses: { 200: { description: 'All clients, without their secrets', schema: OauthClientList } },
       handle: async () => {
         const items = (await clients.list()).map(shownClient);
-        return { status: 200, headers: uncached, body: { items } };
+        return uncached(200, { items });
       },
     }),
     route({
@@ -75,10 +74,8 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
         const { id: accountId } = await keys.findAccount(account);
         return withIdempotency(
           (context) => clients.create(context, { ...request, accountId, isNative, isPublic }),
-          ({ clientId, clientSecret, ...created }) => ({
-            status: 201,
-            headers: uncached,
-            body: {
+          ({ clientId, clientSecret, ...created }) =>
+            uncached(201, {
               clientId,
               name: request.name,
               account,
@@ -90,8 +87,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
               builtIn: false,
               createdAt: created.createdAt,
               clientSecret,
-            },
-          }),
+            }),
         );
       },
     }),
@@ -130,7 +126,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
       },
       handle: async ({ query }) => {
         const items = (await approvals.list(query.status)).map((approval) => ({ ...approval }));
-        return { status: 200, headers: uncached, body: { items } };
+        return uncached(200, { items });
       },
     }),
     decisionRoute('approve', 'approveApproval', 'Approve a request', 'The approval ends after 90 days.'),
@@ -163,7 +159,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
         const id = parsePathId(params.approvalId, 'There is no such request.');
         return withIdempotency(
           (context) => approvals[verb](context, id, principal),
-          (approval) => ({ status: 200, headers: uncached, body: { ...approval } }),
+          (approval) => uncached(200, approval),
         );
       },
     });

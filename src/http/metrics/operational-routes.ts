@@ -1,12 +1,11 @@
 /** Routes for operators and developers: health checks (`/healthz` and `/readyz`), metrics, the OpenAPI document and the reference. */
-
 import { type Clock, clockState } from '../../clock.ts';
 import { clockSchema, objectOf } from '../../schema/parts.ts';
 import { referenceRoutes } from '../reference/routes.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText, unavailableResponse as notReady } from '../responses/error-responses.ts';
 import { revalidated } from '../responses/etag.ts';
-import { type RouteResponse, TextBody } from '../responses/response.ts';
+import { type RouteResponse, TextBody, uncached } from '../responses/response.ts';
 import { type Route, route } from '../route.ts';
 import { type Metrics, metricsType } from './metrics.ts';
 
@@ -106,11 +105,7 @@ export function operationalRoutes({ requireReady, clock, describe, metrics }: De
       isAtRoot: true,
       mediaType: metricsType,
       responses: { 200: documentedText('Metrics as text', 'text/plain') },
-      handle: async () => ({
-        status: 200,
-        headers: { 'Cache-Control': 'no-store' },
-        body: new TextBody(await metrics.renderAll()),
-      }),
+      handle: async () => uncached(200, new TextBody(await metrics.renderAll())),
     }),
     route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),
     route({ ...openapi, path: '/v2/openapi.json', operationId: 'getOpenapiAlias' }),

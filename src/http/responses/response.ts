@@ -45,6 +45,11 @@ export interface RouteResponse {
     | readonly unknown[];
 }
 
+/** A response that nobody stores, because it is about one caller or changes at any time. */
+export function uncached(status: number, body: object): RouteResponse {
+  return { status, headers: { 'Cache-Control': 'no-store' }, body: body as RouteResponse['body'] & object };
+}
+
 /** The responses of a route by status: with a schema for JSON, with other media types, or with a description only. */
 export type DocumentedResponses = Readonly<
   Record<

@@ -8,6 +8,7 @@ import {
   notFoundResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
+import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import { endpointId } from '../routes.ts';
 import { type DeliveryLog, noDelivery } from './deliveries.ts';
@@ -26,7 +27,6 @@ const tag = 'Webhooks';
 const access = anyOf(oauth('admin'));
 const missingEndpoint = notFoundResponse('There is no such webhook endpoint');
 const missing = notFoundResponse('There is no such delivery');
-const noStore = { 'Cache-Control': 'no-store' };
 
 interface Dependencies {
   readonly deliveries: DeliveryLog;
@@ -63,7 +63,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
             wake(id);
             return queued;
           },
-          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+          (count) => uncached(202, { deliveries: count }),
         ),
     }),
     route({
@@ -88,7 +88,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
             wake(id);
             return count;
           },
-          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+          (count) => uncached(202, { deliveries: count }),
         ),
     }),
     route({
@@ -108,7 +108,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
       },
       handle: async ({ params, query }) => {
         const page = await deliveries.list(endpointId(params), query);
-        return { status: 200, headers: noStore, body: { ...page } };
+        return uncached(200, page);
       },
     }),
     route({
@@ -121,11 +121,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
         'Each attempt has its time, its duration, and the status or the error. A response is included up to its first 1,024 bytes.',
       access,
       responses: { 200: { description: 'The delivery', schema: WebhookDelivery }, ...missing },
-      handle: async ({ params }) => ({
-        status: 200,
-        headers: noStore,
-        body: await deliveries.find(idOf(params)),
-      }),
+      handle: async ({ params }) => uncached(200, await deliveries.find(idOf(params))),
     }),
     route({
       method: 'POST',
@@ -150,7 +146,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
             wake(queued.endpointId);
             return queued;
           },
-          ({ deliveryId }) => ({ status: 202, headers: noStore, body: { deliveryId } }),
+          ({ deliveryId }) => uncached(202, { deliveryId }),
         ),
     }),
   ];
