@@ -27,7 +27,7 @@ import type { Config } from '../settings/config.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
-import { createDemoFill } from './demo/demo-fill.ts';
+import { createDemoFill } from './demo/demo.ts';
 import { openDemo } from './demo/open.ts';
 import { eventTypes } from './event-types.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';

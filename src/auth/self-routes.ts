@@ -2,8 +2,8 @@
 import type { Principal } from '../access/principal.ts';
 import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import type { RateLimitStatus } from '../limits/request-charge.ts';
 import { quotaOf } from '../limits/schemas.ts';
+import type { RateLimitStatus } from '../limits/usage-counter.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyBudgets } from './keys/budgets.ts';
 import type { KeyService } from './keys/service.ts';

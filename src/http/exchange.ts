@@ -9,7 +9,7 @@ import type { AppError } from '../errors.ts';
 import type { ClientIpCount } from '../limits/client-ip-limits.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import type { RequestCharge } from '../limits/request-charge.ts';
+import type { RequestCharge } from '../limits/usage-counter.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Config } from '../settings/config.ts';
 import type { IdempotencyStore } from '../stored-responses/store.ts';

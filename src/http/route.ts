@@ -10,7 +10,7 @@ import type { Context } from '../database/context.ts';
 import type { AppError } from '../errors.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import type { RateLimitGroup } from '../limits/client-ip-limits.ts';
-import type { RateLimitStatus } from '../limits/request-charge.ts';
+import type { RateLimitStatus } from '../limits/usage-counter.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';

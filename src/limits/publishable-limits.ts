@@ -6,9 +6,8 @@ import type { Clock } from '../clock.ts';
 import { AppError, type LimitState } from '../errors.ts';
 import type { Config } from '../settings/config.ts';
 import { createGenerationalCache } from './generational-cache.ts';
-import type { RateLimitStatus, RequestCharge } from './request-charge.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import { burstState } from './usage-counter.ts';
+import { burstState, type RateLimitStatus, type RequestCharge } from './usage-counter.ts';
 
 const minuteMs = 60_000;
 /** Keys and client IPs that are counted within two minutes. Both windows of one have 0.2 KB of counts. */

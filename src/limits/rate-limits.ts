@@ -11,8 +11,14 @@ import type { ClientIpCounter } from './client-ip-counter.ts';
 import { createClientIpLimits } from './client-ip-limits.ts';
 import { createDryRunLimits } from './dry-run-limits.ts';
 import { createPublishableLimits } from './publishable-limits.ts';
-import type { RateLimitStatus, RequestCharge } from './request-charge.ts';
-import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
+import {
+  burstState,
+  type CountedUse,
+  hourState,
+  type RateLimitStatus,
+  type RequestCharge,
+  type UsageCounter,
+} from './usage-counter.ts';
 
 interface Plan extends PlanLimits {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** What remains of the limits of a plan, as JSON. */
 import type { LimitState } from '../errors.ts';
-import type { RateLimitStatus } from './request-charge.ts';
+import type { RateLimitStatus } from './usage-counter.ts';
 
 const count = { type: 'integer' } as const;
 

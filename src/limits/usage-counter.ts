@@ -30,6 +30,24 @@ export interface UsageCounter {
   purge(): Promise<void>;
 }
 
+/** The limits of a caller after a request was counted. */
+export interface RateLimitStatus {
+  readonly plan: string;
+  readonly hour: LimitState | null;
+  /** The limit of a publishable key and client IP. */
+  readonly minute?: LimitState;
+  readonly burst: LimitState;
+  /** Milliseconds since the epoch. */
+  readonly readAt: number;
+}
+
+/** A request that was counted for a plan, or for a publishable key and client IP. */
+export interface RequestCharge {
+  rateLimitStatus(): RateLimitStatus;
+  /** Gives the request back to the longer limit. */
+  refund(): void;
+}
+
 /** The state of the limit within a second. Headers count whole seconds, so its reset is the end of the window. */
 export function burstState(limit: number, remaining: number): LimitState {
   return { policy: 'burst', limit, windowSeconds: 1, remaining, resetMs: 1000 };

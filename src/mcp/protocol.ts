@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { AppError } from '../errors.ts';
 import { type RouteResponse, TextBody } from '../http/responses/response.ts';
-import { publishedSchema } from './published-schema.ts';
+import type { Schema } from '../schema/schema.ts';
 import type { RunTool, ToolRequest } from './run-tool.ts';
 import { tools } from './tools.ts';
 
@@ -136,4 +136,27 @@ function refusedSubscription(id: unknown): RouteResponse {
   const isId = typeof id === 'string' || typeof id === 'number';
   const error = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' };
   return { status: 404, body: { jsonrpc: '2.0', id: isId ? id : null, error } };
+}
+
+/**
+ * A schema as MCP clients get it: JSON Schema, without what only this server or OpenAPI understands.
+ * @param isClosed unknown members are errors
+ */
+function publishedSchema(schema: Schema, { isClosed = false } = {}): Record<string, unknown> {
+  const { title: _title, examples: _examples, rule: _rule, refusesNull: _refusesNull, ...rest } = schema;
+  const { format, properties, items, ...kept } = rest;
+  return {
+    ...kept,
+    // Validators of clients know no other format of ours.
+    ...(format === 'date-time' ? { format } : {}),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, publishedSchema(one, { isClosed })]),
+          ),
+        }),
+    ...(properties !== undefined && isClosed ? { additionalProperties: false } : {}),
+    ...(items === undefined ? {} : { items: publishedSchema(items, { isClosed }) }),
+  };
 }

@@ -11,6 +11,8 @@ import { AppError } from '../../errors.ts';
 import { digestInName, imageNameOf } from '../../files/file-name.ts';
 import type { RenderedImage } from '../../images/renderer.ts';
 import type { ImageService } from '../../images/service.ts';
+import { restoreTestOrders } from '../../orders/test-orders.ts';
+import type { DemoFill } from '../../sandbox/snapshots/reset.ts';
 
 interface DemoServices {
   readonly images: ImageService;
@@ -54,6 +56,22 @@ export async function seedDemoImages(
       }
     }),
   );
+}
+
+interface FillDependencies extends DemoServices {
+  readonly cheeses: CheeseService;
+  readonly fileUrl: (name: string) => string;
+}
+
+/** Fills an empty shop as a first start does. */
+export function createDemoFill({ cheeses, fileUrl, ...services }: FillDependencies): DemoFill {
+  return {
+    catalogue: (context) => fillDemoCatalogue(cheeses, context),
+    async imagesAndOrders(context) {
+      await seedDemoImages(services, context, fileUrl);
+      await restoreTestOrders(context);
+    },
+  };
 }
 
 /** Names of demo cheeses. */

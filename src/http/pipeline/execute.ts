@@ -5,7 +5,7 @@ import type { Context, Origin } from '../../database/context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { AppError, badRequestError, type FieldError } from '../../errors.ts';
 import type { ReceivedFile } from '../../files/received-file.ts';
-import type { RateLimitStatus } from '../../limits/request-charge.ts';
+import type { RateLimitStatus } from '../../limits/usage-counter.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { IdempotencyStore, StoredResponse } from '../../stored-responses/store.ts';
 import { type RequestBody, rawBody, readBody } from '../bodies/body.ts';
