@@ -33,10 +33,6 @@ export interface RequestPage {
   readonly hasMore: boolean;
 }
 
-export interface KeptRequest extends RequestFacts {
-  readonly events: readonly { readonly id: string; readonly type: string }[];
-}
-
 /** The command line sees the requests of all. */
 export type Viewer = Pick<Principal, 'accountId' | 'customerId' | 'scopes'> | 'operator';
 

@@ -14,12 +14,6 @@ export interface StoredSecret {
   readonly endsAt: string | null;
 }
 
-/** A new secret. Its text is not stored, so it is shown only once. */
-export interface NewSecret {
-  readonly text: string;
-  readonly stored: StoredSecret;
-}
-
 /** The remedy where CURD_SECRET was changed. */
 export const secretUnreadable = `CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "${commandName} webhooks rotate-secret <id>".`;
 
@@ -35,6 +29,7 @@ export function createEndpointSecrets(clock: Clock, secret: string) {
   const open = (endpointId: number, { sealed }: StoredSecret) => sealer.open(sealed, boundTo(endpointId));
 
   return {
+    /** A new secret. Its text is not stored, so it is shown only once. */
     create(endpointId: number) {
       const bytes = clock.random(secretBytes);
       const text = `${prefix}${Buffer.from(bytes).toString('base64')}`;

@@ -16,8 +16,6 @@ export interface AccountDetails {
   readonly activeKeys: number;
 }
 
-export type AccountService = ReturnType<typeof createAccountService>;
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;

@@ -45,8 +45,6 @@ export function acceptsKeys(environment: Environment, type: KeyType): boolean {
 /** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
 export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
 
-export type KeyResolver = ReturnType<typeof createKeyResolver>;
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;

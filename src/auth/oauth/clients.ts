@@ -42,14 +42,6 @@ export interface Client {
   readonly builtIn: boolean;
 }
 
-/** The secret is not stored, so it is shown only once; null for a public client. */
-export interface CreatedClient {
-  readonly clientId: string;
-  readonly clientSecret: string | null;
-  readonly createdAt: string;
-  readonly grants: readonly GrantType[];
-}
-
 /** Texts that cannot be ids of clients cause no query. */
 export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
 
@@ -62,7 +54,7 @@ export function createClientService(database: Database, clock: Clock) {
   const random = (bytes: number) => Buffer.from(clock.random(bytes));
 
   return {
-    /** @throws AppError validation */
+    /** The secret is not stored, so it is shown only once; null for a public client. @throws AppError validation */
     async create(context: Context, request: ClientRequest) {
       const { name, accountId, scopes, redirectUris, isNative = false, isPublic = false } = request;
       const grants =

@@ -4,8 +4,6 @@ const width = 30;
 /** Erases the end of a longer note. */
 const eraseRest = '\u001b[K';
 
-export type ProgressBar = ReturnType<typeof progressBar>;
-
 /** A bar that is full at `total`. */
 export function progressBar(total: number) {
   const { stderr } = process;

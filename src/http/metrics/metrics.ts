@@ -57,15 +57,6 @@ export function cachedFor<T>(clock: Clock, freshMs: number, read: () => Promise<
   };
 }
 
-/** Requests of one route with one status since the start. */
-export interface RouteStatusCount {
-  readonly key: string;
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly requests: number;
-}
-
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Counts requests; `render` adds the metrics that it is given. */

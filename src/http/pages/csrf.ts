@@ -3,8 +3,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
-export type CsrfTokens = ReturnType<typeof createCsrfTokens>;
-
 /** @param origin of the pages of this server */
 export function createCsrfTokens(secret: string, origin: string) {
   /** The token for forms about `subject`, for a hidden field with the name `token`. */

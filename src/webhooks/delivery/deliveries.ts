@@ -15,12 +15,6 @@ export interface DeliveryRequest extends DeliveryFilters {
 
 type Members = Readonly<Record<string, unknown>>;
 
-export interface DeliveryPage {
-  readonly items: readonly Members[];
-  readonly nextCursor: string | null;
-  readonly hasMore: boolean;
-}
-
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** The position that a cursor contains. */
