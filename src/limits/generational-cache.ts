@@ -1,23 +1,14 @@
 /** A cache of bounded size for values that are only needed for a short time after their last use. */
 import type { Clock } from '../clock.ts';
 
-export interface GenerationalCache<T> {
-  get(name: string): T | undefined;
-  /** Returns the value. */
-  set(name: string, value: T): T;
-  entries(): Iterable<readonly [string, T]>;
-}
+export type GenerationalCache<T> = ReturnType<typeof createGenerationalCache<T>>;
 
 /**
  * Keeps a value for `keptMs` after it was last read or set, and for a shorter time if more than `namesMax` names are in
  * use; it never has more than twice as many. There are two generations: a value that is read moves to the young one,
  * and the old one is dropped as a whole.
  */
-export function createGenerationalCache<T>(
-  namesMax: number,
-  keptMs: number,
-  clock: Clock,
-): GenerationalCache<T> {
+export function createGenerationalCache<T>(namesMax: number, keptMs: number, clock: Clock) {
   let young = new Map<string, T>();
   let old = new Map<string, T>();
   let startedAt = clock.now();
@@ -35,7 +26,7 @@ export function createGenerationalCache<T>(
   }
 
   return {
-    get(name) {
+    get(name: string): T | undefined {
       startGenerationIfDue();
       const value = young.get(name) ?? old.get(name);
       if (value !== undefined && !young.has(name)) {
@@ -43,16 +34,17 @@ export function createGenerationalCache<T>(
       }
       return value;
     },
-    set(name, value) {
+    /** Returns the value. */
+    set(name: string, value: T): T {
       startGenerationIfDue();
       young.set(name, value);
       return value;
     },
-    *entries() {
+    *entries(): Iterable<readonly [string, T]> {
       yield* young;
       for (const [name, value] of old) {
         if (!young.has(name)) {
-          yield [name, value] as const;
+          yield [name, value];
         }
       }
     },

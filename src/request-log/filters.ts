@@ -3,14 +3,8 @@ import { timePattern, timestamp } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { RequestFilters } from './queries.ts';
 
-export interface GivenFilters {
+interface GivenFilters extends Omit<RequestFilters, 'firstStatus' | 'lastStatus'> {
   readonly status?: string | undefined;
-  readonly method?: string | undefined;
-  readonly route?: string | undefined;
-  readonly error?: string | undefined;
-  readonly credential?: string | undefined;
-  readonly from?: string | undefined;
-  readonly before?: string | undefined;
 }
 
 /** @throws AppError badRequest for an unknown status or time */
