@@ -7,8 +7,8 @@ import { checkPrices } from '../../src/cheeses/prices/consistency-check.ts';
 import { percentOff } from '../../src/cheeses/prices/price-list.ts';
 import { pricesMax } from '../../src/cheeses/prices/record.ts';
 import { sql } from '../../src/database/sql.ts';
-import { deleteCheese } from '../files/images.ts';
 import { assertError, onBothEngines, openShop, type Scope, type Shop, shared, testClock } from '../helper.ts';
+import { deleteCheese } from '../shop-verbs.ts';
 
 const day = 86_400_000;
 
@@ -261,7 +261,7 @@ onBothEngines('GET /cheeses/{cheeseId}/prices', (engine) => {
   test('GET /cheeses/{cheeseId}/prices ends with the cheese, and is 404 for a cheese that does not exist', async () => {
     const { priced, shop } = open();
     const id = await priced(30, [1, 20]);
-    await deleteCheese(shop, id);
+    assert.equal((await deleteCheese(shop, id)).status, 204);
     for (const missing of [id, 999_999_999, 'x']) {
       const response = await shop.request('GET', `/v2/cheeses/${missing}/prices`, { as: shop.reader });
       assertError(response, 404, 'not_found');

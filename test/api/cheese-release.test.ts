@@ -3,33 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
-
-async function cheese(shop: Shop, name: string): Promise<number> {
-  const body = { name, pricePerKg: 24.5 };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
-function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<TestResponse> {
-  const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 1 }));
-  return shop.request('POST', '/v2/store/order', { as, body: { items, shippingAddress: bern } });
-}
-
-/** Places an order and requests transitions of it, or `cancel`. */
-async function ordered(shop: Shop, cheeseIds: readonly number[], ...steps: string[]): Promise<number> {
-  const { id } = (await place(shop, shop.admin, ...cheeseIds)).json;
-  for (const step of steps) {
-    const { status } =
-      step === 'cancel'
-        ? await shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin })
-        : await shop.request('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin });
-    assert.ok(status < 300);
-  }
-  return id;
-}
-
-const remove = (shop: Shop, id: number, as: string) =>
-  shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
+import { assertError, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { deleteCheese, newCheese, newOrder, placeOrder } from '../shop-verbs.ts';
 
 const read = async (shop: Shop, id: number, more = '') =>
   (await shop.request('GET', `/v2/store/order/${id}${more}`, { as: shop.reader })).json;
@@ -55,13 +30,13 @@ const orphans = (shop: Shop) =>
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
   test('DELETE /cheeses/{id} returns 204 and cancels placed orders, which keep their items', async (t) => {
     const shop = await openShop(t, { engine });
-    const comte = await cheese(shop, 'Comté');
-    const brie = await cheese(shop, 'Brie');
-    const first = await ordered(shop, [comte, brie, comte]);
-    const second = await ordered(shop, [comte]);
-    const bystander = await ordered(shop, [brie]);
+    const comte = await newCheese(shop, { name: 'Comté' });
+    const brie = await newCheese(shop, { name: 'Brie' });
+    const first = await newOrder(shop, [comte, brie, comte]);
+    const second = await newOrder(shop, [comte]);
+    const bystander = await newOrder(shop, [brie]);
     const before = await read(shop, first);
-    assert.equal((await remove(shop, comte, shop.writer)).status, 204);
+    assert.equal((await deleteCheese(shop, comte)).status, 204);
     assert.equal((await shop.request('GET', `/v2/cheeses/${comte}`, { as: shop.reader })).status, 404);
     for (const id of [first, second]) {
       assert.equal((await read(shop, id)).status, 'cancelled');
@@ -89,15 +64,17 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     );
   });
 
-  for (const steps of [['approve'], ['approve', 'ship']]) {
+  for (const steps of [['approve'], ['approve', 'ship']] as const) {
     test(`DELETE /cheeses/{id} returns 409 with the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
       const shop = await openShop(t, { engine });
-      const comte = await cheese(shop, 'Comté');
-      const placed = await ordered(shop, [comte]);
-      const promised = await ordered(shop, [comte, await cheese(shop, 'Brie')], ...steps);
-      await ordered(shop, [comte]);
+      const comte = await newCheese(shop, { name: 'Comté' });
+      const placed = await newOrder(shop, [comte]);
+      const promised = await newOrder(shop, [comte, await newCheese(shop, { name: 'Brie' })], {
+        changes: steps,
+      });
+      await newOrder(shop, [comte]);
       const before = await stored(shop);
-      const response = await remove(shop, comte, shop.writer);
+      const response = await deleteCheese(shop, comte);
       assertError(response, 409, 'conflict');
       assert.match(response.json.message, new RegExp(`\\b${promised}\\b`));
       assert.doesNotMatch(response.json.message, new RegExp(`\\b${placed}\\b`));
@@ -107,24 +84,24 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
 
   test('DELETE /cheeses/{id} names some orders and counts the others when many contain the cheese', async (t) => {
     const shop = await openShop(t, { engine });
-    const comte = await cheese(shop, 'Comté');
+    const comte = await newCheese(shop, { name: 'Comté' });
     for (let index = 0; index < 7; index += 1) {
-      await ordered(shop, [comte], 'approve');
+      await newOrder(shop, [comte], { changes: ['approve'] });
     }
-    const { message } = (await remove(shop, comte, shop.writer)).json;
+    const { message } = (await deleteCheese(shop, comte)).json;
     assert.match(message, /\b11\b.*\b15\b.*\b2 more/);
   });
 
   test('DELETE /cheeses/{id} ignores delivered and cancelled orders', async (t) => {
     const shop = await openShop(t, { engine });
-    const comte = await cheese(shop, 'Comté');
+    const comte = await newCheese(shop, { name: 'Comté' });
     const ids = [
-      await ordered(shop, [comte], 'approve', 'ship', 'deliver'),
-      await ordered(shop, [comte], 'cancel'),
-      await ordered(shop, [comte], 'approve', 'cancel'),
+      await newOrder(shop, [comte], { changes: ['approve', 'ship', 'deliver'] }),
+      await newOrder(shop, [comte], { changes: ['cancel'] }),
+      await newOrder(shop, [comte], { changes: ['approve', 'cancel'] }),
     ];
     const before = await Promise.all(ids.map((id) => read(shop, id)));
-    assert.equal((await remove(shop, comte, shop.writer)).status, 204);
+    assert.equal((await deleteCheese(shop, comte)).status, 204);
     assert.deepEqual(await Promise.all(ids.map((id) => read(shop, id))), before);
   });
 
@@ -132,14 +109,14 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (let round = 0; round < 20; round += 1) {
-      const id = await cheese(shop, `Cheese ${round}`);
+      const id = await newCheese(shop, { name: `Cheese ${round}` });
       const where = round % 2 === 0 ? shop : other;
-      const placing = Array.from({ length: 3 }, () => place(shop, shop.admin, id));
+      const placing = Array.from({ length: 3 }, () => placeOrder(shop, id));
       // The deletion is sent later each time.
       for (let turn = 0; turn < round / 2; turn += 1) {
         await nextTurn();
       }
-      const gone = await remove(where, id, shop.writer);
+      const gone = await deleteCheese(where, id, shop.writer);
       assert.equal(gone.status, 204, gone.text);
       for (const response of await Promise.all(placing)) {
         if (response.status === 201) {
@@ -155,13 +132,13 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
   test('DELETE /cheeses/{id} keeps the cheese or cancels the order when one is approved concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 6; round += 1) {
-      const id = await cheese(shop, `Cheese ${round}`);
-      const order = await ordered(shop, [id]);
+      const id = await newCheese(shop, { name: `Cheese ${round}` });
+      const order = await newOrder(shop, [id]);
       const approving = shop.request('POST', `/v2/store/order/${order}/approve`, { as: shop.admin });
       for (let turn = 0; turn < round; turn += 1) {
         await nextTurn();
       }
-      const [approved, gone] = await Promise.all([approving, remove(shop, id, shop.writer)]);
+      const [approved, gone] = await Promise.all([approving, deleteCheese(shop, id)]);
       const { status } = await read(shop, order);
       assert.deepEqual(
         [approved.status, gone.status],

@@ -16,7 +16,7 @@ const customer = (username: string, password: string) => ({
   password,
 });
 
-const register = (shop: Shop, username: string, password: string) =>
+const sendRegistration = (shop: Shop, username: string, password: string) =>
   shop.request('POST', '/v2/customer', { body: customer(username, password) });
 
 suite('A common password', () => {
@@ -31,11 +31,11 @@ suite('A common password', () => {
       'p\u200da\u200cs\ufeffsword',
     ];
     for (const password of [...written, ...withInvisible]) {
-      const refused = await register(sandbox(), 'ada', password);
+      const refused = await sendRegistration(sandbox(), 'ada', password);
       assertError(refused, 422, 'validation_error');
       assert.match(refused.json.message, message);
     }
-    assert.equal((await register(sandbox(), 'ada', uncommon)).status, 201);
+    assert.equal((await sendRegistration(sandbox(), 'ada', uncommon)).status, 201);
   });
 
   test('A common password is refused in its entry of a batch, and the other customers are registered', async () => {
@@ -54,7 +54,7 @@ suite('A common password', () => {
 
   test('A common password is refused as a new password, and the old password stays', async () => {
     const shop = sandbox();
-    await register(shop, 'carl', uncommon);
+    await sendRegistration(shop, 'carl', uncommon);
     const login = (password: string) =>
       shop.request('POST', '/v2/customer/login', { body: { username: 'carl', password } });
     const headers = { authorization: `Bearer ${(await login(uncommon)).json.token}` };
@@ -68,15 +68,15 @@ suite('A common password', () => {
   });
 
   test('A common password is allowed in local', async (t) => {
-    assert.equal((await register(await openShop(t), 'ada', 'password')).status, 201);
+    assert.equal((await sendRegistration(await openShop(t), 'ada', 'password')).status, 201);
   });
 
   test('A common password that was set earlier is still accepted at login and by other changes', async (t) => {
     const local = await openShop(t);
-    await register(local, 'dora', 'password');
+    await sendRegistration(local, 'dora', 'password');
     const [row] = await local.app.database.all<{ password: string }>(sql`select password from customer`);
     const shop = sandbox();
-    await register(shop, 'dora', uncommon);
+    await sendRegistration(shop, 'dora', uncommon);
     await shop.app.database.transaction((tx) =>
       tx.run(sql`update customer set password = ${row?.password ?? ''} where username = 'dora'`),
     );

@@ -5,7 +5,6 @@ import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { approve, newClient, newCustomer, newSession, newToken } from '../auth/holders.ts';
 import {
   assertError,
-  bern,
   onBothEngines,
   openShop,
   type RequestOptions,
@@ -13,6 +12,7 @@ import {
   shared,
   type TestResponse,
 } from '../helper.ts';
+import { newCheese, newOrder, type OrderOptions } from '../shop-verbs.ts';
 
 const bearer = (token: string): RequestOptions => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -26,16 +26,9 @@ async function openWithOrders(t: Scope, engine: 'sqlite' | 'postgres') {
   const token = async (customer: number | null, scope: string) =>
     bearer(await newToken(shop, { client, customer, scope }));
   const key = await shop.createKey({ scopes: ['write:orders'] });
-  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name: 'Ordered', pricePerKg: 20 },
-  });
-  const place = async (customer: RequestOptions = {}): Promise<number> => {
-    const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const response = await shop.request('POST', '/v2/store/order', { as: key, body, ...customer });
-    assert.equal(response.status, 201, response.text);
-    return response.json.id;
-  };
+  const cheese = await newCheese(shop);
+  const place = (customer: Omit<OrderOptions, 'more'> = {}) =>
+    newOrder(shop, cheese, { as: key, ...customer });
   return { shop, ada, bob, sessions, token, key, place };
 }
 

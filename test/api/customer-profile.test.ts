@@ -11,27 +11,25 @@ import {
   type Shop,
   type TestResponse,
 } from '../helper.ts';
+import { sendLogin } from '../shop-verbs.ts';
 
 const password = 'Roquefort 9';
 const ada = { username: 'ada', email: 'ada@example.com', password };
 const url = '/v2/customer/ada';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-async function register(shop: Shop, customer: object): Promise<TestResponse> {
+async function registerWithEtag(shop: Shop, customer: object): Promise<TestResponse> {
   const response = await shop.request('POST', '/v2/customer', { body: { password, ...customer } });
   assert.equal(response.status, 201, response.text);
   return response;
 }
 
-const logIn = (shop: Shop, username: string, given = password) =>
-  shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
-
 /** A shop with two customers, and how to speak as one of them. */
 async function openWithCustomers(t: TestContext, engine: Engine, more: object = {}) {
   const shop = await openShop(t, { engine });
-  const { json: customer, headers } = await register(shop, { ...ada, ...more });
-  await register(shop, { username: 'Bob', email: 'bob@example.com' });
-  const token: string = (await logIn(shop, 'ada')).json.token;
+  const { json: customer, headers } = await registerWithEtag(shop, { ...ada, ...more });
+  await registerWithEtag(shop, { username: 'Bob', email: 'bob@example.com' });
+  const token: string = (await sendLogin(shop, 'ada', password)).json.token;
   const put = (body: object, extra: Record<string, string> = {}, to = url) =>
     shop.request('PUT', to, { body, headers: { ...bearer(token).headers, ...extra } });
   const read = (as = shop.reader, from = url) => shop.request('GET', from, { as });
@@ -117,15 +115,15 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assertError(await read(), 404, 'not_found');
     assertError(await shop.request('PUT', url, { body: ada, ...bearer(token) }), 404, 'not_found');
     assert.deepEqual((await shop.request('GET', '/v2/customer/grace', bearer(token))).json, json);
-    assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
-    assert.equal((await logIn(shop, 'grace')).status, 200);
-    await register(shop, { username: 'ada', email: 'other@example.com' });
+    assertError(await sendLogin(shop, 'ada', password), 401, 'unauthorized');
+    assert.equal((await sendLogin(shop, 'grace', password)).status, 200);
+    await registerWithEtag(shop, { username: 'ada', email: 'other@example.com' });
     assertError(await shop.request('GET', url, bearer(token)), 403, 'forbidden');
   });
 
   test('PUT /customer/{username} returns 422 that names username and email of another customer, and writes nothing', async (t) => {
     const { shop, customer, etag, put, read } = await openWithCustomers(t, engine);
-    await register(shop, { username: 'carl', email: 'carl@example.com' });
+    await registerWithEtag(shop, { username: 'carl', email: 'carl@example.com' });
     const taken = { username: 'BOB', email: 'CARL@example.com' };
     for (const fields of [['username'], ['email'], ['username', 'email']] as const) {
       const changes = Object.fromEntries(fields.map((field) => [field, taken[field]]));
@@ -142,8 +140,8 @@ onBothEngines('PUT /customer/{username}', (engine) => {
 
   test('PUT /customer/{username} with a new password ends all other sessions, and with the same one none', async (t) => {
     const { shop, token, put } = await openWithCustomers(t, engine);
-    const other = (await logIn(shop, 'ada')).json.token;
-    const bob = (await logIn(shop, 'bob')).json.token;
+    const other = (await sendLogin(shop, 'ada', password)).json.token;
+    const bob = (await sendLogin(shop, 'bob', password)).json.token;
     const statuses = () =>
       Promise.all([token, other].map(async (one) => (await shop.request('GET', url, bearer(one))).status));
     assert.equal((await put({ ...ada, phone: '1' })).status, 200);
@@ -151,8 +149,8 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.equal((await put({ ...ada, password: 'Stilton 4' })).status, 200);
     assert.deepEqual(await statuses(), [200, 401]);
     assert.equal((await shop.request('GET', '/v2/customer/bob', bearer(bob))).status, 200);
-    assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
-    assert.equal((await logIn(shop, 'ada', 'Stilton 4')).status, 200);
+    assertError(await sendLogin(shop, 'ada', password), 401, 'unauthorized');
+    assert.equal((await sendLogin(shop, 'ada', 'Stilton 4')).status, 200);
     await shop.request('PUT', url, { as: shop.admin, body: ada });
     assert.deepEqual(await statuses(), [401, 401]);
   });
@@ -235,16 +233,16 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
   test('DELETE /customer/{username} ends everything: sessions, profile and login; its names are free, its id is not', async (t) => {
     const { shop, customer, token } = await openWithCustomers(t, engine);
     await shop.request('DELETE', '/v2/customer/bob', { as: shop.admin });
-    const { json: last } = await register(shop, { username: 'last', email: 'last@example.com' });
-    const other = (await logIn(shop, 'last')).json.token;
+    const { json: last } = await registerWithEtag(shop, { username: 'last', email: 'last@example.com' });
+    const other = (await sendLogin(shop, 'last', password)).json.token;
     for (const [path, one] of Object.entries({ [url]: token, '/v2/customer/LAST': other })) {
       assert.equal((await shop.request('DELETE', path, bearer(one))).status, 204);
       assertError(await shop.request('GET', path, bearer(one)), 401, 'unauthorized');
       assertError(await shop.request('DELETE', path, bearer(one)), 401, 'unauthorized');
       assertError(await shop.request('DELETE', path, { as: shop.admin }), 404, 'not_found');
     }
-    assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
-    const { json: again } = await register(shop, ada);
+    assertError(await sendLogin(shop, 'ada', password), 401, 'unauthorized');
+    const { json: again } = await registerWithEtag(shop, ada);
     assert.ok(again.id > last.id && last.id > customer.id);
     assertError(await shop.request('GET', url, bearer(token)), 401, 'unauthorized');
   });
@@ -254,9 +252,14 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     const mail = 'trillian@example.com';
     const names = { firstName: 'Vogonfirst', lastName: 'Vogonlast', phone: '+41 31 777' };
     const { shop, token: adas } = await openWithCustomers(t, engine);
-    await register(shop, { username, email: mail, ...names, favouriteCheese: { name: 'Slartibart' } });
-    const { token } = (await logIn(shop, username)).json;
-    await logIn(shop, username, 'Wrongpass');
+    await registerWithEtag(shop, {
+      username,
+      email: mail,
+      ...names,
+      favouriteCheese: { name: 'Slartibart' },
+    });
+    const { token } = (await sendLogin(shop, username, password)).json;
+    await sendLogin(shop, username, 'Wrongpass');
     const as = await shop.createKey({ scopes: ['write:orders'] });
     const body = { name: 'Comté', pricePerKg: 12.5 };
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });

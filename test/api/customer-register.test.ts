@@ -12,19 +12,22 @@ import {
   type TestResponse,
   testClock,
 } from '../helper.ts';
+import { sendLogin } from '../shop-verbs.ts';
 
 let made = 0;
 
 /** Sends a customer who is fine but for what is given; their name is new unless given. */
-function register(shop: Shop, customer: object = {}, options: RequestOptions = {}): Promise<TestResponse> {
+function sendRegistration(
+  shop: Shop,
+  customer: object = {},
+  options: RequestOptions = {},
+): Promise<TestResponse> {
   made += 1;
   const fine = { username: `user${made}`, email: `user${made}@example.com`, password: 'brie' };
   return shop.request('POST', '/v2/customer', { body: { ...fine, ...customer }, ...options });
 }
 
 const read = (shop: Shop, name: string) => shop.request('GET', `/v2/customer/${name}`, { as: shop.reader });
-const logIn = (shop: Shop, username: string, password: string) =>
-  shop.request('POST', '/v2/customer/login', { body: { username, password } });
 async function countCustomers(shop: Shop): Promise<number> {
   const { database } = shop.app;
   return (await database.all(sql`select id from customer`)).length;
@@ -79,7 +82,7 @@ onBothEngines('POST /customer', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const sent = { username: 'Ada', email: 'Ada@Example.com', password: 'Roquefort 9' };
-    const response = await register(shop, sent);
+    const response = await sendRegistration(shop, sent);
     const { id, ...rest } = response.json;
     assert.equal(response.status, 201);
     assert.deepEqual(rest, {
@@ -112,13 +115,13 @@ onBothEngines('POST /customer', (engine) => {
   test('POST /customer accepts every field at its bound, stores it unchanged, and returns it at its Location', async (t) => {
     const shop = await openShop(t, { engine });
     for (const edge of edges) {
-      const response = await register(shop, edge);
+      const response = await sendRegistration(shop, edge);
       assert.equal(response.status, 201, response.text);
       assert.deepEqual({ ...response.json, ...edge }, response.json);
       const shown = await shop.request('GET', response.headers.location ?? '', { as: shop.reader });
       assert.deepEqual([shown.status, shown.json], [200, response.json]);
     }
-    const nulls = await register(shop, { firstName: null, lastName: null, favouriteCheese: null });
+    const nulls = await sendRegistration(shop, { firstName: null, lastName: null, favouriteCheese: null });
     assert.deepEqual([nulls.json.firstName, nulls.json.lastName, nulls.json.phone], ['', '', null]);
     assert.equal('favouriteCheese' in nulls.json, false);
   });
@@ -128,7 +131,7 @@ onBothEngines('POST /customer', (engine) => {
     const columns = { tier: 'gold', delivered_cents: 9, version: 7, username_key: 'x', first_name: 'x' };
     const supplied = { id: 4711, customerStatus: 'platinum', createdAt: '1999-01-01T00:00:00.000Z' };
     const powers = { role: 'staff', scopes: ['admin'] };
-    const { status, json } = await register(shop, { ...supplied, ...columns, ...powers });
+    const { status, json } = await sendRegistration(shop, { ...supplied, ...columns, ...powers });
     assert.deepEqual([status, json.customerStatus, json.firstName], [201, 'bronze', '']);
     assert.notEqual(json.id, 4711);
     assert.notEqual(json.createdAt, supplied.createdAt);
@@ -138,47 +141,51 @@ onBothEngines('POST /customer', (engine) => {
     const untouched = { role: 'customer', tier: 'bronze', delivered_cents: 0, version: 1 };
     assert.deepEqual({ ...(stored as object) }, untouched);
     const strict = { headers: { prefer: 'handling=strict' } };
-    assert.equal((await register(shop, supplied, strict)).status, 201);
-    assertFields(await register(shop, { ...supplied, role: 'staff' }, strict), ['role']);
+    assert.equal((await sendRegistration(shop, supplied, strict)).status, 201);
+    assertFields(await sendRegistration(shop, { ...supplied, role: 'staff' }, strict), ['role']);
   });
 
   test('POST /customer returns 409 that names the taken fields, with any case and width, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const first = { username: 'Straße.é', email: 'Ada@Example.com' };
-    await register(shop, first);
+    await sendRegistration(shop, first);
     for (const username of ['Straße.é', 'STRASSE.É', 'strasse.e\u0301', 'ｓｔｒａｓｓｅ.é', 'ﬆraßE.É']) {
-      const response = await register(shop, { username });
+      const response = await sendRegistration(shop, { username });
       assertError(response, 409, 'conflict');
       assert.deepEqual(response.json.message.match(/username|email/g), ['username'], username);
     }
-    const sameEmail = await register(shop, { email: 'aDA@eXAMPLE.COM' });
+    const sameEmail = await sendRegistration(shop, { email: 'aDA@eXAMPLE.COM' });
     assertError(sameEmail, 409, 'conflict');
     assert.deepEqual(sameEmail.json.message.match(/username|email/g), ['email']);
-    const both = await register(shop, { ...first, favouriteCheese: { name: 'Brie' } });
+    const both = await sendRegistration(shop, { ...first, favouriteCheese: { name: 'Brie' } });
     assertError(both, 409, 'conflict');
     assert.deepEqual(both.json.message.match(/username|email/g), ['username', 'email']);
     assert.equal(await countCustomers(shop), 1);
-    assert.equal((await register(shop, { username: 'Ada@Example.com' })).status, 201);
-    assert.equal((await register(shop, { username: 'Strase.é' })).status, 201);
+    assert.equal((await sendRegistration(shop, { username: 'Ada@Example.com' })).status, 201);
+    assert.equal((await sendRegistration(shop, { username: 'Strase.é' })).status, 201);
   });
 
   test('POST /customer shows a favourite cheese whole by its id, and by its name as it was sent', async (t) => {
     const shop = await openShop(t, { engine });
     const body = { name: 'Comté', category: { name: 'Hard' }, tags: [{ name: 'cow' }], pricePerKg: 32.5 };
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-    const byId = await register(shop, { favouriteCheese: { id: cheese.id } });
+    const byId = await sendRegistration(shop, { favouriteCheese: { id: cheese.id } });
     assert.deepEqual([byId.status, byId.json.favouriteCheese], [201, cheese]);
     assert.deepEqual((await read(shop, byId.json.username)).json, byId.json);
     for (const name of ['Comté', 'x'.repeat(255), ' {"id":1} ']) {
-      const byName = await register(shop, { favouriteCheese: { name, colour: 'blue' } });
+      const byName = await sendRegistration(shop, { favouriteCheese: { name, colour: 'blue' } });
       assert.deepEqual([byName.status, byName.json.favouriteCheese], [201, { name }]);
       assert.deepEqual((await read(shop, byName.json.username)).json, byName.json);
     }
     const count = await countCustomers(shop);
-    const both = await register(shop, { favouriteCheese: { id: cheese.id, name: 'Comté' } });
+    const both = await sendRegistration(shop, { favouriteCheese: { id: cheese.id, name: 'Comté' } });
     assertFields(both, ['favouriteCheese']);
     for (const id of [0, -1, cheese.id + 1, 2 ** 53, 1e300]) {
-      assertFields(await register(shop, { favouriteCheese: { id } }), ['favouriteCheese.id'], `id ${id}`);
+      assertFields(
+        await sendRegistration(shop, { favouriteCheese: { id } }),
+        ['favouriteCheese.id'],
+        `id ${id}`,
+      );
     }
     assert.equal(await countCustomers(shop), count);
   });
@@ -187,7 +194,8 @@ onBothEngines('POST /customer', (engine) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const names = ['ada', 'ADA', 'ａｄａ'];
-    const send = (index: number) => register(shops[index % 2] as Shop, { username: names[index % 3] });
+    const send = (index: number) =>
+      sendRegistration(shops[index % 2] as Shop, { username: names[index % 3] });
     const responses = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
     const statuses = responses.map(({ status }) => status).sort();
     assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [16, 201, new Set([409])]);
@@ -200,14 +208,18 @@ onBothEngines('POST /customer', (engine) => {
     const shop = await openShop(t, { engine });
     const ada = { username: 'ada', email: 'ada@example.com', password: 'brie' };
     const headers = { 'idempotency-key': 'once' };
-    const first = await register(shop, ada, { headers });
-    const again = await register(shop, ada, { headers });
+    const first = await sendRegistration(shop, ada, { headers });
+    const again = await sendRegistration(shop, ada, { headers });
     assert.deepEqual([first.status, first.headers['idempotency-replayed']], [201, undefined]);
     assert.deepEqual([again.status, again.text], [201, first.text]);
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.equal(again.headers.location, first.headers.location);
-    assertFields(await register(shop, { ...ada, phone: '1' }, { headers }), ['']);
-    assertError(await register(shop, ada, { headers: { 'idempotency-key': 'other' } }), 409, 'conflict');
+    assertFields(await sendRegistration(shop, { ...ada, phone: '1' }, { headers }), ['']);
+    assertError(
+      await sendRegistration(shop, ada, { headers: { 'idempotency-key': 'other' } }),
+      409,
+      'conflict',
+    );
     assert.equal(await countCustomers(shop), 1);
     const { database } = shop.app;
     assert.equal((await database.all(sql`select * from event where type like 'customer.%'`)).length, 1);
@@ -237,9 +249,9 @@ suite('POST /customer', () => {
   test('POST /customer accepts passwords of 1 to 1,024 bytes', async (t) => {
     const shop = await openShop(t);
     for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
-      const { json } = await register(shop, { password });
-      assert.equal((await logIn(shop, json.username, password)).status, 200, JSON.stringify(password));
-      assert.equal((await logIn(shop, json.username, [...password].slice(1).join(''))).status, 401);
+      const { json } = await sendRegistration(shop, { password });
+      assert.equal((await sendLogin(shop, json.username, password)).status, 200, JSON.stringify(password));
+      assert.equal((await sendLogin(shop, json.username, [...password].slice(1).join(''))).status, 401);
     }
   });
 });
@@ -248,7 +260,11 @@ test('POST /customer returns 422 for each field beyond its bound', async (t) => 
   const shop = await openShop(t);
   for (const [field, values, named = field] of beyond) {
     for (const value of values) {
-      assertFields(await register(shop, { [field]: value }), [named], `${field} ${JSON.stringify(value)}`);
+      assertFields(
+        await sendRegistration(shop, { [field]: value }),
+        [named],
+        `${field} ${JSON.stringify(value)}`,
+      );
     }
   }
   assert.equal(await countCustomers(shop), 0);
@@ -282,21 +298,21 @@ test('POST /customer returns 401 for an invalid credential, though it needs none
   const shop = await openShop(t);
   const wrong = [{ 'x-api-key': 'nonsense' }, { authorization: 'Bearer x' }, { authorization: shop.reader }];
   for (const headers of wrong) {
-    assertError(await register(shop, {}, { headers }), 401, 'unauthorized');
+    assertError(await sendRegistration(shop, {}, { headers }), 401, 'unauthorized');
   }
   assert.equal(await countCustomers(shop), 0);
-  assert.equal((await register(shop, {}, { as: shop.reader })).status, 201);
+  assert.equal((await sendRegistration(shop, {}, { as: shop.reader })).status, 201);
 });
 
 test('POST /customer needs a password of 8 characters in production, or of the configured length', async (t) => {
   const production = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example.com' };
   const shop = await openShop(t, { settings: production });
   for (const password of ['1234567', '🧀'.repeat(7), '']) {
-    assertFields(await register(shop, { password }), ['password'], password);
+    assertFields(await sendRegistration(shop, { password }), ['password'], password);
   }
-  assert.equal((await register(shop, { password: 'x2345678' })).status, 201);
-  assert.equal((await register(shop, { password: '🧀'.repeat(8) })).status, 201);
+  assert.equal((await sendRegistration(shop, { password: 'x2345678' })).status, 201);
+  assert.equal((await sendRegistration(shop, { password: '🧀'.repeat(8) })).status, 201);
   const two = await openShop(t, { settings: { CURD_PASSWORD_MIN: '2' } });
-  assertFields(await register(two, { password: '🧀' }), ['password']);
-  assert.equal((await register(two, { password: '🧀🧀' })).status, 201);
+  assertFields(await sendRegistration(two, { password: '🧀' }), ['password']);
+  assert.equal((await sendRegistration(two, { password: '🧀🧀' })).status, 201);
 });

@@ -3,55 +3,14 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { fullPath, hasDryRun, isChange } from '../../src/http/route.ts';
-import {
-  assertError,
-  bern,
-  onBothEngines,
-  openShop,
-  type RequestOptions,
-  type Shop,
-  shared,
-  type TestResponse,
-} from '../helper.ts';
+import { assertError, onBothEngines, openShop, shared, type TestResponse } from '../helper.ts';
+import { newCheese, placeOrder, registerAndLogIn, registerCustomer } from '../shop-verbs.ts';
 import { assertConsistent, levelsOf, trackedCheese } from '../stock/stock.ts';
 
 /** Dry runs beside real requests. `CURD_TEST_DRY_RUNS=1000` for more. */
 const dryRuns = Number(process.env.CURD_TEST_DRY_RUNS ?? 100);
 const dry = { 'dry-run': 'true' };
 const listEffects = { 'dry-run': 'effects' };
-
-async function createCheese(shop: Shop, name: string, more: object = {}): Promise<number> {
-  const { json } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name, pricePerKg: 20, ...more },
-  });
-  return json.id;
-}
-
-function orderOf(cheeseId: number): object {
-  return { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
-}
-
-function place(shop: Shop, cheeseId: number, headers: RequestOptions['headers'] = {}): Promise<TestResponse> {
-  return shop.request('POST', '/v2/store/order', { as: shop.admin, headers, body: orderOf(cheeseId) });
-}
-
-async function register(shop: Shop, username: string, more: object = {}) {
-  const customer = {
-    username,
-    email: `${username}@example.com`,
-    password: 'a cheese a day',
-    firstName: 'Ada',
-    lastName: 'Lovelace',
-    ...more,
-  };
-  const { json } = await shop.request('POST', '/v2/customer', { body: customer });
-  const login = await shop.request('POST', '/v2/customer/login', {
-    body: { username, password: customer.password },
-  });
-  const authorization = `Bearer ${login.json.token}`;
-  return { id: json.id as number, customer, authorization };
-}
 
 onBothEngines('A dry run', (engine) => {
   const open = shared((t) => openShop(t, { engine }));
@@ -62,7 +21,7 @@ onBothEngines('A dry run', (engine) => {
       const { headers, json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
       return { etag: headers.etag, total: json.total };
     };
-    const id = await createCheese(shop, 'before');
+    const id = await newCheese(shop, { name: 'before' });
     const before = await list();
     const body = { name: 'Tried', category: { name: 'Dry' }, tags: [{ name: 'tried' }] };
     const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, headers: dry, body });
@@ -79,7 +38,7 @@ onBothEngines('A dry run', (engine) => {
     );
     assert.deepEqual(await list(), before);
     assert.equal((await shop.request('GET', `/v2/cheeses/${json.id}`, { as: shop.reader })).status, 404);
-    assert.equal(await createCheese(shop, 'Tried'), id + 1);
+    assert.equal(await newCheese(shop, { name: 'Tried' }), id + 1);
     const taken = { as: shop.writer, body: { name: 'Tried' } };
     const real = await shop.request('POST', '/v2/cheeses', taken);
     const refused = await shop.request('POST', '/v2/cheeses', { ...taken, headers: dry });
@@ -90,8 +49,8 @@ onBothEngines('A dry run', (engine) => {
 
   test('A dry run uses up no id of an order, and no event or job remains', async () => {
     const shop = open();
-    const cheeseId = await createCheese(shop, 'Quoted');
-    const first = await place(shop, cheeseId);
+    const cheeseId = await newCheese(shop, { name: 'Quoted', pricePerKg: 20 });
+    const first = await placeOrder(shop, [[cheeseId, 2]]);
     const { database } = shop.app;
     const traces = () =>
       database.get(sql`
@@ -100,7 +59,11 @@ onBothEngines('A dry run', (engine) => {
     const before = await traces();
     const quotes: TestResponse[] = [];
     while (quotes.length < dryRuns) {
-      quotes.push(...(await Promise.all(Array.from({ length: 100 }, () => place(shop, cheeseId, dry)))));
+      quotes.push(
+        ...(await Promise.all(
+          Array.from({ length: 100 }, () => placeOrder(shop, [[cheeseId, 2]], { headers: dry })),
+        )),
+      );
     }
     for (const quote of quotes) {
       assert.equal(quote.status, 201);
@@ -109,14 +72,17 @@ onBothEngines('A dry run', (engine) => {
     }
     assert.equal(new Set(quotes.map(({ json }) => json.id)).size, quotes.length);
     assert.deepEqual(await traces(), before);
-    assert.equal((await place(shop, cheeseId)).json.id, first.json.id + 1);
+    assert.equal((await placeOrder(shop, [[cheeseId, 2]])).json.id, first.json.id + 1);
   });
 
   test('A dry run of DELETE /cheeses/{id} lists the effects, in order', async () => {
     const shop = open();
-    const cheeseId = await createCheese(shop, 'Doomed');
-    const [first, second] = [await place(shop, cheeseId), await place(shop, cheeseId)];
-    await register(shop, 'fan', { favouriteCheese: { id: cheeseId } });
+    const cheeseId = await newCheese(shop, { name: 'Doomed' });
+    const [first, second] = [
+      await placeOrder(shop, [[cheeseId, 2]]),
+      await placeOrder(shop, [[cheeseId, 2]]),
+    ];
+    await registerCustomer(shop, { username: 'fan', favouriteCheese: { id: cheeseId } });
     const url = `/v2/cheeses/${cheeseId}`;
     const confirmed = { as: shop.writer, headers: { ...listEffects, 'x-confirm-delete': 'true' } };
     assertError(await shop.request('DELETE', url, { as: shop.writer, headers: dry }), 400, 'bad_request');
@@ -154,12 +120,22 @@ onBothEngines('A dry run', (engine) => {
 
   test('A dry run of DELETE /customer/{username} counts orders and sessions, and PUT with a new password ends the others', async () => {
     const shop = open();
-    const { id, customer, authorization } = await register(shop, 'leaving');
-    const as = (headers: object) => ({ headers: { authorization, ...headers } });
+    const {
+      id,
+      headers: session,
+      ...customer
+    } = await registerAndLogIn(shop, {
+      username: 'leaving',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+    });
+    const as = (headers: object) => ({ headers: { ...session, ...headers } });
     await shop.request('POST', '/v2/customer/login', {
       body: { username: 'leaving', password: customer.password },
     });
-    const order = await place(shop, await createCheese(shop, 'Left behind'), { authorization });
+    const order = await placeOrder(shop, [[await newCheese(shop, { name: 'Left behind' }), 2]], {
+      headers: session,
+    });
     assert.equal(order.status, 201);
     const gone = await shop.request('DELETE', '/v2/customer/leaving', as(listEffects));
     const [ended, cancelled, ...others] = gone.json.effects;
@@ -191,7 +167,7 @@ onBothEngines('A dry run', (engine) => {
     const real: TestResponse[] = [];
     while (real.length < dryRuns / 2) {
       const both = [{}, dry].map((headers) =>
-        Promise.all(Array.from({ length: 50 }, () => place(shop, cheeseId, headers))),
+        Promise.all(Array.from({ length: 50 }, () => placeOrder(shop, [[cheeseId, 2]], { headers }))),
       );
       const [placed = []] = await Promise.all(both);
       real.push(...placed);
@@ -333,7 +309,7 @@ suite('The header Dry-Run', () => {
 
   test('The header Dry-Run changes nothing about the refusal of an invalid body', async () => {
     const shop = open();
-    const { authorization } = await register(shop, 'someone');
+    const { headers: session } = await registerAndLogIn(shop, { username: 'someone' });
     const routes = shop.app.routes.filter((route) => hasDryRun(route) && route.body !== undefined);
     assert.ok(routes.length >= 6);
     for (const route of routes) {
@@ -344,7 +320,7 @@ suite('The header Dry-Run', () => {
           shop.request(route.method, url, {
             raw,
             ...(asCustomer ? {} : { as: shop.admin }),
-            headers: { ...headers, ...(asCustomer ? { authorization } : {}) },
+            headers: { ...headers, ...(asCustomer ? session : {}) },
           });
         const [tried, real] = [await request(dry), await request({})];
         assert.deepEqual([tried.status, tried.json], [real.status, real.json], `${route.operationId} ${raw}`);
@@ -354,7 +330,7 @@ suite('The header Dry-Run', () => {
 
   test('The header Dry-Run counts for the hourly quota, and If-Match is checked', async () => {
     const shop = open();
-    const id = await createCheese(shop, 'Matched');
+    const id = await newCheese(shop, { name: 'Matched' });
     const put = (headers: object) =>
       shop.request('PUT', '/v2/cheeses', {
         as: shop.writer,
@@ -369,7 +345,7 @@ suite('The header Dry-Run', () => {
 
   test('The header Dry-Run obeys the limit of orders an hour, and does not count for it', async (t) => {
     const shop = await openShop(t, { settings: { CURD_ORDERS_PER_HOUR: '2' } });
-    const cheeseId = await createCheese(shop, 'Limited');
+    const cheeseId = await newCheese(shop, { name: 'Limited' });
     for (const [headers, status] of [
       [dry, 201],
       [dry, 201],
@@ -378,7 +354,7 @@ suite('The header Dry-Run', () => {
       [{}, 201],
       [dry, 429],
     ] as const) {
-      const response = await place(shop, cheeseId, headers);
+      const response = await placeOrder(shop, [[cheeseId, 2]], { headers });
       assert.equal(response.status, status);
       assert.equal(response.headers['dry-run'], 'dry-run' in headers ? 'true' : undefined);
     }
@@ -386,11 +362,11 @@ suite('The header Dry-Run', () => {
 
   test('The header Dry-Run lets SQLite commit nothing', async () => {
     const shop = open();
-    const cheeseId = await createCheese(shop, 'Uncommitted');
+    const cheeseId = await newCheese(shop, { name: 'Uncommitted' });
     await shop.request('GET', '/v2/whoami', { as: shop.admin });
     const before = shop.app.database.stats().done;
-    await Promise.all(Array.from({ length: 50 }, () => place(shop, cheeseId, dry)));
-    await place(shop, cheeseId, dry);
+    await Promise.all(Array.from({ length: 50 }, () => placeOrder(shop, [[cheeseId, 2]], { headers: dry })));
+    await placeOrder(shop, [[cheeseId, 2]], { headers: dry });
     // The one commit may be that of a quota.
     assert.ok(shop.app.database.stats().done <= before + 1);
   });

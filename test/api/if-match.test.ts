@@ -5,7 +5,6 @@ import { newCustomer, newSession } from '../auth/holders.ts';
 import { formOf, testImage } from '../files/images.ts';
 import {
   assertError,
-  bern,
   onBothEngines,
   openShop,
   type RequestOptions,
@@ -13,6 +12,7 @@ import {
   shared,
   type TestResponse,
 } from '../helper.ts';
+import { newCheese, newOrder, type OrderChange } from '../shop-verbs.ts';
 
 /** A resource, the path with its ETag, and a change to it that succeeds once. */
 interface Change {
@@ -24,27 +24,12 @@ interface Change {
 
 let made = 0;
 
-async function newCheese(shop: Shop): Promise<number> {
-  made += 1;
-  const body = { name: `Matched ${made}`, pricePerKg: 20 };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
+/** The path of a new order with a status. */
+const newOrderPath = async (shop: Shop, ...changes: readonly OrderChange[]) =>
+  `/v2/store/order/${await newOrder(shop, await newCheese(shop), { changes })}`;
 
-async function place(shop: Shop, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
-  const body = { items: [{ cheeseId: await newCheese(shop), quantity: 1 }], shippingAddress: bern };
-  return shop.request('POST', '/v2/store/order', { as: shop.admin, headers, body });
-}
-
-/** Creates an order with a status. */
-async function newOrder(shop: Shop, ...steps: readonly string[]): Promise<string> {
-  const { json } = await place(shop);
-  for (const step of steps) {
-    await shop.request('POST', `/v2/store/order/${json.id}/${step}`, { as: shop.admin });
-  }
-  return `/v2/store/order/${json.id}`;
-}
-
-async function logIn(shop: Shop): Promise<{ path: string; headers: { authorization: string } }> {
+/** The path of a new customer, and the headers of a session. */
+async function newProfile(shop: Shop): Promise<{ path: string; headers: { authorization: string } }> {
   made += 1;
   const id = await newCustomer(shop, `matched${made}`, 'customer');
   return {
@@ -63,15 +48,18 @@ async function changesOf(shop: Shop): Promise<Change[]> {
     await cheese(),
   ];
   const replacement = { id: Number(replaced.split('/').at(-1)), name: 'Replaced', status: 'sold' };
-  const [renamed, gone] = [await logIn(shop), await logIn(shop)];
+  const [renamed, gone] = [await newProfile(shop), await newProfile(shop)];
   const profile = { username: renamed.path.split('/').at(-1), email: 'm@example.com', password: 'right' };
-  const [placed, toApprove] = [await newOrder(shop), await newOrder(shop)];
-  const [approved, shipped] = [await newOrder(shop, 'approve'), await newOrder(shop, 'approve', 'ship')];
+  const [placed, toApprove] = [await newOrderPath(shop), await newOrderPath(shop)];
+  const [approved, shipped] = [
+    await newOrderPath(shop, 'approve'),
+    await newOrderPath(shop, 'approve', 'ship'),
+  ];
   const admin = { as: shop.admin };
   const stock = `${await cheese()}/stock`;
   await shop.request('PUT', stock, { ...admin, body: { onHand: 5 } });
-  const buyer = await logIn(shop);
-  const own = `${buyer.path}/orders/${(await place(shop, buyer.headers)).json.id}`;
+  const buyer = await newProfile(shop);
+  const own = `${buyer.path}/orders/${await newOrder(shop, await newCheese(shop), { headers: buyer.headers })}`;
   return [
     { operationId: 'cancelCustomerOrder', resource: own, path: own, options: { headers: buyer.headers } },
     {
@@ -180,7 +168,7 @@ onBothEngines('If-Match', (engine) => {
 
   test('If-Match of an order is checked before its status, also for a repeated cancellation', async () => {
     const shop = opened();
-    const shipped = await newOrder(shop, 'approve', 'ship');
+    const shipped = await newOrderPath(shop, 'approve', 'ship');
     const call = (method: string, path: string, tag: string) =>
       shop.request(method, path, { as: shop.admin, headers: { 'if-match': tag } });
     for (const [method, path] of [
@@ -191,7 +179,7 @@ onBothEngines('If-Match', (engine) => {
       assertError(await call(method, path, '"another"'), 412, 'precondition_failed');
       assertError(await call(method, path, '*'), 409, 'conflict');
     }
-    const placed = await newOrder(shop);
+    const placed = await newOrderPath(shop);
     const { headers } = await shop.request('GET', placed, { as: shop.admin });
     assert.equal((await call('DELETE', placed, headers.etag ?? '')).status, 204);
     assertError(await call('DELETE', placed, headers.etag ?? ''), 412, 'precondition_failed');
@@ -204,7 +192,7 @@ onBothEngines('If-Match', (engine) => {
     const shop = opened();
     const other = await shop.another();
     for (let round = 0; round < 5; round += 1) {
-      const order = await newOrder(shop, 'approve');
+      const order = await newOrderPath(shop, 'approve');
       const { headers } = await shop.request('GET', order, { as: shop.admin });
       const options = { as: shop.admin, headers: { 'if-match': headers.etag ?? '' } };
       const responses = await Promise.all([
@@ -219,7 +207,7 @@ onBothEngines('If-Match', (engine) => {
 
   test('If-Match is not checked for a replay: the stored response is returned', async () => {
     const shop = opened();
-    const order = await newOrder(shop);
+    const order = await newOrderPath(shop);
     const { headers } = await shop.request('GET', order, { as: shop.admin });
     const options = {
       as: shop.admin,

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { sql } from '../../src/database/sql.ts';
 import { orderEvents } from '../../src/orders/event-types.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { openFilledShop, orderOf, requestOk } from '../cli/filled-shop.ts';
+import { openFilledShop, requestOk } from '../cli/filled-shop.ts';
 import { fillLog, openStream, untilNumbered } from '../events/streams.ts';
 import {
   assertError,
@@ -19,6 +19,7 @@ import {
   until,
 } from '../helper.ts';
 import { newApplication, openListeningShop, post } from '../oauth/flow.ts';
+import { orderOf } from '../shop-verbs.ts';
 
 interface Sample {
   readonly name: string;

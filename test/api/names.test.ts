@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newClient, newCustomer } from '../auth/holders.ts';
-import { assertError, bern, onBothEngines, openShop, shared } from '../helper.ts';
+import { assertError, onBothEngines, openShop, shared } from '../helper.ts';
+import { orderOf } from '../shop-verbs.ts';
 
 onBothEngines('GET /names', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
@@ -30,7 +31,7 @@ onBothEngines('GET /names', (engine) => {
     await keys.revoke(context, named.id);
     const body = { name: 'Crème de Brie, 60 %', status: 'available', pricePerKg: 20 };
     const cheese = (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json;
-    const lines = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
+    const lines = orderOf(cheese.id);
     const order = (await shop.request('POST', '/v2/store/order', { as: shop.admin, body: lines })).json;
     const customer = await newCustomer(shop, 'ada', 'customer');
     const bought = await shop.request('POST', `/v2/store/order?customerId=${customer}`, {

@@ -5,7 +5,6 @@ import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { approve, newClient, newCustomer, newSession, newToken } from '../auth/holders.ts';
 import {
   assertError,
-  bern,
   onBothEngines,
   openShop,
   type RequestOptions,
@@ -13,6 +12,7 @@ import {
   shared,
   type TestResponse,
 } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -24,16 +24,9 @@ async function openWithOrders(t: Parameters<typeof openShop>[0], engine: 'sqlite
   const sessions = { ada: bearer(await newSession(shop, ada)), bob: bearer(await newSession(shop, bob)) };
   const client = await newClient(shop);
   const key = await shop.createKey({ scopes: ['write:orders'] });
-  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name: 'Ordered', pricePerKg: 20 },
-  });
-  const place = async (headers: Readonly<Record<string, string>> = {}): Promise<number> => {
-    const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const response = await shop.request('POST', '/v2/store/order', { as: key, headers, body });
-    assert.equal(response.status, 201, response.text);
-    return response.json.id;
-  };
+  const cheese = await newCheese(shop);
+  const place = (headers: Readonly<Record<string, string>> = {}) =>
+    newOrder(shop, cheese, { as: key, headers });
   return { shop, ada, bob, sessions, client, key, place };
 }
 

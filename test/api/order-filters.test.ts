@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCustomer, newSession } from '../auth/holders.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 
 interface Known {
   readonly id: number;
@@ -46,9 +47,8 @@ onBothEngines('GET /store/orders', (engine) => {
       await newCustomer(shop, 'bob', 'customer'),
     ];
     const sessions = await Promise.all(customers.map((id) => (id === null ? null : newSession(shop, id))));
-    const cheese = async (body: object) =>
-      (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id as number;
-    const [priced, free] = [await cheese({ name: 'Priced', pricePerKg: 5 }), await cheese({ name: 'Free' })];
+    const priced = await newCheese(shop, { name: 'Priced' });
+    const free = await newCheese(shop, { name: 'Free', pricePerKg: undefined });
     const names = await Promise.all(
       keys.map(async (as) => (await shop.request('GET', '/v2/whoami', { as })).json.id as string),
     );

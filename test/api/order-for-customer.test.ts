@@ -4,29 +4,28 @@ import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { newCustomer, newSession } from '../auth/holders.ts';
 import { assertError, assertFields, bern, onBothEngines, openShop, shared } from '../helper.ts';
+import { newCheese, orderOf } from '../shop-verbs.ts';
 
 async function openCounter(t: Parameters<typeof openShop>[0], engine: 'sqlite' | 'postgres') {
   const shop = await openShop(t, { engine });
   const ada = await newCustomer(shop, 'ada', 'customer');
   const session = { authorization: `Bearer ${await newSession(shop, ada)}` };
-  const cheese = { name: 'Comté', pricePerKg: 20 };
-  const { id: cheeseId } = (await shop.request('POST', '/v2/cheeses', { as: shop.admin, body: cheese })).json;
-  const body = { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
-  const place = (customerId: unknown, more: object = {}) =>
+  const body = orderOf([[await newCheese(shop, { pricePerKg: 20 }), 2]]);
+  const placeFor = (customerId: unknown, more: object = {}) =>
     shop.request('POST', `/v2/store/order?customerId=${customerId}`, { as: shop.admin, body, ...more });
   const listOf = async (headers: Readonly<Record<string, string>>): Promise<number[]> =>
     (await shop.request('GET', '/v2/customer/ada/orders', { headers })).json.items.map(
       ({ id }: { id: number }) => id,
     );
-  return { shop, ada, session, place, listOf };
+  return { shop, ada, session, placeFor, listOf };
 }
 
 onBothEngines('POST /store/order with customerId', (engine) => {
   const opened = shared((t) => openCounter(t, engine));
 
   test('POST /store/order with customerId places an order that is the customer’s, and names the operator', async () => {
-    const { shop, ada, session, place, listOf } = opened();
-    const placed = await place(ada);
+    const { shop, ada, session, placeFor, listOf } = opened();
+    const placed = await placeFor(ada);
     assert.equal(placed.status, 201, placed.text);
     const { id } = placed.json;
     assert.ok((await listOf(session)).includes(id));
@@ -39,13 +38,13 @@ onBothEngines('POST /store/order with customerId', (engine) => {
     }
     const { json } = await shop.request('GET', `/v2/customers/${ada}`, { as: shop.admin });
     assert.equal(json.deliveredTotal, 40);
-    const cancelled = await place(ada);
+    const cancelled = await placeFor(ada);
     const own = `/v2/customer/ada/orders/${cancelled.json.id}`;
     assert.equal((await shop.request('DELETE', own, { headers: session })).status, 204);
   });
 
   test('POST /store/order with customerId is 403 without the scope admin and beside the credential of a customer', async () => {
-    const { shop, ada, session, place, listOf } = opened();
+    const { shop, ada, session, placeFor, listOf } = opened();
     const before = await listOf(session);
     const seller = await shop.createKey({ scopes: ['write:orders'] });
     for (const acting of [
@@ -53,28 +52,28 @@ onBothEngines('POST /store/order with customerId', (engine) => {
       { as: seller, headers: session },
       { as: shop.admin, headers: session },
     ]) {
-      assertError(await place(ada, acting), 403, 'forbidden');
-      assertError(await place(999_999, acting), 403, 'forbidden');
+      assertError(await placeFor(ada, acting), 403, 'forbidden');
+      assertError(await placeFor(999_999, acting), 403, 'forbidden');
     }
     assert.deepEqual(await listOf(session), before);
   });
 
   test('POST /store/order with customerId is 404 for an unknown customer, and 422 for what is no id', async () => {
-    const { place } = opened();
-    assertError(await place(999_999), 404, 'not_found');
+    const { placeFor } = opened();
+    assertError(await placeFor(999_999), 404, 'not_found');
     for (const invalid of ['0', '-1', 'ada', '1.5', '', '9007199254740993']) {
-      assertFields(await place(invalid), ['customerId']);
+      assertFields(await placeFor(invalid), ['customerId']);
     }
   });
 
   test('POST /store/order with customerId is a quote in a dry run, and replayed for its key from an encrypted response', async () => {
-    const { shop, ada, session, place, listOf } = opened();
+    const { shop, ada, session, placeFor, listOf } = opened();
     const before = await listOf(session);
-    const quote = await place(ada, { headers: { 'dry-run': 'true' } });
+    const quote = await placeFor(ada, { headers: { 'dry-run': 'true' } });
     assert.deepEqual([quote.status, quote.json.total], [201, 40]);
     assert.deepEqual(await listOf(session), before);
     const once = { headers: { 'idempotency-key': 'call-1' } };
-    assert.equal((await place(ada, once)).text, (await place(ada, once)).text);
+    assert.equal((await placeFor(ada, once)).text, (await placeFor(ada, once)).text);
     assert.equal((await listOf(session)).length, before.length + 1);
     const stored = await shop.app.database.all<{ response: string }>(
       sql`select response from stored_response`,

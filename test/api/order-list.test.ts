@@ -7,25 +7,16 @@ import { createCursors } from '../../src/cursor.ts';
 import { AppError } from '../../src/errors.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 
 const url = '/v2/store/orders';
 
-async function cheese(shop: Shop, name = 'Comté'): Promise<number> {
-  const body = { name, pricePerKg: 24.5 };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
-async function place(shop: Shop, cheeseId: number): Promise<number> {
-  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
-  return (await shop.request('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
-}
-
 /** Places orders one after another, of the first cheese of the catalogue. */
 async function placeSome(shop: Shop, orders: number): Promise<number[]> {
-  const cheeseId = await cheese(shop);
+  const cheeseId = await newCheese(shop);
   const ids: number[] = [];
   for (let index = 0; index < orders; index += 1) {
-    ids.push(await place(shop, cheeseId));
+    ids.push(await newOrder(shop, cheeseId));
   }
   return ids;
 }
@@ -86,7 +77,7 @@ onBothEngines('GET /store/orders', (engine) => {
       const linked = new URL(target, 'http://curd.test');
       assert.equal(linked.pathname, url);
       assert.deepEqual(Object.fromEntries(linked.searchParams), { cursor: next.cursor, limit: '4' });
-      ids.push(await place(shop, 1));
+      ids.push(await newOrder(shop, 1));
       next = await page(shop, linked.search);
       assert.equal(next.total, ids.length);
     }
@@ -135,10 +126,10 @@ onBothEngines('GET /store/orders', (engine) => {
   test('GET /store/orders filters by creation time, with any UTC offset', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const cheeseId = await cheese(shop);
-    const first = await place(shop, cheeseId);
+    const cheeseId = await newCheese(shop);
+    const first = await newOrder(shop, cheeseId);
     clock.advance(1);
-    const second = await place(shop, cheeseId);
+    const second = await newOrder(shop, cheeseId);
     const expected: [query: string, ids: number[]][] = [
       ['createdFrom=2026-06-01T12:00:00Z', [second, first]],
       ['createdFrom=2026-06-01T12:00:00.001Z', [second]],
@@ -203,12 +194,12 @@ onBothEngines('GET /store/orders', (engine) => {
   test('GET /store/orders sorts by creation time, then id, and continues cursors that have an id alone', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const cheeseId = await cheese(shop);
+    const cheeseId = await newCheese(shop);
     const ids: number[] = [];
     // Two orders each at 0, -1, 5 and 4 minutes: the clock is set back twice.
     for (const minutes of [0, 0, -1, 0, 6, 0, -1, 0]) {
       clock.advance(minutes * 60_000);
-      ids.push(await place(shop, cheeseId));
+      ids.push(await newOrder(shop, cheeseId));
     }
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = ids;
     const ascending = [c, d, a, b, g, h, e, f];
@@ -283,7 +274,7 @@ onBothEngines('Orders', (engine) => {
       contextOf,
     } = shop.app;
     await restoreTestOrders(contextOf('system'));
-    const cheeseId = await cheese(shop);
+    const cheeseId = await newCheese(shop);
     const context = contextOf('test');
     const register = async (username: string) => {
       const input = { username, email: `${username}@example.com`, password: 'good enough' };

@@ -12,39 +12,9 @@ import {
   type TestResponse,
   testClock,
 } from '../helper.ts';
+import { newCheese, placeOrder, registerAndLogIn } from '../shop-verbs.ts';
 
 const hourMs = 60 * 60_000;
-let made = 0;
-
-async function cheese(shop: Shop, fields: object = { pricePerKg: 24.5 }): Promise<number> {
-  made += 1;
-  const body = { name: `Cheese ${made}`, ...fields };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
-function place(
-  shop: Shop,
-  as: string | undefined,
-  cheeseId: number,
-  headers: Record<string, string> = {},
-  quantity = 1,
-): Promise<TestResponse> {
-  const body = { items: [{ cheeseId, quantity }], shippingAddress: bern };
-  return shop.request('POST', '/v2/store/order', { body, headers, ...(as === undefined ? {} : { as }) });
-}
-
-/** Registers and logs in a customer. */
-async function customer(
-  shop: Shop,
-): Promise<{ username: string; id: number; session: { authorization: string } }> {
-  made += 1;
-  const username = `ada${made}`;
-  const body = { username, email: `${username}@example.com`, password: 'good enough' };
-  const { id } = (await shop.request('POST', '/v2/customer', { body })).json;
-  const login = await shop.request('POST', '/v2/customer/login', { body });
-  assert.equal(login.status, 200, login.text);
-  return { username, id, session: { authorization: `Bearer ${login.json.token}` } };
-}
 
 const orderRows = (shop: Shop) =>
   shop.app.database.all<{
@@ -59,47 +29,55 @@ const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ stat
 onBothEngines('POST /store/order', (engine) => {
   test('POST /store/order returns 401 without a valid credential, and 403 without write:orders', async (t) => {
     const shop = await openShop(t, { engine });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
     const readsOrders = await shop.createKey({ scopes: ['read:orders', 'write:cheeses'] });
-    const { session } = await customer(shop);
-    assertError(await place(shop, undefined, id), 401, 'unauthorized');
-    assertError(await place(shop, undefined, id, { authorization: 'Bearer x' }), 401, 'unauthorized');
-    assertError(await place(shop, as, id, { authorization: 'Bearer x' }), 401, 'unauthorized');
-    assertError(await place(shop, `${as}x`, id, session), 401, 'unauthorized');
+    const { headers: session } = await registerAndLogIn(shop);
+    assertError(await placeOrder(shop, id, { as: null }), 401, 'unauthorized');
+    assertError(
+      await placeOrder(shop, id, { as: null, headers: { authorization: 'Bearer x' } }),
+      401,
+      'unauthorized',
+    );
+    assertError(
+      await placeOrder(shop, id, { as, headers: { authorization: 'Bearer x' } }),
+      401,
+      'unauthorized',
+    );
+    assertError(await placeOrder(shop, id, { as: `${as}x`, headers: session }), 401, 'unauthorized');
     for (const key of [shop.reader, shop.writer, readsOrders]) {
-      assertError(await place(shop, key, id), 403, 'forbidden');
-      assertError(await place(shop, key, id, session), 403, 'forbidden');
+      assertError(await placeOrder(shop, id, { as: key }), 403, 'forbidden');
+      assertError(await placeOrder(shop, id, { as: key, headers: session }), 403, 'forbidden');
     }
-    assertError(await place(shop, undefined, id, session), 403, 'forbidden');
+    assertError(await placeOrder(shop, id, { as: null, headers: session }), 403, 'forbidden');
     assert.equal((await orderRows(shop)).length, 0);
-    assert.equal((await place(shop, shop.admin, id)).status, 201);
+    assert.equal((await placeOrder(shop, id)).status, 201);
   });
 
   test('POST /store/order assigns the order to the customer whose session is sent with the key', async (t) => {
     const shop = await openShop(t, { engine });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
-    const ada = await customer(shop);
-    const own = await place(shop, as, id, ada.session);
-    const anonymous = await place(shop, as, id);
+    const ada = await registerAndLogIn(shop);
+    const own = await placeOrder(shop, id, { as, headers: ada.headers });
+    const anonymous = await placeOrder(shop, id, { as });
     assert.deepEqual(statusesOf([own, anonymous]), [201, 201]);
     const [first, second] = await orderRows(shop);
     assert.deepEqual([first?.customer_id, second?.customer_id], [ada.id, null]);
     assert.match(first?.placed_by ?? '', /^key:\d+$/);
     assert.equal(second?.placed_by, first?.placed_by);
-    await shop.request('POST', '/v2/customer/logout', { headers: ada.session });
-    assertError(await place(shop, as, id, ada.session), 401, 'unauthorized');
+    await shop.request('POST', '/v2/customer/logout', { headers: ada.headers });
+    assertError(await placeOrder(shop, id, { as, headers: ada.headers }), 401, 'unauthorized');
     assert.equal((await orderRows(shop)).length, 2);
   });
 
   test('POST /store/order uses 0 for a missing price, and leaves the approval to an operator', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const unpriced = await cheese(shop, {});
-    const free = await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }));
-    const alone = await place(shop, shop.admin, unpriced, {}, 100);
-    const body = { items: [unpriced, await cheese(shop)].map((id) => ({ cheeseId: id, quantity: 2 })) };
+    const unpriced = await newCheese(shop, { pricePerKg: undefined });
+    const free = await placeOrder(shop, await newCheese(shop, { pricePerKg: 0 }));
+    const alone = await placeOrder(shop, [[unpriced, 100]]);
+    const body = { items: [unpriced, await newCheese(shop)].map((id) => ({ cheeseId: id, quantity: 2 })) };
     const mixed = await shop.request('POST', '/v2/store/order', {
       as: shop.admin,
       body: { ...body, shippingAddress: bern },
@@ -126,57 +104,63 @@ onBothEngines('POST /store/order', (engine) => {
 
   test('POST /store/order returns 422 for a cheese without a price when CURD_REQUIRE_PRICE is true', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_REQUIRE_PRICE: 'true' } });
-    const response = await place(shop, shop.admin, await cheese(shop, {}));
+    const response = await placeOrder(shop, await newCheese(shop, { pricePerKg: undefined }));
     assertError(response, 422, 'validation_error');
     assert.deepEqual(
       response.json.errors.map(({ field }: { field: string }) => field),
       ['items[0].cheeseId'],
     );
-    assert.equal((await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }))).status, 201);
+    assert.equal((await placeOrder(shop, await newCheese(shop, { pricePerKg: 0 }))).status, 201);
   });
 
   test('POST /store/order returns 429 above CURD_ORDERS_PER_HOUR, until the time in Retry-After', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
-    assert.equal((await place(shop, as, id)).status, 201);
+    assert.equal((await placeOrder(shop, id, { as })).status, 201);
     clock.advance(10 * 60_000);
     const replayed = { 'idempotency-key': 'second' };
-    assert.equal((await place(shop, as, id, replayed)).status, 201);
+    assert.equal((await placeOrder(shop, id, { as, headers: replayed })).status, 201);
     clock.advance(10 * 60_000);
-    const refused = await place(shop, as, id);
+    const refused = await placeOrder(shop, id, { as });
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.equal(refused.headers['retry-after'], '2400');
-    assert.equal((await place(shop, as, id, replayed)).status, 201, 'a replay is no order');
+    assert.equal((await placeOrder(shop, id, { as, headers: replayed })).status, 201, 'a replay is no order');
     const other = await shop.createKey({ scopes: ['write:orders'] });
-    assert.equal((await place(shop, other, id)).status, 201, 'every key has its own hour');
+    assert.equal((await placeOrder(shop, id, { as: other })).status, 201, 'every key has its own hour');
     clock.advance(2_400_000 - 1001);
-    assert.equal((await place(shop, as, id)).headers['retry-after'], '2', 'whole seconds, never too few');
+    assert.equal(
+      (await placeOrder(shop, id, { as })).headers['retry-after'],
+      '2',
+      'whole seconds, never too few',
+    );
     clock.advance(1000);
-    assert.equal((await place(shop, as, id)).headers['retry-after'], '1');
+    assert.equal((await placeOrder(shop, id, { as })).headers['retry-after'], '1');
     clock.advance(1);
-    assert.equal((await place(shop, as, id)).status, 201);
-    assert.equal((await place(shop, as, id)).headers['retry-after'], '600');
+    assert.equal((await placeOrder(shop, id, { as })).status, 201);
+    assert.equal((await placeOrder(shop, id, { as })).headers['retry-after'], '600');
     assert.equal((await orderRows(shop)).length, 4);
   });
 
   test('POST /store/order returns 429 above CURD_ORDERS_PER_HOUR for concurrent orders', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_ORDERS_PER_HOUR: '2' } });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
-    const responses = await Promise.all(Array.from({ length: 10 }, () => place(shop, as, id)));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => placeOrder(shop, id, { as })));
     assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 201, ...Array(8).fill(429)]);
   });
 
   test('POST /store/order places one order for 20 parallel requests with one Idempotency-Key', async (t) => {
     const shop = await openShop(t, { engine });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
     const shops = [shop, await shop.another()];
     const once = { 'idempotency-key': 'once' };
     const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => place(shops[index % 2] as Shop, as, id, once)),
+      Array.from({ length: 20 }, (_, index) =>
+        placeOrder(shops[index % 2] as Shop, id, { as, headers: once }),
+      ),
     );
     const isReplay = (response: TestResponse) => response.headers['idempotency-replayed'] === 'true';
     const first = responses.filter((response) => response.status === 201 && !isReplay(response));
@@ -189,19 +173,19 @@ onBothEngines('POST /store/order', (engine) => {
         assertError(answer, 409, 'conflict');
       }
     }
-    assert.ok(isReplay(await place(shop, as, id, once)));
-    assertError(await place(shop, as, id, once, 2), 422, 'validation_error');
+    assert.ok(isReplay(await placeOrder(shop, id, { as, headers: once })));
+    assertError(await placeOrder(shop, [[id, 2]], { as, headers: once }), 422, 'validation_error');
     assert.equal((await orderRows(shop)).length, 1);
   });
 
   test('POST /store/order separates the Idempotency-Keys of the customers of one API key', async (t) => {
     const shop = await openShop(t, { engine });
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     const once = { 'idempotency-key': 'once' };
-    const ada = await customer(shop);
-    const eve = await customer(shop);
-    for (const session of [ada.session, eve.session, {}, ada.session]) {
-      assert.equal((await place(shop, shop.admin, id, { ...once, ...session })).status, 201);
+    const ada = await registerAndLogIn(shop);
+    const eve = await registerAndLogIn(shop);
+    for (const session of [ada.headers, eve.headers, {}, ada.headers]) {
+      assert.equal((await placeOrder(shop, id, { headers: { ...once, ...session } })).status, 201);
     }
     assert.deepEqual(
       (await orderRows(shop)).map(({ customer_id }) => customer_id),
@@ -212,12 +196,12 @@ onBothEngines('POST /store/order', (engine) => {
   test('POST /store/order accepts no order after its cheese was sold, also for concurrent requests', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 8; round += 1) {
-      const id = await cheese(shop);
+      const id = await newCheese(shop);
       const orders: Promise<TestResponse>[] = [];
       let selling: Promise<TestResponse> | undefined;
       // An order in every turn of the event loop, and the sale between two of them.
       for (let turn = 0; turn < 12; turn += 1) {
-        orders.push(place(shop, shop.admin, id));
+        orders.push(placeOrder(shop, id));
         if (turn === round) {
           const body = { status: 'sold' };
           selling = shop.request('POST', `/v2/cheeses/${id}`, { as: shop.writer, body });
@@ -245,11 +229,11 @@ onBothEngines('POST /store/order', (engine) => {
   test('POST /store/order leaves no order of a customer who was deleted concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
-    const id = await cheese(shop);
+    const id = await newCheese(shop);
     for (let round = 0; round < 8; round += 1) {
-      const { username, session } = await customer(shop);
+      const { username, headers: session } = await registerAndLogIn(shop);
       const where = round % 2 === 0 ? shop : other;
-      const orders = Array.from({ length: 6 }, () => place(shop, shop.admin, id, session));
+      const orders = Array.from({ length: 6 }, () => placeOrder(shop, id, { headers: session }));
       // The deletion starts later each time.
       for (let turn = 0; turn < round; turn += 1) {
         await nextTurn();

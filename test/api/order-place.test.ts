@@ -11,18 +11,10 @@ import {
   type TestResponse,
   testClock,
 } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 
 const many = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));
-let made = 0;
-
-async function cheese(shop: Shop, fields: object = {}): Promise<number> {
-  made += 1;
-  const body = { name: `Cheese ${made}`, pricePerKg: 24.5, ...fields };
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
 
 interface Buyer {
   readonly shop: Shop;
@@ -36,7 +28,7 @@ interface Buyer {
 
 async function buyer(shop: Shop): Promise<Buyer> {
   const as = await shop.createKey({ scopes: ['write:orders'] });
-  const cheeseId = await cheese(shop);
+  const cheeseId = await newCheese(shop);
   const place: Buyer['place'] = (items, more = {}, headers = {}) =>
     shop.request('POST', '/v2/store/order', {
       as,
@@ -150,8 +142,8 @@ onBothEngines('POST /store/order', (engine) => {
   test('POST /store/order returns 422 naming every line whose cheese is not available, and stores nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId } = await buyer(shop);
-    const pending = await cheese(shop, { status: 'pending' });
-    const sold = await cheese(shop, { status: 'sold' });
+    const pending = await newCheese(shop, { status: 'pending' });
+    const sold = await newCheese(shop, { status: 'sold' });
     const ids = [cheeseId, 999_999, pending, cheeseId, sold, 0, -1, 9_007_199_254_740_991];
     const response = await place(ids.map((id) => ({ cheeseId: id, quantity: 1 })));
     assertFields(
@@ -272,7 +264,7 @@ onBothEngines('POST /store/order', (engine) => {
     for (const [lines, total] of sums) {
       const ids = new Map<number, number>();
       for (const [pricePerKg] of lines) {
-        ids.set(pricePerKg, ids.get(pricePerKg) ?? (await cheese(shop, { pricePerKg })));
+        ids.set(pricePerKg, ids.get(pricePerKg) ?? (await newCheese(shop, { pricePerKg })));
       }
       const response = await place(
         lines.map(([price, quantity]) => ({ cheeseId: ids.get(price), quantity })),

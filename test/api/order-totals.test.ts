@@ -8,7 +8,8 @@ import { recountOrders } from '../../src/orders/lists/order-counter.ts';
 import type { OrderRequest } from '../../src/orders/lists/order-reader.ts';
 import { type OrderStatus, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 import { newCustomer } from '../auth/holders.ts';
-import { bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { bern, onBothEngines, openShop, testClock } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { createRandom } from './navigation-model.ts';
 
 /** Random steps. With more, the test takes longer and finds more: 5000 take about a minute on each engine. */
@@ -43,10 +44,6 @@ function principal(id: string, customerId: number | null): Principal {
   };
 }
 
-async function newCheese(shop: Shop, body: object): Promise<number> {
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
 onBothEngines('Lists of orders', (engine) => {
   test('Lists of orders and their totals are those of a model after each of many random changes', async (t) => {
     const clock = testClock(Date.parse('2026-06-01T22:00:00.000Z'));
@@ -60,7 +57,7 @@ onBothEngines('Lists of orders', (engine) => {
     const context = contextOf('test');
     const random = createRandom(Number(process.env.CURD_TEST_SEED ?? 7));
     const priced = await newCheese(shop, { name: 'Priced', pricePerKg: 5 });
-    const free = await newCheese(shop, { name: 'Free' });
+    const free = await newCheese(shop, { name: 'Free', pricePerKg: undefined });
     const known: Known[] = [];
     const names = new Map<number, string>();
     const register = async (): Promise<number> => {

@@ -2,24 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { bern, onBothEngines, shared } from '../context.ts';
+import { onBothEngines, shared } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
+import { newCheese, placeOrder } from '../shop-verbs.ts';
 
 onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
   const opened = shared(async (t) => {
     const shop = await openShop(t, { engine });
     await restoreTestOrders(shop.app.contextOf('test'));
-    const { json } = await shop.request('POST', '/v2/cheeses', {
-      as: shop.writer,
-      body: { name: 'Comté', pricePerKg: 30 },
-    });
-    return { shop, orderer: await shop.createKey({ scopes: ['write:orders'] }), cheeseId: json.id as number };
+    const cheeseId = await newCheese(shop);
+    return { shop, orderer: await shop.createKey({ scopes: ['write:orders'] }), cheeseId };
   });
 
   async function place(): Promise<{ readonly url: string; readonly etag: string; readonly orderer: string }> {
     const { shop, orderer, cheeseId } = opened();
-    const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
-    const response = await shop.request('POST', '/v2/store/order', { as: orderer, body });
+    const response = await placeOrder(shop, cheeseId, { as: orderer });
     assert.equal(response.status, 201, response.text);
     return { url: `/v2/store/order/${response.json.id}`, etag: response.headers.etag ?? '', orderer };
   }

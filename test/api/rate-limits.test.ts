@@ -8,12 +8,14 @@ import {
   assertError,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
   type TestClock,
   type TestResponse,
   testClock,
 } from '../helper.ts';
 import { newApplication, openListeningShop, post, withToken } from '../oauth/flow.ts';
+import { logIn, registerAndLogIn, registerCustomer } from '../shop-verbs.ts';
 
 const minuteMs = 60_000;
 /** The default plans. */
@@ -77,12 +79,6 @@ function refusedFor(response: TestResponse): number {
   assert.equal(response.headers['cache-control'], 'no-store');
   assert.match(response.headers['retry-after'] ?? '', /^[1-9]\d*$/);
   return Number(response.headers['retry-after']);
-}
-
-async function logIn(shop: Shop, username: string): Promise<string> {
-  const body = { username, email: `${username}@example.com`, password: 'Roquefort 9' };
-  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
-  return (await shop.request('POST', '/v2/customer/login', { body })).json.token;
 }
 
 onBothEngines('The limits of a plan', (engine) => {
@@ -179,12 +175,11 @@ onBothEngines('The limits of a plan', (engine) => {
 
   test('The limits of a plan of a customer are those of CURD_SESSION_PLAN, for all sessions together', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro', { CURD_SESSION_PLAN: 'free' });
-    const ada = await logIn(shop, 'ada');
-    const bob = await logIn(shop, 'bob');
-    const body = { username: 'ada', password: 'Roquefort 9' };
-    const again = (await shop.request('POST', '/v2/customer/login', { body })).json.token;
-    const get = (token: string, more = {}) =>
-      shop.request('GET', '/v2/whoami', { headers: { authorization: `Bearer ${token}` }, ...more });
+    const customer = await registerCustomer(shop);
+    const [ada, again] = [await logIn(shop, customer), await logIn(shop, customer)];
+    const { headers: bob } = await registerAndLogIn(shop);
+    const get = (headers: RequestOptions['headers'] = {}, more = {}) =>
+      shop.request('GET', '/v2/whoami', { headers, ...more });
     for (let one = 0; one < 9; one += 1) {
       assert.equal((await get(ada)).json.quota.plan, 'free');
     }

@@ -7,6 +7,7 @@ import { checkStatistics } from '../../src/statistics/consistency-check.ts';
 import { beginCounting, countAll } from '../../src/statistics/counting.ts';
 import { eventsNumbered, newCustomer, newSession } from '../auth/holders.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, shared, testClock } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 
 const hourMs = 3_600_000;
 const period = 'from=2026-06-01&to=2026-07-01';
@@ -78,29 +79,26 @@ onBothEngines('Sales', (engine) => {
       ...examples,
     ]);
 
-  async function newCheese(name: string, pricePerKg: number, category: string | null): Promise<number> {
-    const body = { name, pricePerKg, ...(category === null ? {} : { category: { name: category } }) };
-    const { json, status, text } = await shop().request('POST', '/v2/cheeses', { as: shop().writer, body });
-    assert.equal(status, 201, text);
-    categories.set(json.id, category);
-    return json.id;
-  }
-
-  async function place(order: Omit<Placed, 'id'>): Promise<number> {
-    const { customer, country, lines } = order;
-    const items = lines.map(([cheeseId, quantity]) => ({ cheeseId, quantity }));
-    const body = { items, shippingAddress: { ...bern, country } };
-    const path = `/v2/store/order${customer === null ? '' : `?customerId=${customers.get(customer)}`}`;
-    const { json, status, text } = await shop().request('POST', path, {
-      as: shop().admin,
-      body,
+  async function addCheese(name: string, pricePerKg: number, category: string | null): Promise<number> {
+    const id = await newCheese(shop(), {
+      name,
+      pricePerKg,
+      ...(category === null ? {} : { category: { name: category } }),
     });
-    assert.equal(status, 201, text);
-    placed.push({ ...order, id: json.id });
-    return json.id;
+    categories.set(id, category);
+    return id;
   }
 
-  async function register(name: string): Promise<void> {
+  async function addOrder(order: Omit<Placed, 'id'>): Promise<number> {
+    const { customer, country, lines } = order;
+    const more = { shippingAddress: { ...bern, country } };
+    const customerId = customer === null ? undefined : customers.get(customer);
+    const id = await newOrder(shop(), lines, { more, ...(customerId === undefined ? {} : { customerId }) });
+    placed.push({ ...order, id });
+    return id;
+  }
+
+  async function addCustomer(name: string): Promise<void> {
     customers.set(name, await newCustomer(shop(), name, 'customer'));
   }
 
@@ -156,13 +154,13 @@ onBothEngines('Sales', (engine) => {
 
   test('Sales of random orders equal a scan of them, with cancellations and deleted customers', async () => {
     const cheeses = [
-      await newCheese('Gruyère', 32.55, 'Hard cheese'),
-      await newCheese('Sbrinz', 40, 'Hard cheese'),
-      await newCheese('Brie', 18.07, 'Soft cheese'),
-      await newCheese('Quark', 4.99, null),
+      await addCheese('Gruyère', 32.55, 'Hard cheese'),
+      await addCheese('Sbrinz', 40, 'Hard cheese'),
+      await addCheese('Brie', 18.07, 'Soft cheese'),
+      await addCheese('Quark', 4.99, null),
     ];
     for (const name of names) {
-      await register(name);
+      await addCustomer(name);
     }
     const orders = fc.sample(
       fc.record({
@@ -179,7 +177,7 @@ onBothEngines('Sales', (engine) => {
       { numRuns: 32, seed: 74 },
     );
     for (const [index, { hours, isCancelled, ...order }] of orders.entries()) {
-      const id = await place(order);
+      const id = await addOrder(order);
       clock.advance(hours * hourMs);
       if (isCancelled) {
         await shop().request('DELETE', `/v2/store/order/${id}`, { as: shop().admin });
@@ -193,7 +191,7 @@ onBothEngines('Sales', (engine) => {
     const { items } = await read(shop(), 'customer');
     assert.ok(Object.values(items).every((one) => one.count > 2));
     // This order is counted after the deletion of its customer.
-    await place({ customer: 'bob', country: 'DE', lines: [[cheeses[0] as number, 2]] });
+    await addOrder({ customer: 'bob', country: 'DE', lines: [[cheeses[0] as number, 2]] });
     for (const name of ['ada', 'bob']) {
       const session = await newSession(shop(), customers.get(name) ?? 0);
       const headers = { authorization: `Bearer ${session}` };
@@ -232,9 +230,9 @@ onBothEngines('Sales', (engine) => {
   });
 
   test('Sales have one new customer where several first orders come at the same moment', async () => {
-    const cheese = await newCheese('Emmental', 10, 'Hard cheese');
+    const cheese = await addCheese('Emmental', 10, 'Hard cheese');
     clock.advance(60 * 24 * hourMs);
-    await register('eve');
+    await addCustomer('eve');
     const other = await shop().another();
     const body = { items: [{ cheeseId: cheese, quantity: 1 }], shippingAddress: bern };
     const counting = Promise.all([0, 1, 2].map(() => other.app.statistics.counter.run()));

@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import {
   assertError,
-  bern,
   type ListeningShop,
   onBothEngines,
   openListeningShop,
   shared,
   until,
 } from '../helper.ts';
+import { newCheese, orderOf } from '../shop-verbs.ts';
 
 interface Bytes {
   /** Everything that the server sent. */
@@ -75,30 +75,28 @@ onBothEngines('Sandbox-Simulate', (engine) => {
     }),
   );
 
-  async function createCheese(name: string): Promise<number> {
-    return (await shop().request('POST', '/v2/cheeses', { as: shop().admin, body: { name, price: 20 } })).json
-      .id;
-  }
   async function slowRequests(): Promise<number> {
     const { text } = await shop().request('GET', '/metrics', { as: shop().admin });
     return Number(/failure="slow"\} (\d+)/.exec(text)?.[1]);
   }
-  const order = (cheeseId: number) => ({ items: [{ cheeseId, quantity: 2 }], shippingAddress: bern });
   const ordersOf = async (cheeseId: number) =>
     (await shop().request('GET', '/v2/store/orders', { as: shop().admin })).json.items.filter(
       ({ items }: { items: { cheeseId: number }[] }) => items[0]?.cheeseId === cheeseId,
     );
 
   test('Sandbox-Simulate: drop-after places an order and sends nothing; the same key returns it', async () => {
-    const cheeseId = await createCheese('Lost response');
-    const sent = { headers: simulate('drop-after', { 'Idempotency-Key': 'lost-1' }), body: order(cheeseId) };
+    const cheeseId = await newCheese(shop(), { name: 'Lost response', pricePerKg: undefined });
+    const sent = {
+      headers: simulate('drop-after', { 'Idempotency-Key': 'lost-1' }),
+      body: orderOf([[cheeseId, 2]]),
+    };
     assert.deepEqual(await send(shop(), 'POST /v2/store/order', sent), { text: '', end: 'FIN' });
     const [placed, ...others] = await ordersOf(cheeseId);
     assert.deepEqual(others, []);
     const again = await shop().request('POST', '/v2/store/order', {
       as: shop().admin,
       headers: { 'idempotency-key': 'lost-1' },
-      body: order(cheeseId),
+      body: orderOf([[cheeseId, 2]]),
     });
     assert.equal(again.status, 201, again.text);
     assert.equal(again.headers['idempotency-replayed'], 'true');
@@ -107,8 +105,8 @@ onBothEngines('Sandbox-Simulate', (engine) => {
   });
 
   test('Sandbox-Simulate: drop-before closes the connection and places no order', async () => {
-    const cheeseId = await createCheese('Lost request');
-    const sent = { headers: simulate('Drop-Before'), body: order(cheeseId) };
+    const cheeseId = await newCheese(shop(), { name: 'Lost request', pricePerKg: undefined });
+    const sent = { headers: simulate('Drop-Before'), body: orderOf([[cheeseId, 2]]) };
     assert.deepEqual(await send(shop(), 'POST /v2/store/order', sent), { text: '', end: 'FIN' });
     assert.deepEqual(await ordersOf(cheeseId), []);
   });
@@ -135,7 +133,7 @@ onBothEngines('Sandbox-Simulate', (engine) => {
   });
 
   test('Sandbox-Simulate: truncate sends the head and half of the body of a list', async () => {
-    await createCheese('Halved');
+    await newCheese(shop(), { name: 'Halved', pricePerKg: undefined });
     for (const line of ['GET /v2/cheeses', 'GET /v2/cheeses/999999999']) {
       const { text, end } = await send(shop(), line, {
         headers: simulate('truncate'),

@@ -8,7 +8,8 @@ import { checkStatistics } from '../../src/statistics/consistency-check.ts';
 import { beginCounting, countAll } from '../../src/statistics/counting.ts';
 import { measures } from '../../src/statistics/measures.ts';
 import { eventsNumbered, newCustomer, newSession } from '../auth/holders.ts';
-import { assertError, bern, onBothEngines, openShop, type Shop, shared, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, shared, testClock } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 
 const dayMs = 86_400_000;
 const kathmanduMs = 5.75 * 3_600_000;
@@ -32,20 +33,6 @@ const countAgain = ({ app }: Shop) => countAll(app.database);
 
 const faultsIn = async ({ app }: Shop) =>
   (await app.database.snapshot(checkStatistics)).flatMap(({ fault, examples }) => [fault, ...examples]);
-
-async function newCheese(shop: Shop, name: string, pricePerKg: number): Promise<number> {
-  const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg } });
-  return json.id;
-}
-
-/** @param lines pairs of a cheese and kilograms */
-async function place(shop: Shop, as: string, lines: readonly (readonly [number, number])[]) {
-  const items = lines.map(([cheeseId, quantity]) => ({ cheeseId, quantity }));
-  const body = { items, shippingAddress: bern };
-  const { status, json, text } = await shop.request('POST', '/v2/store/order', { as, body });
-  assert.equal(status, 201, text);
-  return json as { id: number; total: number };
-}
 
 async function move(shop: Shop, id: number, verb: string): Promise<void> {
   const { status, text } =
@@ -138,9 +125,9 @@ onBothEngines('Statistics', (engine) => {
   test('Statistics of 30 days in Asia/Kathmandu equal the timelines to the cent', async () => {
     placer = await shop().createKey({ scopes: ['write:orders'] });
     const cheeses = [
-      await newCheese(shop(), 'Gruyère', 32.55),
-      await newCheese(shop(), 'Brie', 18.07),
-      await newCheese(shop(), 'Comté', 24.99),
+      await newCheese(shop(), { name: 'Gruyère', pricePerKg: 32.55 }),
+      await newCheese(shop(), { name: 'Brie', pricePerKg: 18.07 }),
+      await newCheese(shop(), { name: 'Comté', pricePerKg: 24.99 }),
     ];
     await restoreTestOrders(shop().app.contextOf('system'));
     const endings = [
@@ -156,7 +143,7 @@ onBothEngines('Statistics', (engine) => {
       const lines = [0, 1, 2]
         .filter((cheese) => (index + cheese) % 3 !== 0)
         .map((cheese) => [cheeses[cheese] as number, 1 + ((index * 7 + cheese) % 9)] as const);
-      const { id } = await place(shop(), placer, lines);
+      const id = await newOrder(shop(), lines, { as: placer });
       placed.set(id, lines);
       for (const verb of endings[index % endings.length] ?? []) {
         // Some transitions are on the next day, and some around midnight in Kathmandu, which is 18:15 in UTC.
@@ -199,7 +186,7 @@ onBothEngines('Statistics', (engine) => {
     const session = await newSession(shop(), customer);
     await shop().request('DELETE', '/v2/customer/bob', { headers: { authorization: `Bearer ${session}` } });
     assert.deepEqual([await sum('customers.created'), await sum('customers.deleted')], [before + 2, 1]);
-    const cheese = await newCheese(shop(), 'Feta', 10);
+    const cheese = await newCheese(shop(), { name: 'Feta', pricePerKg: 10 });
     const headers = { 'x-confirm-delete': 'true' };
     await shop().request('DELETE', `/v2/cheeses/${cheese}`, { as: shop().writer, headers });
     assert.deepEqual([await sum('cheeses.created'), await sum('cheeses.deleted')], [4, 1]);
@@ -210,13 +197,15 @@ onBothEngines('Statistics', (engine) => {
 
   test('Statistics are exact to asOf while orders come and two instances count', async () => {
     const other = await shop().another();
-    const cheese = await newCheese(shop(), 'Emmental', 11.1);
+    const cheese = await newCheese(shop(), { name: 'Emmental', pricePerKg: 11.1 });
     clock.advance(5 * dayMs);
     const hour = new Date(clock.now()).toISOString();
     const path = `series?measures=orders.placed,orders.placedValue&from=${hour}&to=2026-09-01&step=week`;
     const seen: { asOf: string; orders: number; value: number }[] = [];
     for (let round = 0; round < 6; round += 1) {
-      const placing = Promise.all(Array.from({ length: 5 }, () => place(shop(), placer, [[cheese, 3]])));
+      const placing = Promise.all(
+        Array.from({ length: 5 }, () => newOrder(shop(), [[cheese, 3]], { as: placer })),
+      );
       const counting = [shop(), other].map(({ app }) => app.statistics.counter.run());
       const { json } = await get(shop(), path);
       const total = (measure: string) =>
@@ -311,21 +300,25 @@ suite('GET /statistics', () => {
   test('GET /statistics/best-sellers names each cheese as on its last order, for the requested cheeses alone', async () => {
     const placer = await shop().createKey({ scopes: ['write:orders'] });
     const [one, two, three] = [
-      await newCheese(shop(), 'Tilsiter', 10.005),
-      await newCheese(shop(), 'Vacherin', 30),
-      await newCheese(shop(), 'Raclette', 1),
+      await newCheese(shop(), { name: 'Tilsiter', pricePerKg: 10.005 }),
+      await newCheese(shop(), { name: 'Vacherin', pricePerKg: 30 }),
+      await newCheese(shop(), { name: 'Raclette', pricePerKg: 1 }),
     ];
-    await place(shop(), placer, [
-      [one, 1],
-      [two, 2],
-      [one, 2],
-    ]);
+    await newOrder(
+      shop(),
+      [
+        [one, 1],
+        [two, 2],
+        [one, 2],
+      ],
+      { as: placer },
+    );
     await shop().request('PATCH', `/v2/cheeses/${one}`, {
       as: shop().writer,
       body: { name: 'Old Tilsiter' },
     });
-    await place(shop(), placer, [[one, 3]]);
-    const { id } = await place(shop(), placer, [[three, 100]]);
+    await newOrder(shop(), [[one, 3]], { as: placer });
+    const id = await newOrder(shop(), [[three, 100]], { as: placer });
     await move(shop(), id, 'cancel');
     await count(shop());
     const today = new Date().toISOString().slice(0, 10);

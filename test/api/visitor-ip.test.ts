@@ -42,7 +42,12 @@ async function failFor(shop: Shop, key: string, visitors: readonly string[]): Pr
   return statuses;
 }
 
-function register(shop: Shop, headers: Readonly<Record<string, string>>, path = '/v2/customer', size = 1) {
+function sendRegistrations(
+  shop: Shop,
+  headers: Readonly<Record<string, string>>,
+  path = '/v2/customer',
+  size = 1,
+) {
   const customers = Array.from({ length: size }, () => {
     made += 1;
     return { username: `visitor-${made}`, email: `visitor-${made}@example.com`, password: 'a cheese a day' };
@@ -67,16 +72,16 @@ onBothEngines('With an API key, Curd-Client-IP', (engine) => {
     const shop = await open(t, accounts(3));
     const from = (visitor: string) => ({ 'x-api-key': shop.reader, [header]: visitor });
     const batch = '/v2/customer/createMultiple';
-    assert.equal((await register(shop, from('192.0.2.1'), batch, 2)).status, 200);
-    assert.equal((await register(shop, from('192.0.2.1'))).status, 201);
-    const refused = await register(shop, from('192.0.2.1'));
+    assert.equal((await sendRegistrations(shop, from('192.0.2.1'), batch, 2)).status, 200);
+    assert.equal((await sendRegistrations(shop, from('192.0.2.1'))).status, 201);
+    const refused = await sendRegistrations(shop, from('192.0.2.1'));
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.equal(refused.headers['ratelimit-policy'], '"address";q=3;w=60');
-    assertError(await register(shop, from('192.0.2.1'), batch, 1), 429, 'rate_limit_exceeded');
+    assertError(await sendRegistrations(shop, from('192.0.2.1'), batch, 1), 429, 'rate_limit_exceeded');
     assert.deepEqual(await failFor(shop, shop.reader, ['192.0.2.1', '192.0.2.2']), [429, 401]);
-    assert.equal((await register(shop, from('192.0.2.3'))).status, 201);
+    assert.equal((await sendRegistrations(shop, from('192.0.2.3'))).status, 201);
     // A key alone counts by its plan only.
-    assert.equal((await register(shop, { 'x-api-key': shop.reader }, batch, 5)).status, 200);
+    assert.equal((await sendRegistrations(shop, { 'x-api-key': shop.reader }, batch, 5)).status, 200);
   });
 });
 

@@ -5,6 +5,7 @@ import { sql } from '../../src/database/sql.ts';
 import { type Shop, until } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
 
+/** Registers a customer without a request, so that none is counted or logged. `registerCustomer` sends one. */
 export async function newCustomer({ app }: Shop, username: string, role: 'customer' | 'staff') {
   const context = app.contextOf('test');
   const input = { username, email: `${username}@example.com`, password: 'right' };

@@ -7,17 +7,9 @@ import { bodyOf, boundary, filePart, imageIn } from '../api/image-forms.ts';
 import { engines, type ListeningShop, openListeningShop, type Shop, shared } from '../helper.ts';
 import { type LateRequest, sendHeaders } from '../late-body.ts';
 import { newApplication, post } from '../oauth/flow.ts';
+import { password, registerAndLogIn } from '../shop-verbs.ts';
 
 const json = { 'content-type': 'application/json' };
-const password = 'correct horse battery staple';
-
-/** A customer, and the headers of a session. */
-async function logIn(shop: Shop, username: string) {
-  const profile = { username, email: `${username}@example.com`, password };
-  await shop.request('POST', '/v2/customer', { body: profile });
-  const { json: opened } = await shop.request('POST', '/v2/customer/login', { body: { username, password } });
-  return { profile, headers: { authorization: `Bearer ${opened.token}` } };
-}
 
 const canLogIn = async (shop: Shop, username: string, secret: string) =>
   (await shop.request('POST', '/v2/customer/login', { body: { username, password: secret } })).status === 200;
@@ -106,7 +98,7 @@ for (const engine of engines) {
 
     test('A credential that is revoked before the body arrives changes no password with a session that was logged out', async () => {
       const { shop, other } = opened();
-      const { profile, headers } = await logIn(shop, 'lateada');
+      const { headers, ...profile } = await registerAndLogIn(shop, { username: 'lateada' });
       const body = JSON.stringify({ ...profile, password: 'another password' });
       const late = await sendHeaders('PUT', `${shop.url}/v2/customer/lateada`, { ...json, ...headers }, body);
       assert.equal((await other.request('POST', '/v2/customer/logout', { headers })).status, 204);
@@ -116,7 +108,7 @@ for (const engine of engines) {
 
     test('A credential that is revoked before the body arrives places no order for the customer of a session that ended', async () => {
       const { shop, other } = opened();
-      const { headers } = await logIn(shop, 'latebob');
+      const { headers } = await registerAndLogIn(shop, { username: 'latebob' });
       const key = await shop.createKey({ scopes: ['write:orders'] });
       const credentials = { ...json, ...headers, 'x-api-key': key };
       const late = await sendHeaders('POST', `${shop.url}/v2/store/order`, credentials, '{}');
@@ -173,7 +165,7 @@ for (const engine of engines) {
       test(`A session that ends while a change to the profile waits ${what}`, async () => {
         const shop = opened();
         const username = `waiting${method.toLowerCase()}`;
-        const { profile, headers } = await logIn(shop, username);
+        const { headers, ...profile } = await registerAndLogIn(shop, { username });
         const path = `/v2/customer/${username}`;
         const body = { ...profile, password: 'another password' };
         let change: ReturnType<Shop['request']> | undefined;

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Operation, operationsOf } from '../fuzz/openapi.ts';
-import { assertError, assertFields, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import { newCheese, orderOf } from '../shop-verbs.ts';
 import { newClient, newCustomer, newSession, newToken } from './holders.ts';
 
 const page = 'https://shop.example';
@@ -23,15 +24,6 @@ const newName = (word: string) => {
   things += 1;
   return `${word}${things}`;
 };
-
-async function addCheese(shop: Shop): Promise<number> {
-  const body = { name: newName('Cheese '), pricePerKg: 10, status: 'available' };
-  const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(status, 201, text);
-  return json.id;
-}
-
-const orderOf = (cheeseId: number) => ({ items: [{ cheeseId, quantity: 1 }], shippingAddress: bern });
 
 /** A request whose path, query and body are invalid: a permitted one is refused for that, and changes nothing. */
 function sendGarbage(shop: Shop, { method, path }: Operation, headers: Readonly<Record<string, string>>) {
@@ -102,7 +94,7 @@ onBothEngines('A publishable key', (engine) => {
   test('A publishable key with write:orders and a session places, quotes, lists, reads and cancels orders of this customer alone', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:orders'] });
-    const cheese = await addCheese(shop);
+    const cheese = await newCheese(shop, { pricePerKg: 10, status: 'available' });
     const people = await Promise.all(
       ['ada', 'bob'].map(async (name) => {
         const username = `${name}${engine}`;
@@ -174,7 +166,7 @@ onBothEngines('A publishable key', (engine) => {
   test('A publishable key lends nothing to a token: it places orders with its own scope only', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:orders'] });
-    const cheese = await addCheese(shop);
+    const cheese = await newCheese(shop, { pricePerKg: 10, status: 'available' });
     const customer = await newCustomer(shop, `token${engine}`, 'customer');
     const client = await newClient(shop);
     for (const [scope, status] of [
@@ -299,7 +291,10 @@ test('A key with origins is for pages of these alone: 403 for another, without C
 test('A publishable key in the URL reads the catalogue; links to next pages do not contain it', async (t) => {
   const shop = await openShop(t);
   const key = await keyOf(shop, { scopes: ['write:orders'] });
-  const [cheese] = [await addCheese(shop), await addCheese(shop)];
+  const [cheese] = [
+    await newCheese(shop, { pricePerKg: 10, status: 'available' }),
+    await newCheese(shop, { pricePerKg: 10, status: 'available' }),
+  ];
   for (const url of [
     `/v2/cheeses?limit=1&key=${key}`,
     `/v2/cheeses/${cheese}?key=${key}`,

@@ -7,13 +7,13 @@ import { type Operation, operationsOf } from '../fuzz/openapi.ts';
 import {
   assertError,
   assertFields,
-  bern,
   onBothEngines,
   openShop,
   type Shop,
   shared,
   testClock,
 } from '../helper.ts';
+import { newCheese, placeOrder } from '../shop-verbs.ts';
 import { newCustomer, newSession } from './holders.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -23,21 +23,6 @@ const keyOf = (shop: Shop, request: KeyRequest = {}) =>
   shop.createKey({ kind: 'restricted', scopes: ordering, ...request });
 
 let things = 0;
-
-async function addCheese(shop: Shop, fields: object = {}): Promise<number> {
-  things += 1;
-  const body = { name: `Cheese ${things}`, pricePerKg: 10, status: 'available', ...fields };
-  const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(status, 201, text);
-  return json.id;
-}
-
-const order = (shop: Shop, as: string, cheeseIds: readonly number[], headers = {}, quantity = 1) =>
-  shop.request('POST', '/v2/store/order', {
-    as,
-    headers,
-    body: { items: cheeseIds.map((cheeseId) => ({ cheeseId, quantity })), shippingAddress: bern },
-  });
 
 const countOrders = async ({ app }: Shop) =>
   (await app.database.get<{ n: number }>(sql`select count(*) as n from orders where id > 10`))?.n;
@@ -53,10 +38,12 @@ onBothEngines('A restricted key', (engine) => {
     const shop = await openShop(t, { engine, clock, settings: { CURD_SIMULATE: 'off' } });
     const other = await shop.another();
     const key = await keyOf(shop, { dollarsPerDay: 50 });
-    const cheese = await addCheese(shop);
+    const cheese = await newCheese(shop, { pricePerKg: 10 });
     const twenty = async () => {
       const responses = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => order(index % 2 === 0 ? shop : other, key, [cheese])),
+        Array.from({ length: 20 }, (_, index) =>
+          placeOrder(index % 2 === 0 ? shop : other, [cheese], { as: key }),
+        ),
       );
       const placed = responses.filter(({ status }) => status === 201);
       const refused = responses.filter(({ status }) => status === 429);
@@ -78,7 +65,11 @@ onBothEngines('A restricted key', (engine) => {
         'its own order',
       );
     }
-    assert.equal((await order(shop, key, [cheese])).status, 429, 'a cancelled order gives nothing back');
+    assert.equal(
+      (await placeOrder(shop, [cheese], { as: key })).status,
+      429,
+      'a cancelled order gives nothing back',
+    );
     assert.deepEqual(await todayOf(shop, key), { dollars: 50, orders: 5, dollarsLeft: 0, ordersLeft: null });
     clock.advance(dayMs - (clock.now() % dayMs));
     await twenty();
@@ -97,11 +88,11 @@ onBothEngines('A restricted key', (engine) => {
 
   test('A restricted key refuses orders outside of each limit, names the field, and places nothing; a dry run counts nothing', async () => {
     const shop = opened();
-    const alpine = await addCheese(shop, { category: { name: 'Älpine' } });
-    const blue = await addCheese(shop, { category: { name: 'Blue' } });
-    const unpriced = await addCheese(shop, { pricePerKg: undefined });
+    const alpine = await newCheese(shop, { pricePerKg: 10, category: { name: 'Älpine' } });
+    const blue = await newCheese(shop, { pricePerKg: 10, category: { name: 'Blue' } });
+    const unpriced = await newCheese(shop, { pricePerKg: undefined });
     // Three kilograms cost $30.02: half a cent is rounded up in totals, and down in limits.
-    const odd = await addCheese(shop, { pricePerKg: 10.005 });
+    const odd = await newCheese(shop, { pricePerKg: 10.005 });
     const before = await countOrders(shop);
     const refusals: readonly [KeyRequest, readonly number[], number, number, RegExp][] = [
       [{ dollarsPerOrder: 10 }, [alpine], 2, 403, /dollarsPerOrder/],
@@ -118,7 +109,11 @@ onBothEngines('A restricted key', (engine) => {
     for (const [limits, cheeses, quantity, status, message] of refusals) {
       const key = await keyOf(shop, limits);
       for (const headers of [{}, { 'dry-run': 'true' }]) {
-        const refused = await order(shop, key, cheeses, headers, quantity);
+        const refused = await placeOrder(
+          shop,
+          cheeses.map((cheese) => [cheese, quantity] as const),
+          { as: key, headers },
+        );
         assert.equal(refused.status, status, refused.text);
         assert.match(refused.json.message, message);
       }
@@ -127,35 +122,40 @@ onBothEngines('A restricted key', (engine) => {
 
     const few = await keyOf(shop, { ordersPerDay: 1, categories: ['ALPINE'], addresses: ['127.0.0.0/8'] });
     for (let more = 0; more < 3; more += 1) {
-      assert.equal((await order(shop, few, [alpine], { 'dry-run': 'true' })).status, 201);
+      assert.equal(
+        (await placeOrder(shop, [alpine], { as: few, headers: { 'dry-run': 'true' } })).status,
+        201,
+      );
     }
-    assert.equal((await order(shop, few, [alpine])).status, 201);
-    assert.equal((await order(shop, few, [alpine], { 'dry-run': 'true' })).status, 429);
-    assert.equal((await order(shop, few, [alpine])).status, 429);
+    assert.equal((await placeOrder(shop, [alpine], { as: few })).status, 201);
+    assert.equal((await placeOrder(shop, [alpine], { as: few, headers: { 'dry-run': 'true' } })).status, 429);
+    assert.equal((await placeOrder(shop, [alpine], { as: few })).status, 429);
     assert.deepEqual(await todayOf(shop, few), { dollars: 10, orders: 1, dollarsLeft: null, ordersLeft: 0 });
   });
 
   test('A restricted key sees its own orders alone, those of a key that it replaced included, and shares the budget with it', async () => {
     const shop = opened();
-    const cheese = await addCheese(shop);
+    const cheese = await newCheese(shop, { pricePerKg: 10 });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const body = { kind: 'restricted', scopes: ordering, dollarsPerDay: 30 };
     const { json: first, status } = await shop.request('POST', '/v2/api-keys', { as: admin, body });
     assert.equal(status, 201);
     assert.match(first.key, /^rk_test_/);
-    const mine = await order(shop, first.key, [cheese]);
-    const foreign = await order(shop, await shop.createKey({ scopes: ['write:orders'] }), [cheese]);
+    const mine = await placeOrder(shop, [cheese], { as: first.key });
+    const foreign = await placeOrder(shop, [cheese], {
+      as: await shop.createKey({ scopes: ['write:orders'] }),
+    });
     const { json: second } = await shop.request('POST', `/v2/api-keys/${first.id}/rotate`, { as: admin });
     assert.deepEqual(
       [second.kind, second.dollarsPerDay, second.actor, second.scopes],
       ['restricted', 30, first.actor, ordering],
     );
-    assert.equal((await order(shop, second.key, [cheese])).status, 201);
+    assert.equal((await placeOrder(shop, [cheese], { as: second.key })).status, 201);
     const list = await shop.request('GET', '/v2/store/orders', { as: second.key });
     assert.equal(list.json.total, 2);
-    assert.equal((await order(shop, first.key, [cheese])).status, 201);
+    assert.equal((await placeOrder(shop, [cheese], { as: first.key })).status, 201);
     for (const key of [first.key, second.key]) {
-      assertError(await order(shop, key, [cheese]), 429, 'rate_limit_exceeded');
+      assertError(await placeOrder(shop, [cheese], { as: key }), 429, 'rate_limit_exceeded');
       assert.equal((await shop.request('GET', `/v2/store/order/${mine.json.id}`, { as: key })).status, 200);
       for (const method of ['GET', 'DELETE']) {
         assertError(
@@ -248,8 +248,8 @@ onBothEngines('A restricted key', (engine) => {
   test('A restricted key with write:cheeses changes only cheeses of its categories and ids, before and after the change', async () => {
     const shop = opened();
     const category = { name: 'Soft' };
-    const inside = await addCheese(shop, { category });
-    const outside = await addCheese(shop, { category: { name: 'Hard' } });
+    const inside = await newCheese(shop, { pricePerKg: 10, category });
+    const outside = await newCheese(shop, { pricePerKg: 10, category: { name: 'Hard' } });
     const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['soft'] });
     const patch = (id: number, body: object, as = key) =>
       shop.request('POST', `/v2/cheeses/${id}`, { as, body });
@@ -325,13 +325,13 @@ onBothEngines('A restricted key', (engine) => {
 
   test('A restricted key beside a session acts for that customer, within its own limits', async () => {
     const shop = opened();
-    const cheese = await addCheese(shop);
+    const cheese = await newCheese(shop, { pricePerKg: 10 });
     const customer = await newCustomer(shop, `limited${engine}`, 'customer');
     const headers = { authorization: `Bearer ${await newSession(shop, customer)}` };
     const key = await keyOf(shop, { ordersPerDay: 1 });
-    const placed = await order(shop, key, [cheese], headers);
+    const placed = await placeOrder(shop, [cheese], { as: key, headers });
     assert.equal(placed.status, 201, placed.text);
-    assertError(await order(shop, key, [cheese], headers), 429, 'rate_limit_exceeded');
+    assertError(await placeOrder(shop, [cheese], { as: key, headers }), 429, 'rate_limit_exceeded');
     const { json } = await shop.request('GET', '/v2/store/orders', { as: key, headers });
     assert.equal(json.total, 1);
     const own = await shop.request('GET', `/v2/store/orders?customerId=${customer}`, { as: shop.admin });

@@ -1,7 +1,8 @@
 /** The bar of the console says which shop and environment an operator works on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApplication, password, queryOf, register } from '../oauth/flow.ts';
+import { newApplication, password, queryOf } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { useChromium } from './chromium.ts';
 import { openConsole } from './console.ts';
 
@@ -46,7 +47,7 @@ for (const [environment, color] of Object.entries(colors)) {
       assert.ok((await page.innerText('body')).includes(name), 'the login');
       await page.goto(opened.shop.url);
       assert.ok((await page.innerText('body')).includes(name), 'the landing page');
-      await register(opened.shop, 'ada');
+      await registerCustomer(opened.shop, { username: 'ada' });
       const query = queryOf(await newApplication(opened.shop));
       await page.goto(`${opened.shop.url}/oauth/authorize?${query}`);
       await page.getByRole('link', { name: 'Create an account' }).click();

@@ -15,8 +15,12 @@ inConsole('ticks the first steps, and counts an order without a reload', async (
 
   const key = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
   const add = async (name: string, pricePerKg?: number): Promise<number> =>
-    (await shop.request('POST', '/v2/cheeses', { as: key, body: { name, status: 'available', pricePerKg } }))
-      .json.id;
+    (
+      await shop.request('POST', '/v2/cheeses', {
+        as: key,
+        body: { name, status: 'available', pricePerKg },
+      })
+    ).json.id;
   const [priced, unpriced] = [await add('Comté', 20), await add('Brie')];
   await steps.getByText('2 of 5 done').waitFor();
   const shippingAddress = { street: 'Gasse 1', city: 'Bern', state: 'BE', zipCode: '3011', country: 'CH' };

@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { temporaryFolder } from '../helper.ts';
-import { newCheese, newCustomer, openMailServer, placeOrder, sendMails } from '../mail/mail-shop.ts';
+import { openMailServer, sendMails } from '../mail/mail-shop.ts';
+import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
 import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
@@ -36,13 +37,13 @@ const frameTitle = 'HTML of the mail';
 inMailShop('leads from Home to mails that failed, and sends one again by keyboard', async (opened) => {
   const { shop, page, goTo } = opened;
   const cheese = await newCheese(shop);
-  const [ada, bea] = [await newCustomer(shop, { firstName: 'Ada' }), await newCustomer(shop)];
+  const [ada, bea] = [await registerAndLogIn(shop, { firstName: 'Ada' }), await registerAndLogIn(shop)];
   await sendMails(shop);
   server.behavior.recipient = 550;
-  const failed = await placeOrder(shop, cheese.id, ada.headers);
+  const failed = await newOrder(shop, cheese, { headers: ada.headers });
   await sendMails(shop);
   delete server.behavior.recipient;
-  const sent = await placeOrder(shop, cheese.id, bea.headers);
+  const sent = await newOrder(shop, cheese, { headers: bea.headers });
   await sendMails(shop);
   await goTo('/events');
   await page.getByRole('heading', { level: 1, name: 'Events' }).click();
@@ -88,9 +89,9 @@ inMailShop('leads from Home to mails that failed, and sends one again by keyboar
 
 inMailShop('leads from an order and from a customer to their mails', async ({ shop, page, goTo }) => {
   const cheese = await newCheese(shop);
-  const [ada, bea] = [await newCustomer(shop), await newCustomer(shop)];
-  const order = await placeOrder(shop, cheese.id, ada.headers);
-  const other = await placeOrder(shop, cheese.id, bea.headers);
+  const [ada, bea] = [await registerAndLogIn(shop), await registerAndLogIn(shop)];
+  const order = await newOrder(shop, cheese, { headers: ada.headers });
+  const other = await newOrder(shop, cheese, { headers: bea.headers });
   await sendMails(shop);
   await goTo(`/orders/${order}`);
   await page.getByRole('link', { name: 'Mails of the order' }).click();
@@ -107,8 +108,8 @@ inMailShop('leads from an order and from a customer to their mails', async ({ sh
 inMailShop('shows what a template looks like, and runs and loads nothing', async (opened) => {
   const { shop, page, goTo, complaints } = opened;
   const cheese = await newCheese(shop);
-  const ada = await newCustomer(shop);
-  const order = await placeOrder(shop, cheese.id, ada.headers);
+  const ada = await registerAndLogIn(shop);
+  const order = await newOrder(shop, cheese, { headers: ada.headers });
   const path = `/v2/store/order/${order}?reason=sold%20out`;
   await shop.request('DELETE', path, { as: shop.admin });
   await sendMails(shop);
@@ -136,9 +137,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
   inFileShop(`says where the files are, on a phone, ${colorScheme}`, async ({ shop, page, goTo }) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ ...viewports.phone, width: 390 });
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     await sendMails(shop);
-    const order = await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    const order = await newOrder(shop, await newCheese(shop), { headers: ada.headers });
     await sendMails(shop);
     await goTo(`/mail?order=${order}`);
     await page.getByText(/Each mail is an \.eml file in .*mail/).waitFor();

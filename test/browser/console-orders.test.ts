@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite } from 'node:test';
 import { bern, testClock, until } from '../context.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import {
   consoleLink,
   consoleTests,
@@ -13,40 +14,19 @@ import {
 
 const dayMs = 86_400_000;
 
-let cheeses = 0;
-
-/** Places orders of a new cheese. */
-async function placeOrders(
+/** Places orders of a new cheese, of one to five kilograms. */
+async function placeSome(
   { shop }: OpenConsole,
   count: number,
-  { price = 20, approve = false, ship = false, notes = '', as = shop.admin } = {},
+  {
+    pricePerKg = 20,
+    ...options
+  }: Parameters<typeof newOrder>[2] & { readonly pricePerKg?: number | null } = {},
 ) {
-  cheeses += 1;
-  const cheese = await shop.request('POST', '/v2/cheeses', {
-    as: shop.admin,
-    body: {
-      name: `Tomme ${cheeses}`,
-      photoUrls: [],
-      status: 'available',
-      ...(price === 0 ? {} : { pricePerKg: price }),
-    },
-  });
-  assert.equal(cheese.status, 201, cheese.text);
+  const cheese = await newCheese(shop, { pricePerKg });
   const ids: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    const placed = await shop.request('POST', '/v2/store/order', {
-      as,
-      body: {
-        items: [{ cheeseId: cheese.json.id, quantity: 1 + (index % 5) }],
-        shippingAddress: bern,
-        ...(notes === '' ? {} : { notes }),
-      },
-    });
-    assert.equal(placed.status, 201, placed.text);
-    ids.push(placed.json.id);
-    for (const transition of [...(approve ? ['approve'] : []), ...(ship ? ['ship'] : [])]) {
-      await shop.request('POST', `/v2/store/order/${placed.json.id}/${transition}`, { as: shop.admin });
-    }
+    ids.push(await newOrder(shop, [[cheese, 1 + (index % 5)]], options));
   }
   return ids;
 }
@@ -86,7 +66,7 @@ suite('orders', () => {
     await page.clock.install();
     await goTo('/orders');
     await page.getByText('No placed orders').waitFor();
-    const ids = await placeOrders(opened, 4);
+    const ids = await placeSome(opened, 4);
     const [last = 0] = ids.slice(-1);
     for (const id of ids) {
       await card(opened, 'placed', id).waitFor();
@@ -129,7 +109,7 @@ suite('orders', () => {
 
   inConsole('keeps a card selected while others come and go', async (opened) => {
     const { page, shop, goTo } = opened;
-    const ids = await placeOrders(opened, 3);
+    const ids = await placeSome(opened, 3);
     const [first = 0, second = 0, third = 0] = ids;
     await goTo('/orders');
     for (const id of ids) {
@@ -188,7 +168,7 @@ suite('orders', () => {
 
   inConsole('sends a shipped order after ten seconds, in which it can be undone', async (opened) => {
     const { page, goTo } = opened;
-    const [first = 0, second = 0, third = 0] = await placeOrders(opened, 3, { approve: true });
+    const [first = 0, second = 0, third = 0] = await placeSome(opened, 3, { changes: ['approve'] });
     await goTo('/orders');
     await card(opened, 'approved', first).getByRole('link').focus();
     await page.keyboard.press('s');
@@ -239,7 +219,7 @@ suite('orders', () => {
 
   inConsole('asks before it cancels, and cancels by keys alone', async (opened) => {
     const { page, goTo } = opened;
-    const [id = 0] = await placeOrders(opened, 1);
+    const [id = 0] = await placeSome(opened, 1);
     await goTo(`/orders/${id}`);
     await page.getByRole('button', { name: 'Approve' }).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).press('Enter');
@@ -260,7 +240,7 @@ suite('orders', () => {
     async (opened) => {
       const { page, shop, goTo } = opened;
       const { key, actor } = await newActor(opened);
-      const ids = await placeOrders(opened, 51, { approve: true, notes: '=1+1', as: key });
+      const ids = await placeSome(opened, 51, { changes: ['approve'], more: { notes: '=1+1' }, as: key });
       await goTo(`/orders?view=list&status=approved&placedBy=${actor}`);
       await page.getByText('51 orders').waitFor();
       const [file] = await Promise.all([
@@ -310,7 +290,7 @@ suite('orders', () => {
   inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
     const { page, goTo } = opened;
     const { key, actor } = await newActor(opened);
-    const ids = await placeOrders(opened, 7, { approve: true, ship: true, as: key });
+    const ids = await placeSome(opened, 7, { changes: ['approve', 'ship'], as: key });
     // The order of a customer has a recipient.
     const names = { firstName: 'Émile', lastName: 'Brûlé' };
     const customer = {
@@ -375,7 +355,7 @@ suite('orders', () => {
     // Closes the stream of the first page, as a closed tab does.
     await page.evaluate('location.href = "about:blank"');
     await until(async () => (await streams()) === 1);
-    const [id = 0] = await placeOrders(opened, 1);
+    const [id = 0] = await placeSome(opened, 1);
     await tab.locator(`section[aria-label="placed"] [data-order="${id}"]`).waitFor();
     await tab.close();
   });
@@ -387,10 +367,10 @@ suite('orders that need attention', () => {
 
   inConsole('are amber after a day, late, or without a price', async (opened) => {
     const { page, shop } = opened;
-    const [overdue = 0] = await placeOrders(opened, 1, { approve: true });
-    const [unpriced = 0] = await placeOrders(opened, 1, { price: 0 });
+    const [overdue = 0] = await placeSome(opened, 1, { changes: ['approve'] });
+    const [unpriced = 0] = await placeSome(opened, 1, { pricePerKg: null });
     clock.advance(8 * dayMs);
-    const [recent = 0] = await placeOrders(opened, 1);
+    const [recent = 0] = await placeSome(opened, 1);
     // The first sign-in has expired.
     await page.goto(await consoleLink(shop, '/orders'));
     await card(opened, 'approved', overdue).getByText('approved 8d ago').waitFor();
@@ -424,7 +404,7 @@ suite('the orders on a phone', () => {
 
   inConsole('open at the first column that has work, which stays when it is done', async (opened) => {
     const { page, shop, goTo } = opened;
-    const [id = 0] = await placeOrders(opened, 1, { approve: true });
+    const [id = 0] = await placeSome(opened, 1, { changes: ['approve'] });
     await page.setViewportSize(viewports.phone);
     await goTo('/orders');
     await card(opened, 'approved', id).waitFor();

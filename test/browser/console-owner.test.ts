@@ -4,19 +4,8 @@ import { suite } from 'node:test';
 import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
 import { newCustomer } from '../auth/holders.ts';
 import { bern, until } from '../context.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
-
-async function newCheese({ shop }: OpenConsole, name: string): Promise<number> {
-  const body = { name, pricePerKg: 20 };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.admin, body })).json.id;
-}
-
-async function placeApproved({ shop }: OpenConsole, cheeseId: number): Promise<number> {
-  const body = { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
-  const { json } = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
-  await shop.request('POST', `/v2/store/order/${json.id}/approve`, { as: shop.admin });
-  return json.id;
-}
 
 const shipmentOf = async ({ shop }: OpenConsole, id: number) =>
   (await shop.request('GET', `/v2/store/order/${id}/shipment`, { as: shop.admin })).json;
@@ -26,8 +15,11 @@ suite('the day of an owner', () => {
 
   inConsole('ships orders with tracking numbers, one field after the other', async (opened) => {
     const { page, goTo } = opened;
-    const cheese = await newCheese(opened, 'Parcel');
-    const ids = [await placeApproved(opened, cheese), await placeApproved(opened, cheese)];
+    const cheese = await newCheese(opened.shop, { name: 'Parcel', pricePerKg: 20 });
+    const ids = [
+      await newOrder(opened.shop, [[cheese, 2]], { changes: ['approve'] }),
+      await newOrder(opened.shop, [[cheese, 2]], { changes: ['approve'] }),
+    ];
     await goTo(`/orders/ship?ids=${ids.join(',')}`);
     await page.getByLabel('Carrier').fill('Swiss Post');
     await page.getByLabel('Tracking page').fill('https://carrier.example/{number}');
@@ -61,7 +53,13 @@ suite('the day of an owner', () => {
 
   inConsole('shows and changes the shipment of an order, and its notes', async (opened) => {
     const { page, goTo } = opened;
-    const id = await placeApproved(opened, await newCheese(opened, 'Noted'));
+    const id = await newOrder(
+      opened.shop,
+      [[await newCheese(opened.shop, { name: 'Noted', pricePerKg: 20 }), 2]],
+      {
+        changes: ['approve'],
+      },
+    );
     await goTo(`/orders/${id}`);
     await page.getByLabel('New note').fill('Called on Monday');
     await page.keyboard.press('Control+Enter');
@@ -84,7 +82,7 @@ suite('the day of an owner', () => {
   inConsole('places an order for a customer who calls, and a cancelled one again', async (opened) => {
     const { page, shop, goTo } = opened;
     const ada = await newCustomer(shop, 'ada', 'customer');
-    const cheese = await newCheese(opened, 'Telephone cheese');
+    const cheese = await newCheese(opened.shop, { name: 'Telephone cheese', pricePerKg: 20 });
     await goTo(`/orders/new?customer=${ada}`);
     const search = page.getByRole('combobox', { name: 'Add a cheese' });
     await search.and(page.locator(':focus')).waitFor();
@@ -132,7 +130,10 @@ suite('the day of an owner', () => {
 
   inConsole('changes the prices of selected cheeses after a preview, and undoes it', async (opened) => {
     const { page, shop, goTo } = opened;
-    const ids = [await newCheese(opened, 'Season one'), await newCheese(opened, 'Season two')];
+    const ids = [
+      await newCheese(opened.shop, { name: 'Season one', pricePerKg: 20 }),
+      await newCheese(opened.shop, { name: 'Season two', pricePerKg: 20 }),
+    ];
     const prices = async (): Promise<number[]> =>
       Promise.all(
         ids.map(

@@ -1,15 +1,8 @@
 /** Customers and approvals in the console. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import {
-  newApplication,
-  openBrowser,
-  password,
-  queryOf,
-  register,
-  tokensOf,
-  withToken,
-} from '../oauth/flow.ts';
+import { newApplication, openBrowser, password, queryOf, tokensOf, withToken } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -23,7 +16,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
     lastName: 'Brûlé',
   };
   assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
-  await register(shop, 'bob');
+  await registerCustomer(shop, { username: 'bob' });
   const key = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
   const { token } = (
     await shop.request('POST', '/v2/customer/login', { body: { username: 'emile42', password } })
@@ -126,7 +119,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
 });
 
 inConsole('shows requests for admin as they come, and decides on them', async ({ shop, page, goTo }) => {
-  await register(shop, 'carol', 'staff');
+  await registerCustomer(shop, { username: 'carol', role: 'staff' });
   const scopes = ['read:cheeses', 'admin'] as const;
   const [first, second] = [
     await newApplication(shop, { name: 'First', scopes }),

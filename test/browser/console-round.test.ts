@@ -1,36 +1,24 @@
 /** The daily round of the orders in the console, by keyboard: approve eight, print their slips, ship them with numbers. */
 import assert from 'node:assert/strict';
-import { newCustomer } from '../auth/holders.ts';
 import { bern, until } from '../context.ts';
+import { newCheese, newOrder, registerCustomer } from '../shop-verbs.ts';
 import { screenshot } from './chromium.ts';
-import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } from './console.ts';
+import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests({
   settings: { CURD_APPROVAL_DELAY: '1h', CURD_ORDERS_PER_HOUR: 'off' },
 });
 
-async function placeOrders({ shop }: OpenConsole, count: number, customerId: number): Promise<number[]> {
-  const { json } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.admin,
-    body: { name: 'Vacherin', pricePerKg: 20 },
-  });
-  const ids: number[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const placed = await shop.request('POST', `/v2/store/order?customerId=${customerId}`, {
-      as: shop.admin,
-      body: { items: [{ cheeseId: json.id, quantity: 1 }], shippingAddress: bern },
-    });
-    assert.equal(placed.status, 201, placed.text);
-    ids.push(placed.json.id);
-  }
-  return ids;
-}
-
 // More orders at once are shipped in console-orders.test.ts.
 inConsole('approves, prints and ships eight orders by keyboard', async (opened, t) => {
   const { page, shop, goTo } = opened;
   const count = 8;
-  const ids = await placeOrders(opened, count, await newCustomer(shop, 'ada', 'customer'));
+  const { id: customerId } = await registerCustomer(shop, { username: 'ada' });
+  const cheese = await newCheese(shop);
+  const ids: number[] = [];
+  while (ids.length < count) {
+    ids.push(await newOrder(shop, cheese, { customerId }));
+  }
   await goTo('/orders');
   const column = (name: string) => page.getByRole('status', { name: `${name} orders` });
   await column('placed').getByText(String(count)).waitFor();

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { sql } from '../../src/database/sql.ts';
 import { eventsNumbered, newCustomer } from '../auth/holders.ts';
 import { bern } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } from './console.ts';
 
@@ -12,32 +13,17 @@ const inConsole = consoleTests();
 const day = (daysFromToday: number) =>
   new Date(Date.now() + daysFromToday * 86_400_000).toISOString().slice(0, 10);
 
-async function newCheese({ shop }: OpenConsole, name: string, category: string): Promise<number> {
-  const body = { name, status: 'available', pricePerKg: 20, category: { name: category } };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
-/** @param at the day on which the order was placed */
-async function place(
+/** Places an order of some day. @param at the day */
+async function placeAt(
   { shop }: OpenConsole,
   at: string,
   quantity: number,
   cheeseId: number,
-  more: Placing = {},
+  { country = 'CH', ...options }: Placing = {},
 ) {
-  const body = {
-    items: [{ cheeseId, quantity }],
-    shippingAddress: { ...bern, country: more.country ?? 'CH' },
-  };
-  const query = more.customerId === undefined ? '' : `?customerId=${more.customerId}`;
-  const { json, status, text } = await shop.request('POST', `/v2/store/order${query}`, {
-    as: shop.admin,
-    body,
-  });
-  assert.equal(status, 201, text);
-  await shop.app.database.run(
-    sql`update orders set created_at = ${`${at}T12:00:00.000Z`} where id = ${json.id}`,
-  );
+  const more = { shippingAddress: { ...bern, country } };
+  const id = await newOrder(shop, [[cheeseId, quantity]], { more, ...options });
+  await shop.app.database.run(sql`update orders set created_at = ${`${at}T12:00:00.000Z`} where id = ${id}`);
 }
 
 interface Placing {
@@ -65,13 +51,13 @@ inConsole('shows a range by days, weeks and months, and compares it with the one
   await page.getByText('No orders in these days').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
 
-  const comte = await newCheese(opened, 'Comté', 'Hard cheese');
-  const brie = await newCheese(opened, 'Brie', 'Soft cheese');
+  const comte = await newCheese(shop, { name: 'Comté', pricePerKg: 20, category: { name: 'Hard cheese' } });
+  const brie = await newCheese(shop, { name: 'Brie', pricePerKg: 20, category: { name: 'Soft cheese' } });
   const customerId = await newCustomer(shop, 'ada', 'customer');
-  await place(opened, day(-40), 2, brie, { country: 'FR' });
-  await place(opened, day(-5), 5, comte, { customerId });
-  await place(opened, day(-2), 1, comte, { customerId });
-  await place(opened, day(0), 3, brie, { country: 'DE' });
+  await placeAt(opened, day(-40), 2, brie, { country: 'FR' });
+  await placeAt(opened, day(-5), 5, comte, { customerId });
+  await placeAt(opened, day(-2), 1, comte, { customerId });
+  await placeAt(opened, day(0), 3, brie, { country: 'DE' });
   await eventsNumbered(shop);
   await shop.app.statistics.counter.run();
 

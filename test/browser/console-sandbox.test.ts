@@ -1,31 +1,24 @@
 /** The screen Sandbox: the clock, snapshots, resets and the header of simulated failures. */
 import assert from 'node:assert/strict';
-import { bern, until } from '../helper.ts';
+import { until } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '30m' } });
-
-async function newCheese({ shop }: OpenConsole, name: string): Promise<number> {
-  const body = { name, status: 'available', pricePerKg: 20 };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
 
 const statusOf = async ({ shop }: OpenConsole, path: string) =>
   (await shop.request('GET', path, { as: shop.admin })).status;
 
 inConsole('moves the clock, says what was done, and shows a bar on every screen', async (opened) => {
   const { shop, page, goTo } = opened;
-  const order = await shop.request('POST', '/v2/store/order', {
-    as: shop.admin,
-    body: { items: [{ cheeseId: await newCheese(opened, 'Comté'), quantity: 1 }], shippingAddress: bern },
-  });
+  const order = await newOrder(shop, await newCheese(shop));
   await goTo('/sandbox');
   const clock = page.getByRole('region', { name: 'Clock', exact: true });
   await clock.getByText('as on the machine').waitFor();
   await page.getByRole('button', { name: '1 hour' }).click();
   await page.getByText('1 order approved').waitFor();
-  await goTo(`/orders/${order.json.id}`);
+  await goTo(`/orders/${order}`);
   await page.getByText('The clock of the shop is ahead').waitFor();
   await page.getByText('approved').first().waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
@@ -52,7 +45,7 @@ inConsole('makes a snapshot by keyboard, restores it, and deletes it', async (op
   await page.getByText('The snapshot is made.').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await screenshot(page, 'console-sandbox');
-  const path = `/v2/cheeses/${await newCheese(opened, 'Later')}`;
+  const path = `/v2/cheeses/${await newCheese(opened.shop)}`;
   const dialog = page.getByRole('dialog');
   await restore.click();
   await dialog.getByText('What was changed in the shop since then is gone.').waitFor();

@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { testClock, until } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
-import { password, register, rewrite, setRole } from '../oauth/flow.ts';
+import { password, rewrite, setRole } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { openPage, useChromium } from './chromium.ts';
 import { buildConsole, consoleLink, findAccessibilityProblems } from './console.ts';
 
@@ -78,8 +79,8 @@ test('The sign-in to the console refuses customers, and shows staff the command 
     oauth: { approvals },
     contextOf,
   } = shop.app;
-  await register(shop, 'carl');
-  await register(shop, 'ada', 'staff');
+  await registerCustomer(shop, { username: 'carl' });
+  await registerCustomer(shop, { username: 'ada', role: 'staff' });
   await page.goto(`${shop.url}/console/cheeses?q=brie`);
 
   await signIn('carl');
@@ -155,7 +156,7 @@ test('The sign-in to the console keeps no token in localStorage, cookies or the 
     oauth: { approvals },
     contextOf,
   } = shop.app;
-  await register(shop, 'ada', 'staff');
+  await registerCustomer(shop, { username: 'ada', role: 'staff' });
   const tokens = new Set<string>();
   page.on('request', (request) => {
     const [, token] = /^Bearer (.+)$/.exec(request.headers().authorization ?? '') ?? [];
@@ -271,7 +272,7 @@ test('The sign-in to the console ends for someone who is not staff any more', as
     return;
   }
   const { shop, page, signIn, allow, askAgain, complaints } = scene;
-  await register(shop, 'ada', 'staff');
+  await registerCustomer(shop, { username: 'ada', role: 'staff' });
   await page.goto(`${shop.url}/console`);
   await signIn('ada');
   await allow();

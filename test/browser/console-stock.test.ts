@@ -1,24 +1,12 @@
 /** Stock and prices of a cheese in the console. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { bern, until } from '../context.ts';
+import { until } from '../context.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
-
-async function createCheese({ shop }: OpenConsole, name: string): Promise<number> {
-  const body = { name, pricePerKg: 20 };
-  const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
-  assert.equal(status, 201, text);
-  return json.id;
-}
-
-async function order({ shop }: OpenConsole, cheeseId: number, quantity: number): Promise<void> {
-  const body = { items: [{ cheeseId, quantity }], shippingAddress: bern };
-  const { status, text } = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
-  assert.equal(status, 201, text);
-}
 
 const stockOf = async ({ shop }: OpenConsole, id: number) =>
   (await shop.request('GET', `/v2/cheeses/${id}/stock`, { as: shop.admin })).json;
@@ -31,7 +19,7 @@ const cellsOf = async ({ page }: OpenConsole, name: string) =>
 
 inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) => {
   const { page, shop, goTo } = opened;
-  const id = await createCheese(opened, 'Fontina');
+  const id = await newCheese(opened.shop, { name: 'Fontina', pricePerKg: 20 });
   await goTo('/stock');
   await page.getByText('No stock is tracked').waitFor();
   await page.getByRole('button', { name: 'Track a cheese' }).click();
@@ -48,20 +36,20 @@ inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) =>
 
   await page.getByRole('button', { name: 'Track a cheese' }).and(page.locator(':focus')).waitFor();
   for (const quantity of [1, 2]) {
-    await order(opened, id, quantity);
+    await newOrder(shop, [[id, quantity]]);
   }
   await shop.app.statistics.counter.run();
   await page.reload();
   await see(['Fontina', 'available', '50 kg', '3 kg', '47 kg', '10 kg', 'few sales']);
-  await order(opened, id, 42);
+  await newOrder(shop, [[id, 42]]);
   await shop.app.statistics.counter.run();
   // 45 kg on the first day of this shop.
   await page.reload();
   await see(['Fontina', 'available', '50 kg', '45 kg', 'low5 kg', '10 kg', '0 days']);
   // Nothing warns of it by a number.
-  const gone = await createCheese(opened, 'Pecorino');
+  const gone = await newCheese(opened.shop, { name: 'Pecorino', pricePerKg: 20 });
   await shop.request('PUT', `/v2/cheeses/${gone}/stock`, { as: shop.admin, body: { onHand: 0 } });
-  const plenty = await createCheese(opened, 'Ricotta salata');
+  const plenty = await newCheese(opened.shop, { name: 'Ricotta salata', pricePerKg: 20 });
   await shop.request('PUT', `/v2/cheeses/${plenty}/stock`, { as: shop.admin, body: { onHand: 90 } });
   await goTo('/');
   await page.getByText('Fontina is low: 5 kg, 0 days of supply').waitFor();
@@ -115,7 +103,10 @@ inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) =>
 
 inConsole('counts several cheeses, and none that moved meanwhile', async (opened) => {
   const { page, shop, goTo } = opened;
-  const ids = [await createCheese(opened, 'Asiago'), await createCheese(opened, 'Bitto')];
+  const ids = [
+    await newCheese(opened.shop, { name: 'Asiago', pricePerKg: 20 }),
+    await newCheese(opened.shop, { name: 'Bitto', pricePerKg: 20 }),
+  ];
   for (const id of ids) {
     await shop.request('PUT', `/v2/cheeses/${id}/stock`, { as: shop.admin, body: { onHand: 8, lowAt: 2 } });
   }
@@ -156,7 +147,7 @@ inConsole('counts several cheeses, and none that moved meanwhile', async (opened
   const received = [(await stockOf(opened, asiago)).onHand, (await stockOf(opened, bitto)).onHand];
   assert.deepEqual(received.toSorted(), [27, 35]);
 
-  const low = await createCheese(opened, '=2+3');
+  const low = await newCheese(opened.shop, { name: '=2+3', pricePerKg: 20 });
   await shop.request('PUT', `/v2/cheeses/${low}/stock`, { as: shop.admin, body: { onHand: 1, lowAt: 2 } });
   await goTo('/stock?low=true');
   const [file] = await Promise.all([
@@ -171,7 +162,7 @@ inConsole('counts several cheeses, and none that moved meanwhile', async (opened
 
 inConsole('begins and ends tracking on the page of a cheese', async (opened) => {
   const { page, shop, goTo } = opened;
-  const id = await createCheese(opened, 'Castelmagno');
+  const id = await newCheese(opened.shop, { name: 'Castelmagno', pricePerKg: 20 });
   await goTo(`/cheeses/${id}`);
   await page.getByText('Not tracked: it is sold without limit.').waitFor();
   await page.getByRole('button', { name: 'Begin tracking' }).press('Enter');
@@ -188,7 +179,7 @@ inConsole('begins and ends tracking on the page of a cheese', async (opened) => 
 
 inConsole('shows the price of a cheese by day, once it has changed', async (opened) => {
   const { page, shop, goTo } = opened;
-  const id = await createCheese(opened, 'Tomme');
+  const id = await newCheese(opened.shop, { name: 'Tomme', pricePerKg: 20 });
   await goTo(`/cheeses/${id}`);
   await page.getByRole('region', { name: 'History' }).waitFor();
   const prices = page.getByRole('region', { name: 'Prices' });

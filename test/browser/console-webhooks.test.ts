@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { sql } from '../../src/database/sql.ts';
 import { shared, testClock, until } from '../context.ts';
 import type { ListeningShop } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { deliver } from '../webhooks/webhook-shop.ts';
 import { consoleTests } from './console.ts';
@@ -15,21 +16,10 @@ let status = 204;
 const opened = shared((t) =>
   openReceiver(t, (response) => response.writeHead(status).end(status === 204 ? '' : 'out of order')),
 );
-/** Places an order, which is approved by hand so that it has two events. */
-async function placeOrder({ request, writer, admin }: ListeningShop): Promise<number> {
-  const { json: cheese } = await request('POST', '/v2/cheeses', {
-    as: writer,
-    body: { name: `Beaufort ${Math.random()}`, pricePerKg: 38.5 },
-  });
-  const address = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
-  const { json: order } = await request('POST', '/v2/store/order', {
-    as: admin,
-    body: { items: [{ cheeseId: cheese.id, quantity: 2 }], shippingAddress: address },
-  });
-  const approved = await request('POST', `/v2/store/order/${order.id}/approve`, { as: admin });
-  assert.equal(approved.status, 200, approved.text);
-  return order.id;
-}
+
+/** An order that is approved by hand, so that it has two events. */
+const approvedOrder = async (shop: ListeningShop) =>
+  newOrder(shop, await newCheese(shop), { changes: ['approve'] });
 
 const typesOf = (id: number) =>
   opened()
@@ -77,13 +67,13 @@ inConsole(
   async (opening) => {
     const { page, shop, goTo } = opening;
     await goTo('/webhooks/1');
-    const first = await placeOrder(shop);
+    const first = await approvedOrder(shop);
     await deliver(shop);
     assert.deepEqual(typesOf(first), ['order.placed', 'order.approved']);
     await page.getByText(`order ${first}`).first().waitFor();
 
     status = 500;
-    const second = await placeOrder(shop);
+    const second = await approvedOrder(shop);
     await deliver(shop);
     await page.getByText('failing', { exact: true }).waitFor();
     await openDelivery(page, second, 'order.placed');

@@ -14,8 +14,8 @@ import {
   type Parameters,
   password,
   queryOf,
-  register,
 } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
 
 useChromium();
@@ -50,7 +50,7 @@ async function openScene(t: TestContext, request: Partial<ClientRequest> = {}, h
     return null;
   }
   const shop = await openListeningShop(t);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const site = await openSite(t, host);
   const app = await newApplication(shop, { redirectUris: [`${site.origin}/cb`], ...request });
   const { page } = opened;

@@ -11,8 +11,8 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { cleanUp } from '../context.ts';
-import { newCheese, orderOf } from '../mcp/clients.ts';
-import { newApplication, openListeningShop, password, register } from '../oauth/flow.ts';
+import { newApplication, openListeningShop, password } from '../oauth/flow.ts';
+import { newCheese, orderOf, registerCustomer } from '../shop-verbs.ts';
 import { openPage, useChromium } from './chromium.ts';
 
 useChromium();
@@ -24,7 +24,7 @@ test('The official MCP client gets a token for the MCP endpoint, and orders for 
   }
   const { page } = opened;
   const shop = await openListeningShop(t);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   // The loopback server of the client, on a port that the operator does not know.
   const loopback = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Done</title><p>Go back');

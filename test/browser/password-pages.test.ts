@@ -1,7 +1,8 @@
 /** The pages for registration and for a new password, in a real browser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApplication, openListeningShop, queryOf, register } from '../oauth/flow.ts';
+import { newApplication, openListeningShop, queryOf } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
 
 useChromium();
@@ -13,7 +14,7 @@ test('Pages for registration and new passwords fit on desktops and phones, in li
   }
   const { page, complaints } = opened;
   const shop = await openListeningShop(t, { settings: { CURD_SHOP_NAME: 'Käserei <Bern> 🧀' } });
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const app = await newApplication(shop);
   async function look(name: string, title: string): Promise<void> {
     assert.equal(await page.title(), `${title} - Käserei <Bern> 🧀`);

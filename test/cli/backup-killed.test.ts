@@ -12,8 +12,9 @@ import { integrityErrors } from '../../src/database/sqlite/database-file.ts';
 import { openFiles } from '../../src/files/open.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { newCheese, testImage, upload } from '../files/images.ts';
+import { testImage, upload } from '../files/images.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { environmentOf } from './filled-shop.ts';
 import { assertRefused, curd, curdJson, type Environment, inShop, resultOf, start } from './run.ts';
 

@@ -11,24 +11,18 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { imagesFolder, nameOf, newCheese, testImage, uploaded } from '../files/images.ts';
+import { imagesFolder, nameOf, testImage, uploaded } from '../files/images.ts';
 import { cleanUp, createDatabase, engines, openShop, temporaryFolder, until } from '../helper.ts';
-import {
-  newApplication,
-  openBrowser,
-  openListeningShop,
-  password,
-  register,
-  tokensOf,
-} from '../oauth/flow.ts';
-import { openFilledShop, orderOf, requestOk } from './filled-shop.ts';
+import { newApplication, openBrowser, openListeningShop, password, tokensOf } from '../oauth/flow.ts';
+import { newCheese, orderOf, registerCustomer } from '../shop-verbs.ts';
+import { openFilledShop, requestOk } from './filled-shop.ts';
 import { assertRefused, curd, curdJson, inShop } from './run.ts';
 
 /** A running shop with data of every kind, and the credentials of its clients. */
 async function openedShop(t: TestContext) {
   const shop = await openListeningShop(t, { settings: { CURD_APPROVAL_DELAY: '1h' } });
-  await register(shop, 'ada');
-  await register(shop, 'bob');
+  await registerCustomer(shop, { username: 'ada' });
+  await registerCustomer(shop, { username: 'bob' });
   const sessionOf = async (username: string) => {
     const { token } = await requestOk(shop, 'POST', '/v2/customer/login', { body: { username, password } });
     return { authorization: `Bearer ${token}` };

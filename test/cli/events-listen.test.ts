@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { verify } from '../../client/webhooks/index.ts';
 import { bern, cleanUp, temporaryFolder, until } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { createCheese } from '../webhooks/webhook-shop.ts';
 import { assertEachRefused, freshShop, runInProcess } from './run.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
@@ -35,7 +35,7 @@ suite('curd events listen', () => {
     child.stderr.on('data', (chunk) => {
       stderr += chunk;
     });
-    const cheeseId = await createCheese(shop, 'Brie');
+    const cheeseId = await newCheese(shop, { name: 'Brie' });
     await until(async () => lines.length === 2, 'no event was forwarded', 30_000);
     const [, secret = ''] = /signed with (whsec_[\w+/]+=*)/.exec(lines[0] ?? '') ?? [];
     const cheeses = `/v2/cheeses/${cheeseId}`;

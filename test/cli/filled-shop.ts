@@ -5,11 +5,11 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
-import { deleteCheese, testImage, uploaded } from '../files/images.ts';
+import { testImage, uploaded } from '../files/images.ts';
 import { openShop, type RequestOptions, type Shop } from '../helper.ts';
+import { deleteCheese, orderOf, registerAndLogIn } from '../shop-verbs.ts';
 import type { Environment } from './run.ts';
 
-const password = 'correct horse battery staple';
 const shippingAddress = { street: 'Gasse 1', city: 'Bern', zipCode: '3011', country: 'CH' };
 
 export interface FilledShop {
@@ -50,10 +50,6 @@ export function environmentOf({ config }: Shop): Environment {
   };
 }
 
-export function orderOf(...cheeseIds: readonly number[]) {
-  return { items: cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 3 })), shippingAddress };
-}
-
 /** Creates the shop through its API. */
 export async function openFilledShop(
   t: TestContext,
@@ -89,18 +85,20 @@ export async function openFilledShop(
   await uploaded(shop, brie, await testImage(1));
   await uploaded(shop, doomed, await testImage(2));
 
-  const login = async (username: string) => {
-    await requestOk(shop, 'POST', '/v2/customer', {
-      body: { username, email: `${username}@example.com`, password },
-    });
-    const { token } = await requestOk(shop, 'POST', '/v2/customer/login', { body: { username, password } });
-    return { authorization: `Bearer ${token}` };
-  };
-  const session = await login('ada');
-  const leaving = await login('bob');
+  const { headers: session } = await registerAndLogIn(shop, { username: 'ada' });
+  const { headers: leaving } = await registerAndLogIn(shop, { username: 'bob' });
   const orderer = await shop.createKey({ scopes: ['write:orders'] });
   const place = async (headers: Record<string, string>, ...ids: number[]): Promise<number> =>
-    (await requestOk(shop, 'POST', '/v2/store/order', { as: orderer, headers, body: orderOf(...ids) })).id;
+    (
+      await requestOk(shop, 'POST', '/v2/store/order', {
+        as: orderer,
+        headers,
+        body: orderOf(
+          ids.map((id) => [id, 3] as const),
+          { shippingAddress },
+        ),
+      })
+    ).id;
   const placed = await place(session, comte, brie);
   await place({}, unpriced);
   await place({}, comte, comte);
@@ -125,7 +123,7 @@ export async function openFilledShop(
     }
   }
   await requestOk(shop, 'DELETE', `/v2/store/order/${cancelled}`, { as: orderer });
-  await deleteCheese(shop, doomed);
+  assert.equal((await deleteCheese(shop, doomed)).status, 204);
   await requestOk(shop, 'DELETE', '/v2/customer/bob', { headers: leaving });
   return {
     shop,

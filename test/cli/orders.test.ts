@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { cleanUp, until } from '../helper.ts';
-import { orderOf } from './filled-shop.ts';
+import { orderOf } from '../shop-verbs.ts';
 import {
   accountWithKey,
   assertEachRefused,

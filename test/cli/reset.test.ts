@@ -8,7 +8,8 @@ import { secret } from '../context.ts';
 import { shown } from '../files/images.ts';
 import { assertError, createDatabase, engines, type Shop } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
-import { openFilledShop, orderOf, requestOk } from './filled-shop.ts';
+import { orderOf } from '../shop-verbs.ts';
+import { openFilledShop, requestOk } from './filled-shop.ts';
 import {
   accountWithKey,
   assertEachRefused,

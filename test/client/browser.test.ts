@@ -8,7 +8,8 @@ import { Curd, isCurdError, type UploadProgress } from '../../client/src/index.t
 import { imageIn } from '../api/image-forms.ts';
 import { openPage, useChromium } from '../browser/chromium.ts';
 import type { Scope } from '../context.ts';
-import { newApplication, openListeningShop, password, register } from '../oauth/flow.ts';
+import { newApplication, openListeningShop, password } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { openProxy } from './proxy.ts';
 
 useChromium();
@@ -70,7 +71,7 @@ suite('Sign-in', () => {
     const { page, complaints } = opened;
     // The page is where the codes of its application are sent, which suffices.
     const shop = await openListeningShop(t, { settings: { CURD_CORS_ORIGINS: 'https://shop.example' } });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     let options = '';
     const site = await openSite(t, shop.url, () =>
       bundle(`import { signIn } from './oauth/index.ts';

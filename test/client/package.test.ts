@@ -13,8 +13,9 @@ import { bern, shared, temporaryFolder } from '../context.ts';
 import { operationsOf } from '../fuzz/openapi.ts';
 import { read } from '../gates/sources.ts';
 import { openListeningShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { createCheese, deliver, register } from '../webhooks/webhook-shop.ts';
+import { deliver, registerEndpoint } from '../webhooks/webhook-shop.ts';
 import { openProxy } from './proxy.ts';
 
 useChromium();
@@ -70,8 +71,8 @@ export async function use({ baseUrl, apiKey, order, delivery, secret }) {
 async function openStage(t: Parameters<typeof openListeningShop>[0]) {
   const shop = await openListeningShop(t);
   const receiver = await openReceiver(t);
-  const { secret } = await register(shop, receiver.url);
-  const cheeseId = await createCheese(shop, 'Brie');
+  const { secret } = await registerEndpoint(shop, receiver.url);
+  const cheeseId = await newCheese(shop, { name: 'Brie' });
   await shop.request('POST', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { name: 'Brie' } });
   await shop.request('PATCH', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { pricePerKg: 20 } });
   await deliver(shop);

@@ -5,15 +5,16 @@ import { Webhook } from 'standardwebhooks';
 import { verify, WebhookRefused } from '../../client/webhooks/index.ts';
 import { shared } from '../context.ts';
 import { openShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { createCheese, deliver, register } from '../webhooks/webhook-shop.ts';
+import { deliver, registerEndpoint } from '../webhooks/webhook-shop.ts';
 
 /** A delivery of the server, and its secret. */
 const delivery = shared(async (t) => {
   const shop = await openShop(t);
   const receiver = await openReceiver(t);
-  const { secret } = await register(shop, receiver.url);
-  await createCheese(shop, 'Gruyère');
+  const { secret } = await registerEndpoint(shop, receiver.url);
+  await newCheese(shop, { name: 'Gruyère' });
   await deliver(shop);
   const [received] = receiver.received;
   assert.ok(received !== undefined);

@@ -8,7 +8,8 @@ import type { Database, Sql } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
 import type { OrderStatus } from '../../src/orders/transitions/order-status.ts';
-import { bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
+import { onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { open } from './notes.ts';
 
 /** CURD_TEST_APPROVALS=5000: ten servers. */
@@ -31,7 +32,7 @@ onBothEngines('The worker', (engine) => {
     while (workers.length < servers) {
       workers.push((await shop.another()).app.worker);
     }
-    const ids = await place(shop, orders);
+    const ids = await placeMany(shop, orders);
     clock.advance(delayMs);
     const startedAt = performance.now();
     for (const worker of workers) {
@@ -66,7 +67,7 @@ onBothEngines('The worker', (engine) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const { worker } = shop.app;
-    const ids = await place(shop, 64);
+    const ids = await placeMany(shop, 64);
     const [failing = 0] = ids.splice(30, 1);
     const repair = await failAt(shop, engine, `old.id = ${failing}`);
     clock.advance(delayMs);
@@ -101,7 +102,7 @@ onBothEngines('The worker', (engine) => {
   test('The order worker parks an approval that fails 20 times, with its error, until an operator approves the order', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
-    const [id = 0] = await place(shop, 1);
+    const [id = 0] = await placeMany(shop, 1);
     const repair = await failAt(shop, engine, `old.id = ${id}`);
     const {
       database,
@@ -138,7 +139,7 @@ onBothEngines('The worker', (engine) => {
   test('The order worker runs due jobs behind any number of failing ones', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
-    const ids = await place(shop, 150);
+    const ids = await placeMany(shop, 150);
     const failing = ids.slice(0, 130);
     await failAt(shop, engine, `old.id <= ${failing.at(-1)}`);
     clock.advance(delayMs);
@@ -153,7 +154,7 @@ onBothEngines('The worker', (engine) => {
   test('The order worker deletes the job of a failing order that is cancelled', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
-    const [id = 0] = await place(shop, 1);
+    const [id = 0] = await placeMany(shop, 1);
     const repair = await failAt(shop, engine, `old.id = ${id}`);
     clock.advance(delayMs);
     await shop.app.worker.run();
@@ -179,7 +180,7 @@ onBothEngines('The worker', (engine) => {
     };
     const shop = await shopWithDelay(t, engine, clock, '0ms');
     const { worker } = shop.app;
-    const [id = 0] = await place(shop, 1);
+    const [id = 0] = await placeMany(shop, 1);
     const other = await open(t, shop.config);
     const lock = lockEvents(other);
     await lock.isLocked;
@@ -198,7 +199,7 @@ onBothEngines('The worker', (engine) => {
     await stopping;
     assert.ok(!wasStopped, 'it stopped before its jobs were finished');
     assert.equal(await statusOf(shop, id), 'approved');
-    const more = await place(shop, 1);
+    const more = await placeMany(shop, 1);
     await sleep(600);
     assert.deepEqual(
       (await jobs(shop)).map(({ key }) => Number(key)),
@@ -212,8 +213,8 @@ suite('The worker on PostgreSQL', () => {
   test('The order worker on PostgreSQL leaves orders that others change, and orders of cheeses that others change', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, 'postgres', clock);
-    const some = await place(shop, 3);
-    const others = await place(shop, 3);
+    const some = await placeMany(shop, 3);
+    const others = await placeMany(shop, 3);
     const { database } = shop.app;
     const [cheese] = await database.all<{ id: number }>(sql`select min(id) as id from cheese`);
     const other = await open(t, shop.config);
@@ -238,7 +239,7 @@ suite('The worker on PostgreSQL', () => {
   test('The order worker on PostgreSQL loses no order of a batch whose connection ends, and approves none twice', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, 'postgres', clock);
-    const ids = await place(shop, 20);
+    const ids = await placeMany(shop, 20);
     const other = await open(t, shop.config);
     const lock = lockEvents(other);
     await lock.isLocked;
@@ -266,21 +267,13 @@ function shopWithDelay(t: TestContext, engine: Engine, clock: Clock, delay = `${
   return openShop(t, { engine, clock, settings: { CURD_APPROVAL_DELAY: delay } });
 }
 
-/** Orders of one cheese, by their ids. */
-async function place(shop: Shop, howMany: number): Promise<number[]> {
-  const as = await shop.createKey({ scopes: ['write:orders', 'write:cheeses'] });
-  const cheese = { name: `Cheese for ${howMany} (${as.slice(-6)})`, pricePerKg: 24.5 };
-  const { json } = await shop.request('POST', '/v2/cheeses', { as, body: cheese });
-  const body = {
-    items: [{ cheeseId: json.id, quantity: 1 }],
-    shippingAddress: bern,
-  };
+/** Places orders of one cheese, many at once. @returns their ids in order */
+async function placeMany(shop: Shop, howMany: number): Promise<number[]> {
+  const as = await shop.createKey({ scopes: ['write:orders'] });
+  const cheese = await newCheese(shop);
   const ids: number[] = [];
   await forEachBlock(Array.from({ length: howMany }), 150, async (block) => {
-    const responses = await Promise.all(
-      block.map(() => shop.request('POST', '/v2/store/order', { as, body })),
-    );
-    ids.push(...responses.map((response) => Number(response.json.id)));
+    ids.push(...(await Promise.all(block.map(() => newOrder(shop, cheese, { as })))));
   });
   return ids.sort(ascending);
 }

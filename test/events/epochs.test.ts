@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { curdJson } from '../cli/run.ts';
 import { createDatabase, secret, temporaryFolder } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { untilNumbered } from './streams.ts';
 
 async function latest(shop: Shop): Promise<string> {
@@ -12,10 +13,9 @@ async function latest(shop: Shop): Promise<string> {
 }
 
 /** Opens the shop of a folder, creates a cheese, closes the shop, and returns the position at the end. */
-async function addCheese(t: TestContext, folder: string, name: string): Promise<string> {
+async function addCheeseBetweenStarts(t: TestContext, folder: string, name: string): Promise<string> {
   const shop = await openShop(t, { settings: { CURD_DATA_DIR: folder } });
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
-  assert.equal(response.status, 201);
+  await newCheese(shop, { name });
   const position = await latest(shop);
   await shop.app.close();
   return position;
@@ -24,9 +24,9 @@ async function addCheese(t: TestContext, folder: string, name: string): Promise<
 test('After a restored backup, positions from before it continue, and lost ones return 410', async (t) => {
   const folder = await temporaryFolder(t);
   const environment = { CURD_DATA_DIR: folder, CURD_SECRET: secret };
-  const kept = await addCheese(t, folder, 'Brie');
+  const kept = await addCheeseBetweenStarts(t, folder, 'Brie');
   await curdJson(environment, 'backup', join(folder, 'shop.tar'));
-  const lost = await addCheese(t, folder, 'Feta');
+  const lost = await addCheeseBetweenStarts(t, folder, 'Feta');
   await curdJson(environment, 'restore', '--yes', join(folder, 'shop.tar'));
   const shop = await openShop(t, { settings: { CURD_DATA_DIR: folder } });
   const list = (since: string) => shop.request('GET', `/v2/events?since=${since}`, { as: shop.admin });
@@ -68,7 +68,7 @@ test('In a copy that PostgreSQL made, as pg_dump and pg_restore do, lost positio
 test('After a reset, the log begins behind its last event', async (t) => {
   const folder = await temporaryFolder(t);
   const environment = { CURD_DATA_DIR: folder, CURD_SECRET: secret };
-  const before = await addCheese(t, folder, 'Brie');
+  const before = await addCheeseBetweenStarts(t, folder, 'Brie');
   const older = before.replace(/\d+$/, '1');
   await curdJson(environment, 'reset', '--yes');
   const shop = await openShop(t, { settings: { CURD_DATA_DIR: folder } });

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, shared, until } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { untilNumbered } from './streams.ts';
 
 interface Listed {
@@ -12,12 +13,6 @@ interface Listed {
   readonly sequence: number;
   readonly subject: string;
   readonly data: Readonly<Record<string, unknown>>;
-}
-
-async function createCheese(shop: Shop, name: string): Promise<number> {
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
 }
 
 /** Everything from a position on, page by page. */
@@ -41,7 +36,7 @@ onBothEngines('GET /v2/events', (engine) => {
     const shop = await openShop(t, { engine });
     const ids = [];
     for (const name of ['Brie', 'Feta', 'Gouda', 'Comté', 'Tilsiter']) {
-      ids.push(await createCheese(shop, name));
+      ids.push(await newCheese(shop, { name }));
     }
     await shop.request('POST', `/v2/cheeses/${ids[0]}?status=pending`, { as: shop.writer });
     await shop.request('DELETE', `/v2/cheeses/${ids[1]}`, {
@@ -171,7 +166,7 @@ onBothEngines('GET /v2/events', (engine) => {
     const started = performance.now();
     const waiting = shop.request('GET', '/v2/events?since=latest&types=cheese.*&wait=20', { as: shop.admin });
     await until(async () => shop.app.database.stats().done > 0);
-    const id = await createCheese(shop, `Waited for ${started}`);
+    const id = await newCheese(shop, { name: `Waited for ${started}` });
     const response = await waiting;
     assert.equal(response.json.items[0].subject, `cheese:${id}`);
     assert.ok(performance.now() - started < 15_000);

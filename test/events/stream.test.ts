@@ -3,19 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, shared, until } from '../context.ts';
 import { type ListeningShop, openListeningShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { type OpenStream, openStream } from './streams.ts';
 
-let names = 0;
-
-async function createCheeses(shop: ListeningShop, count: number): Promise<string[]> {
+/** Creates cheeses. @returns the subjects of their events */
+async function createSubjects(shop: ListeningShop, count: number): Promise<string[]> {
   const subjects: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    names += 1;
-    const response = await shop.request('POST', '/v2/cheeses', {
-      as: shop.writer,
-      body: { name: `Cheese ${names}` },
-    });
-    subjects.push(`cheese:${response.json.id}`);
+  while (subjects.length < count) {
+    subjects.push(`cheese:${await newCheese(shop)}`);
   }
   return subjects;
 }
@@ -25,14 +20,14 @@ onBothEngines('GET /v2/events/stream', (engine) => {
 
   test('GET /v2/events/stream sends missed events first, then new ones, and resumes without a gap or a repetition', async (t) => {
     const shop = opened();
-    const missed = await createCheeses(shop, 3);
+    const missed = await createSubjects(shop, 3);
     const first = await openStream(t, shop, '?since=earliest&types=cheese.created');
     assert.equal(first.status, 200);
     assert.match(first.headers.get('content-type') ?? '', /^text\/event-stream/);
     assert.equal(first.headers.get('cache-control'), 'no-store');
     assert.equal(first.headers.get('content-encoding'), null);
     await until(async () => first.blocks.length >= 3, 'missed events do not come');
-    const live = await createCheeses(shop, 2);
+    const live = await createSubjects(shop, 2);
     await until(async () => first.blocks.length >= 5, 'new events do not come');
     assert.deepEqual(
       first.blocks.map(({ data }) => data.subject),
@@ -40,7 +35,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     );
     assert.ok(first.blocks.every(({ id, event, data }) => id === data.id && event === 'cheese.created'));
     first.close();
-    const more = await createCheeses(shop, 2);
+    const more = await createSubjects(shop, 2);
     const headers = { 'last-event-id': first.blocks[3]?.id ?? '' };
     const second = await openStream(t, shop, '?since=earliest&types=cheese.created', headers);
     await until(async () => second.blocks.length >= 3, 'the stream does not resume');
@@ -53,11 +48,11 @@ onBothEngines('GET /v2/events/stream', (engine) => {
 
   test('GET /v2/events/stream begins with new events unless a position is given', async (t) => {
     const shop = opened();
-    const [earlier] = await createCheeses(shop, 1);
+    const [earlier] = await createSubjects(shop, 1);
     // On PostgreSQL, an event is new until it has its number.
     await shop.request('GET', `/v2/events?subject=${earlier}&wait=20`, { as: shop.admin });
     const stream = await openStream(t, shop, '?types=cheese.*');
-    const [subject] = await createCheeses(shop, 1);
+    const [subject] = await createSubjects(shop, 1);
     await until(async () => stream.blocks.length > 0, 'the event does not come');
     assert.deepEqual(
       stream.blocks.map(({ data }) => data.subject),

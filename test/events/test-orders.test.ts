@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { environmentOf, openFilledShop, orderOf } from '../cli/filled-shop.ts';
+import { environmentOf, openFilledShop } from '../cli/filled-shop.ts';
 import { accountWithKey, curd, freshShop, serve } from '../cli/run.ts';
 import {
   cleanUp,
@@ -18,6 +18,7 @@ import {
   secret,
   until,
 } from '../helper.ts';
+import { orderOf } from '../shop-verbs.ts';
 
 /** Rounds of requests against restores. */
 const rounds = Number(process.env.CURD_TEST_RESTORES ?? 10);

@@ -13,12 +13,10 @@ import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import {
   assertShown,
   assertWhole,
-  deleteCheese,
   formOf,
   imagesFolder,
   nameOf,
   namesIn,
-  newCheese,
   noise,
   openFiles,
   testImage,
@@ -28,6 +26,7 @@ import {
 import { assertError, openListeningShop, openShop, type Shop } from '../helper.ts';
 import { sendHeaders } from '../late-body.ts';
 import { onSmallDisk, skipUnmountable } from '../mounts.ts';
+import { deleteCheese, newCheese } from '../shop-verbs.ts';
 
 const uploadsMax = 64;
 const linuxOnly = {
@@ -212,7 +211,7 @@ suite('Connections that break', () => {
     const cheese = await newCheese(shop);
     const sent = upload(shop, cheese, await noise(800));
     await sleep(30);
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     assert.equal((await sent).status, 404);
     const other = await uploaded(shop, await newCheese(shop), await testImage(1));
     await assertShown(shop, other.imageUrl);

@@ -23,6 +23,7 @@ import { createStock, type Environment, freshShop, type RunningServer, serve } f
 import * as photos from '../files/images.ts';
 import { assertWhole, type ImageUrls, nameOf, namesIn, noise, testImage } from '../files/images.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { pick } from './load.ts';
 
 const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
@@ -220,7 +221,7 @@ suite('Uploads of images', () => {
   for (const place of ['images', 'incoming']) {
     test(`Uploads of images return 503 and leave nothing while the folder ${place} is missing, and succeed afterwards`, async (t) => {
       const shop = await openShop(t);
-      const cheese = await photos.newCheese(shop);
+      const cheese = await newCheese(shop);
       await photos.uploaded(shop, cheese, await testImage(1));
       const folder = join(shop.config.dataDir, place);
       rmSync(folder, { recursive: true });
@@ -238,7 +239,7 @@ suite('Uploads of images', () => {
 
   test('Uploads of images return 503 on GET when the file cannot be read, and 404 when it is missing', async (t) => {
     const shop = await openShop(t);
-    const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await testImage(1));
+    const { imageUrl } = await photos.uploaded(shop, await newCheese(shop), await testImage(1));
     const folder = photos.imagesFolder(shop);
     rmSync(folder, { recursive: true });
     assert.equal((await photos.shown(shop, imageUrl)).status, 404);

@@ -8,15 +8,14 @@ import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { ConfigError } from '../../src/settings/parsers.ts';
 import { assertRefused, curd, freshShop, serve } from '../cli/run.ts';
 import { assertError, cleanUp, openShop, type Scope, type Shop, shared, testClock } from '../helper.ts';
+import { deleteCheese, newCheese } from '../shop-verbs.ts';
 import { awsSettings, bucket, openBucket, openSilence, openSlowDeletion } from './bucket.ts';
 import {
   assertShown,
   assertWhole,
-  deleteCheese,
   imagesOf,
   nameOf,
   namesIn,
-  newCheese,
   openFiles,
   shown,
   testImage,
@@ -133,7 +132,7 @@ suite('Images in a bucket', () => {
       const { status, headers } = await shown(shop, imageUrl, {}, method);
       assert.deepEqual([status, headers.location], [302, imageUrl]);
     }
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     assert.equal((await shown(shop, imageUrl)).status, 404);
   });
 
@@ -142,7 +141,7 @@ suite('Images in a bucket', () => {
     const shop = await shopAt(t, endpoint);
     const cheese = await newCheese(shop);
     const { imageUrl } = await uploaded(shop, cheese, await testImage(4));
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     assert.equal((await shown(shop, imageUrl)).status, 404);
     (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
     await shop.app.images.service.deleteUnused();
@@ -157,7 +156,7 @@ suite('Images in a bucket', () => {
     const clock = shop.clock as ReturnType<typeof testClock>;
     const cheese = await newCheese(shop);
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(11));
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     clock.advance(10 * 60_000 + 1);
     const deleting = shop.app.images.service.deleteUnused();
     const letGo = await slow.held;

@@ -41,17 +41,6 @@ export function formOf(bytes: Uint8Array, fields: Readonly<Record<string, string
   };
 }
 
-let cheeses = 0;
-
-/** Creates a cheese and returns its id. */
-export async function newCheese(shop: Shop): Promise<number> {
-  cheeses += 1;
-  const body = { name: `Cheese ${cheeses}` };
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
-
 export function upload(
   shop: Shop,
   cheeseId: number,
@@ -97,12 +86,6 @@ export async function imagesOf(shop: Shop, cheeseId: number): Promise<ImageUrls[
   const response = await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
   assert.equal(response.status, 200, response.text);
   return response.json.items;
-}
-
-export async function deleteCheese(shop: Shop, cheeseId: number): Promise<void> {
-  const headers = { 'x-confirm-delete': 'true' };
-  const response = await shop.request('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
-  assert.equal(response.status, 204, response.text);
 }
 
 /** Names of all files in a folder and its subfolders. */

@@ -7,14 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { deleteCheese, newCheese } from '../shop-verbs.ts';
 import {
   assertShown,
-  deleteCheese,
   imagesFolder,
   imagesOf,
   nameOf,
   namesIn,
-  newCheese,
   shown,
   testImage,
   upload,
@@ -68,12 +67,12 @@ onBothEngines('Image files', (engine) => {
     const urls = [first.imageUrl, first.thumbnailUrl];
     assert.deepEqual(namesIn(folder), urls.map(nameOf).toSorted());
 
-    await deleteCheese(shop, one);
+    assert.equal((await deleteCheese(shop, one)).status, 204);
     await deleteUnusedLater(shop, clock);
     for (const url of urls) {
       await assertShown(shop, url);
     }
-    await deleteCheese(shop, other);
+    assert.equal((await deleteCheese(shop, other)).status, 204);
     for (const url of urls) {
       assert.equal((await shown(shop, url)).status, 404, 'at once');
     }
@@ -91,7 +90,7 @@ onBothEngines('Image files', (engine) => {
     const bytes = await testImage(2);
     const cheese = await newCheese(shop);
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, bytes);
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     clock.advance(9 * minuteMs);
     await uploaded(shop, await newCheese(shop), bytes);
     await deleteUnusedLater(shop, clock);
@@ -188,7 +187,7 @@ onBothEngines('Image files', (engine) => {
     const name = nameOf(imageUrl);
     // The same image was uploaded again, and the server was killed.
     writeFileSync(join(imagesFolder(shop), name.slice(0, 2), `${name}.${clock.uuid()}`), 'half');
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     await uploaded(shop, await newCheese(shop), await testImage(10));
     await deleteUnusedLater(shop, clock);
     await assertShown(shop, imageUrl);
@@ -213,7 +212,7 @@ onBothEngines('Image files', (engine) => {
       await assertShown(shop, imageUrl);
       await assertShown(shop, thumbnailUrl);
     }
-    await deleteCheese(shop, cheese);
+    assert.equal((await deleteCheese(shop, cheese)).status, 204);
     await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
@@ -281,7 +280,7 @@ onBothEngines('Image files', (engine) => {
         if (round % 3 === 2) {
           living.add(cheese);
         } else {
-          await deleteCheese(own, cheese);
+          assert.equal((await deleteCheese(own, cheese)).status, 204);
         }
       }
     }

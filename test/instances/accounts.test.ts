@@ -3,18 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { assertError, shared } from '../helper.ts';
-import {
-  assertOneWon,
-  deleteCheese,
-  type Instances,
-  newCheese,
-  newCustomer,
-  newName,
-  newUsername,
-  openInstances,
-  password,
-  tally,
-} from './instances.ts';
+import { deleteCheese, newCheese, password, registerAndLogIn } from '../shop-verbs.ts';
+import { assertOneWon, type Instances, newName, newUsername, openInstances, tally } from './instances.ts';
 
 const rounds = 5;
 
@@ -64,9 +54,9 @@ suite('A customer on several instances', () => {
     const shops = instances();
     const username = newUsername();
     const url = `/v2/customer/${username}`;
-    const headers = await newCustomer(shops, username);
+    const { headers } = await registerAndLogIn(shops, { username });
     for (let round = 0; round < rounds; round += 1) {
-      const before = await shops.call('GET', url, { headers });
+      const before = await shops.request('GET', url, { headers });
       const changed = await shops.atOnce(3, (shop) =>
         shop.request('PUT', url, {
           headers: { ...headers, 'if-match': before.headers.etag ?? '' },
@@ -74,7 +64,7 @@ suite('A customer on several instances', () => {
         }),
       );
       const { json } = assertOneWon(changed, 200, 412, 'precondition_failed');
-      const now = await shops.call('GET', url, { headers });
+      const now = await shops.request('GET', url, { headers });
       assert.equal(now.json.firstName, json.firstName);
     }
   });
@@ -83,7 +73,10 @@ suite('A customer on several instances', () => {
     const shops = instances();
     const names = [newUsername(), newUsername('bob')] as [string, string];
     const emails = names.map((name) => `${name}@example.com`);
-    const sessions = [await newCustomer(shops, names[0]), await newCustomer(shops, names[1])];
+    const sessions = [
+      (await registerAndLogIn(shops, { username: names[0] })).headers,
+      (await registerAndLogIn(shops, { username: names[1] })).headers,
+    ];
     for (let round = 0; round < rounds; round += 1) {
       const username = newUsername();
       const renamed = await shops.atOnce(2, (shop, index) =>
@@ -100,9 +93,9 @@ suite('A customer on several instances', () => {
   test('A customer on several instances has no favourite cheese that was deleted while it was chosen', async () => {
     const shops = instances();
     const ada = newUsername();
-    const headers = await newCustomer(shops, ada);
+    const { headers } = await registerAndLogIn(shops, { username: ada });
     for (let round = 0; round < 2 * rounds; round += 1) {
-      const { id } = await newCheese(shops);
+      const id = await newCheese(shops);
       const bodyOf = (username: string) => ({
         username,
         email: `${username}@example.com`,
@@ -110,11 +103,11 @@ suite('A customer on several instances', () => {
         favouriteCheese: { id },
       });
       const fresh = newUsername('bob');
-      const changing = shops.call('PUT', `/v2/customer/${ada}`, { headers, body: bodyOf(ada) });
-      const registering = shops.call('POST', '/v2/customer', { body: bodyOf(fresh) });
+      const changing = shops.request('PUT', `/v2/customer/${ada}`, { headers, body: bodyOf(ada) });
+      const registering = shops.request('POST', '/v2/customer', { body: bodyOf(fresh) });
       // Hashing the password takes a while.
       await new Promise((resolve) => setTimeout(resolve, 8 * (round % 6)));
-      const deleted = await deleteCheese(shops.next(), shops.writer, id);
+      const deleted = await deleteCheese(shops.next(), id);
       assert.equal(deleted.status, 204, deleted.text);
       for (const [response, username] of [
         [await changing, ada],
@@ -124,7 +117,7 @@ suite('A customer on several instances', () => {
           assertError(response, 422, 'validation_error');
           continue;
         }
-        const { json } = await shops.call('GET', `/v2/customer/${username}`, { as: shops.reader });
+        const { json } = await shops.request('GET', `/v2/customer/${username}`, { as: shops.reader });
         assert.deepEqual(Object.keys(json.favouriteCheese ?? {}), ['name'], 'what is left of it');
       }
     }
@@ -133,7 +126,7 @@ suite('A customer on several instances', () => {
   test('A customer on several instances keeps the newest twenty sessions', async () => {
     const shops = instances();
     const username = newUsername();
-    await newCustomer(shops, username);
+    await registerAndLogIn(shops, { username });
     const opened = await shops.atOnce(30, (shop) =>
       shop.request('POST', '/v2/customer/login', login(username)),
     );
@@ -150,7 +143,7 @@ suite('A customer on several instances', () => {
     const shops = await openInstances(t, 3, {
       settings: { CURD_LOGIN_LIMITS: '{"pair":10,"address":1000,"username":1000}' },
     });
-    await newCustomer(shops, 'ada');
+    await registerAndLogIn(shops, { username: 'ada' });
     const guesses = await shops.atOnce(40, (shop, index) =>
       shop.request('POST', '/v2/customer/login', login('ada', `guess ${index}`)),
     );
@@ -160,7 +153,7 @@ suite('A customer on several instances', () => {
       assertError(response, 429, 'rate_limit_exceeded');
       assert.ok(Number(response.headers['retry-after']) > 600);
     }
-    assert.equal((await shops.call('POST', '/v2/customer/login', login('bob'))).status, 401);
+    assert.equal((await shops.request('POST', '/v2/customer/login', login('bob'))).status, 401);
   });
 });
 
@@ -173,7 +166,7 @@ suite('An account on several instances', () => {
         shop.request('POST', '/v2/api-keys', { as: shops.admin, body: { account } }),
       );
       assert.equal(tally(made), '3 x 201, 4 x 409');
-      const { json } = await shops.call('GET', `/v2/api-keys?account=${account}`, { as: shops.admin });
+      const { json } = await shops.request('GET', `/v2/api-keys?account=${account}`, { as: shops.admin });
       assert.equal(json.items.length, 3);
     }
   });
@@ -182,7 +175,7 @@ suite('An account on several instances', () => {
     const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
-      const made = await shops.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } });
+      const made = await shops.request('POST', '/v2/api-keys', { as: shops.admin, body: { account } });
       const rotated = await shops.atOnce(3, (shop) =>
         shop.request('POST', `/v2/api-keys/${made.json.id}/rotate`, { as: shops.admin }),
       );

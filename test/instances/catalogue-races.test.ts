@@ -6,16 +6,8 @@ import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { sql } from '../../src/database/sql.ts';
 import { nameOf, shown, testImage, upload } from '../files/images.ts';
 import { assertError, shared, type TestResponse, until } from '../helper.ts';
-import {
-  assertOneWon,
-  deleteCheese,
-  eventsOf,
-  newCheese,
-  newName,
-  openInstances,
-  place,
-  tally,
-} from './instances.ts';
+import { deleteCheese, newCheese, placeOrder } from '../shop-verbs.ts';
+import { assertOneWon, eventsOf, newCheeseWithEtag, newName, openInstances, tally } from './instances.ts';
 
 const rounds = 6;
 const creations = Number(process.env.CURD_TEST_CREATIONS ?? 100);
@@ -37,12 +29,12 @@ suite('The catalogue on several instances', () => {
       const renamed = await shops.atOnce(2, (shop, index) =>
         shop.request('PUT', '/v2/cheeses', {
           as,
-          body: { id: others[index]?.id, name: `New ${json.name}`, status: 'pending', category },
+          body: { id: others[index], name: `New ${json.name}`, status: 'pending', category },
         }),
       );
       assertOneWon(renamed, 200, 409, 'conflict');
     }
-    const { json } = await shops.call('GET', '/v2/cheeses?category=Soft', { as: shops.reader });
+    const { json } = await shops.request('GET', '/v2/cheeses?category=Soft', { as: shops.reader });
     assert.equal(json.total, 2 * rounds);
   });
 
@@ -50,7 +42,7 @@ suite('The catalogue on several instances', () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
-      const { id, etag } = await newCheese(shops);
+      const { id, etag } = await newCheeseWithEtag(shops);
       const changes = await shops.atOnce(6, (shop, index) =>
         index % 2 === 0
           ? shop.request('POST', `/v2/cheeses/${id}`, {
@@ -65,7 +57,7 @@ suite('The catalogue on several instances', () => {
             }),
       );
       const { json, headers } = assertOneWon(changes, 200, 412, 'precondition_failed');
-      const now = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      const now = await shops.request('GET', `/v2/cheeses/${id}`, { as: shops.reader });
       assert.deepEqual([now.json, now.headers.etag], [json, headers.etag]);
     }
   });
@@ -74,7 +66,7 @@ suite('The catalogue on several instances', () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
-      const { id } = await newCheese(shops);
+      const id = await newCheese(shops);
       const name = newName('Renamed');
       const responses = await shops.atOnce(2, (shop, index) =>
         shop.request('POST', `/v2/cheeses/${id}`, {
@@ -83,7 +75,7 @@ suite('The catalogue on several instances', () => {
         }),
       );
       assert.equal(tally(responses), '2 x 200');
-      const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      const { json } = await shops.request('GET', `/v2/cheeses/${id}`, { as: shops.reader });
       assert.deepEqual([json.name, json.status], [name, 'pending']);
     }
   });
@@ -100,7 +92,7 @@ suite('The catalogue on several instances', () => {
     assert.equal(tally(made), '60 x 201');
     const ids = made.map(({ json }) => Number(json.id));
     assert.equal(new Set(ids).size, 60);
-    const gone = await shops.atOnce(20, (shop, index) => deleteCheese(shop, as, ids[index] ?? 0));
+    const gone = await shops.atOnce(20, (shop, index) => deleteCheese(shop, ids[index] ?? 0, as));
     assert.equal(tally(gone), '20 x 204');
     for (const shop of shops.all) {
       const list = (query: string) => shop.request('GET', `/v2/cheeses?${query}`, { as });
@@ -117,9 +109,9 @@ suite('The catalogue on several instances', () => {
     const as = await shops.next().createKey({ scopes: ['write:cheeses', 'write:orders'] });
     let ordered = 0;
     for (let round = 0; round < 2 * rounds; round += 1) {
-      const { id } = await newCheese(shops);
+      const id = await newCheese(shops);
       const responses = await shops.atOnce(4, (shop, index) =>
-        index === round % 4 ? deleteCheese(shop, as, id) : place(shop, as, id),
+        index === round % 4 ? deleteCheese(shop, id, as) : placeOrder(shop, id, { as }),
       );
       const [deleted] = responses.splice(round % 4, 1);
       assert.equal(deleted?.status, 204, deleted?.text ?? '');
@@ -129,7 +121,7 @@ suite('The catalogue on several instances', () => {
           continue;
         }
         ordered += 1;
-        const order = await shops.call('GET', `/v2/store/order/${response.json.id}`, { as });
+        const order = await shops.request('GET', `/v2/store/order/${response.json.id}`, { as });
         assert.equal(order.json.status, 'cancelled', `order ${response.json.id} waits for what is gone`);
       }
     }
@@ -139,12 +131,12 @@ suite('The catalogue on several instances', () => {
   test('The catalogue on several instances either deletes a cheese or accepts an order of it, when both happen at the same time', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
-      const { id } = await newCheese(shops);
-      const order = (await place(shops.next(), shops.admin, id)).json.id;
+      const id = await newCheese(shops);
+      const order = (await placeOrder(shops.next(), id)).json.id;
       const approve = `/v2/store/order/${order}/approve`;
       const [approved, deleted] = await Promise.all([
-        shops.call('POST', approve, { as: shops.admin }),
-        deleteCheese(shops.next(), shops.writer, id),
+        shops.request('POST', approve, { as: shops.admin }),
+        deleteCheese(shops.next(), id),
       ]);
       if (approved.status === 200) {
         assertError(deleted, 409, 'conflict');
@@ -152,7 +144,7 @@ suite('The catalogue on several instances', () => {
         assertError(approved, 409, 'conflict');
         assert.equal(deleted.status, 204, deleted.text);
       }
-      const { json } = await shops.call('GET', `/v2/store/order/${order}`, { as: shops.reader });
+      const { json } = await shops.request('GET', `/v2/store/order/${order}`, { as: shops.reader });
       assert.equal(json.status, approved.status === 200 ? 'approved' : 'cancelled');
     }
   });
@@ -161,14 +153,14 @@ suite('The catalogue on several instances', () => {
     const shops = instances();
     const as = shops.admin;
     for (let round = 0; round < 2 * rounds; round += 1) {
-      const { id } = await newCheese(shops);
-      const waiting = (await place(shops.next(), as, id)).json.id;
+      const id = await newCheese(shops);
+      const waiting = (await placeOrder(shops.next(), id, { as })).json.id;
       const approve = `/v2/store/order/${waiting}/approve`;
       const [sold, first, second, approved] = await Promise.all([
-        shops.call('POST', `/v2/cheeses/${id}`, { as: shops.writer, body: { status: 'sold' } }),
-        place(shops.next(), as, id),
-        place(shops.next(), as, id),
-        shops.call('POST', approve, { as }),
+        shops.request('POST', `/v2/cheeses/${id}`, { as: shops.writer, body: { status: 'sold' } }),
+        placeOrder(shops.next(), id, { as }),
+        placeOrder(shops.next(), id, { as }),
+        shops.request('POST', approve, { as }),
       ]);
       assert.equal(sold.status, 200, sold.text);
       const marked = (await eventsOf(shops, `cheese:${id}`)).find(({ type }) => type === 'cheese.updated');
@@ -220,7 +212,9 @@ suite('Catalogue changes that share a transaction', () => {
     assert.equal(new Set(created.map(({ name }) => name)).size, names.length);
     const byId = created.toSorted((a, b) => a.id - b.id).map(({ createdAt }) => createdAt);
     assert.deepEqual(byId, byId.toSorted());
-    const { json } = await shops.call('GET', `/v2/cheeses?tags=${encodeURIComponent(tag)}&limit=1`, { as });
+    const { json } = await shops.request('GET', `/v2/cheeses?tags=${encodeURIComponent(tag)}&limit=1`, {
+      as,
+    });
     assert.equal(json.total, names.length);
     assert.deepEqual(await checkCatalogue(shops.all[0].app.database), []);
   });
@@ -232,11 +226,11 @@ suite('Catalogue changes that share a transaction', () => {
     const taken = newName('Taken');
     await newCheese(shops, { name: taken });
     const [stale, renamed, changed] = [
-      await newCheese(shops),
-      await newCheese(shops),
-      await newCheese(shops),
+      await newCheeseWithEtag(shops),
+      await newCheeseWithEtag(shops),
+      await newCheeseWithEtag(shops),
     ];
-    await shops.call('POST', `/v2/cheeses/${stale.id}`, { as, body: { status: 'pending' } });
+    await shops.request('POST', `/v2/cheeses/${stale.id}`, { as, body: { status: 'pending' } });
     const post = (path: string, body: object, headers = {}) =>
       shop.request('POST', `/v2/cheeses${path}`, { as, body, headers });
     const key = { 'idempotency-key': newName('group').replace(' ', '-') };
@@ -257,7 +251,7 @@ suite('Catalogue changes that share a transaction', () => {
     assert.ok(transactions < statuses.length, `${transactions} transactions of ${statuses.length} changes`);
     const replayed = await post('', keyed, key);
     assert.deepEqual([replayed.status, replayed.json], [201, result[5]?.json]);
-    const { json } = await shops.call('GET', `/v2/cheeses/${changed.id}`, { as });
+    const { json } = await shops.request('GET', `/v2/cheeses/${changed.id}`, { as });
     assert.equal(json.status, 'sold');
     assert.deepEqual(
       (await eventsOf(shops, `cheese:${renamed.id}`)).map(({ type }) => type),
@@ -291,7 +285,7 @@ suite('Catalogue changes that share a transaction', () => {
       assertError(response, 503, 'unavailable');
     }
     for (const [index, name] of names.entries()) {
-      const { json } = await shops.call('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, {
+      const { json } = await shops.request('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, {
         as: shops.reader,
       });
       assert.equal(json.total, responses[index]?.status === 201 ? 1 : 0, name);
@@ -303,13 +297,13 @@ suite('Catalogue changes that share a transaction', () => {
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
       const name = newName('Twin');
-      const { id } = await newCheese(shops, { name });
+      const id = await newCheese(shops, { name });
       const [deleted, created] = await Promise.all([
-        deleteCheese(shops.next(), as, id),
-        shops.call('POST', '/v2/cheeses', { as, body: { name } }),
+        deleteCheese(shops.next(), id, as),
+        shops.request('POST', '/v2/cheeses', { as, body: { name } }),
       ]);
       assert.equal(deleted.status, 204, deleted.text);
-      const { json } = await shops.call('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, { as });
+      const { json } = await shops.request('GET', `/v2/cheeses?q=${encodeURIComponent(name)}`, { as });
       if (created.status === 201) {
         assert.deepEqual(json.items, [created.json]);
       } else {
@@ -324,8 +318,7 @@ suite('Catalogue changes that share a transaction', () => {
     const as = shops.writer;
     const end = performance.now() + mixedSeconds * 1000;
     do {
-      const cheeses = [await newCheese(shops), await newCheese(shops), await newCheese(shops)];
-      const ids = cheeses.map(({ id }) => id);
+      const ids = [await newCheese(shops), await newCheese(shops), await newCheese(shops)];
       const changes = await shops.atOnce(30, (shop, index) => {
         const id = ids[index % 3] ?? 0;
         const name = newName('Mixed');
@@ -335,7 +328,7 @@ suite('Catalogue changes that share a transaction', () => {
           case 1:
             return shop.request('POST', `/v2/cheeses/${id}`, { as, body: { status: 'pending' } });
           case 2:
-            return index === 27 ? deleteCheese(shop, as, ids[0] ?? 0) : place(shop, shops.admin, id);
+            return index === 27 ? deleteCheese(shop, ids[0] ?? 0, as) : placeOrder(shop, id);
           default:
             return shop.request('POST', '/v2/cheeses', { as, body: { name } });
         }
@@ -374,7 +367,7 @@ suite('A tag that several instances use first at the same time', () => {
 suite('Images that are uploaded to several instances in parallel', () => {
   test('Images from parallel uploads to several instances are stored once if they are equal, and in order if they differ', async () => {
     const shops = instances();
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const as = shops.writer;
     for (let round = 1; round <= 4; round += 1) {
       const [same, other] = [await testImage(round), await testImage(100 + round)];
@@ -383,10 +376,10 @@ suite('Images that are uploaded to several instances in parallel', () => {
       );
       assert.equal(tally(responses), '4 x 200');
       assert.equal(new Set(responses.map(({ json }) => json.imageUrl)).size, 2);
-      const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      const { json } = await shops.request('GET', `/v2/cheeses/${id}`, { as: shops.reader });
       assert.equal(json.photoUrls.length, 2 * round);
       assert.equal(new Set(json.photoUrls).size, 2 * round);
-      const images = await shops.call('GET', `/v2/cheeses/${id}/images`, { as: shops.reader });
+      const images = await shops.request('GET', `/v2/cheeses/${id}/images`, { as: shops.reader });
       assert.equal(images.json.items.length, 2 * round);
       for (const url of json.photoUrls) {
         for (const shop of shops.all) {
@@ -403,19 +396,19 @@ suite('Images that are uploaded to several instances in parallel', () => {
     for (let round = 1; round <= 6; round += 1) {
       const bytes = await testImage(200 + round);
       const [going, staying] = [await newCheese(shops), await newCheese(shops)];
-      assert.equal((await upload(one, going.id, bytes, as)).status, 200);
+      assert.equal((await upload(one, going, bytes, as)).status, 200);
       if (round > 3) {
-        assert.equal((await upload(other, staying.id, bytes, as)).status, 200);
+        assert.equal((await upload(other, staying, bytes, as)).status, 200);
       }
       const [deleted, response] = await Promise.all([
-        deleteCheese(round % 2 === 0 ? one : other, as, going.id),
-        upload(round % 2 === 0 ? other : one, staying.id, bytes, as),
+        deleteCheese(round % 2 === 0 ? one : other, going, as),
+        upload(round % 2 === 0 ? other : one, staying, bytes, as),
       ]);
       assert.deepEqual([deleted.status, response.status], [204, 200], response.text);
       if (round > 3) {
         const again = await newCheese(shops);
-        await upload(one, again.id, bytes, as);
-        assert.equal((await deleteCheese(other, as, again.id)).status, 204);
+        await upload(one, again, bytes, as);
+        assert.equal((await deleteCheese(other, again, as)).status, 204);
       }
       for (const shop of shops.all) {
         assert.equal((await shown(shop, response.json.imageUrl)).status, 200);

@@ -3,13 +3,12 @@
  * and a separate data folder; the folder of the images is shared.
  *
  *     const shops = await openInstances(t, 3);
- *     const answers = await shops.atOnce(12, (shop) => shop.call('GET', '/v2/cheeses', { as: shops.reader }));
+ *     const answers = await shops.atOnce(12, (shop) => shop.request('GET', '/v2/cheeses', { as: shops.reader }));
  */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
-  bern,
   createDatabase,
   openShop,
   type Scope,
@@ -28,7 +27,7 @@ export interface Instances {
   /** The next instance, round robin. */
   next(): Shop;
   /** Sends a request to the next instance. */
-  readonly call: Shop['request'];
+  readonly request: Shop['request'];
   /** Runs `work` so many times in parallel, on the instances in turn. */
   atOnce<T>(times: number, work: (shop: Shop, index: number) => Promise<T>): Promise<T[]>;
 }
@@ -65,7 +64,7 @@ export function together(all: readonly Shop[]): Instances {
     writer: first.writer,
     admin: first.admin,
     next,
-    call: (method, url, options) => next().request(method, url, options),
+    request: (method, url, options) => next().request(method, url, options),
     // The instance that starts first changes with each round.
     atOnce: (times, work) => Promise.all(Array.from({ length: times }, (_, index) => work(next(), index))),
   };
@@ -108,27 +107,14 @@ export function newName(what = 'Cheese'): string {
 }
 
 /** A new cheese with its ETag. */
-export async function newCheese(shops: Instances, more: object = {}): Promise<{ id: number; etag: string }> {
+export async function newCheeseWithEtag(
+  shops: Instances,
+  more: object = {},
+): Promise<{ id: number; etag: string }> {
   const body = { name: newName(), pricePerKg: 20, ...more };
-  const response = await shops.call('POST', '/v2/cheeses', { as: shops.writer, body });
+  const response = await shops.request('POST', '/v2/cheeses', { as: shops.writer, body });
   assert.equal(response.status, 201, response.text);
   return { id: response.json.id, etag: response.headers.etag ?? '' };
-}
-
-/** Places an order of one kilogram. */
-export function place(
-  shop: Shop,
-  as: string,
-  cheeseId: number,
-  headers: Record<string, string> = {},
-): Promise<TestResponse> {
-  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
-  return shop.request('POST', '/v2/store/order', { as, headers, body });
-}
-
-/** Deletes a cheese. */
-export function deleteCheese(shop: Shop, as: string, id: number): Promise<TestResponse> {
-  return shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
 }
 
 /** Types and ids of the events of a subject, in order. */
@@ -142,17 +128,7 @@ export async function eventsOf(
   return rows.map((row) => ({ ...row }));
 }
 
-export const password = 'Roquefort 9';
-
 /** A new username. */
 export function newUsername(what = 'ada'): string {
   return newName(what).replace(' ', '-');
-}
-
-/** Registers a customer and logs in. @returns the headers of the session */
-export async function newCustomer(shops: Instances, username: string): Promise<Record<string, string>> {
-  const body = { username, email: `${username}@example.com`, password };
-  assert.equal((await shops.call('POST', '/v2/customer', { body })).status, 201);
-  const { json } = await shops.call('POST', '/v2/customer/login', { body: { username, password } });
-  return { authorization: `Bearer ${json.token}` };
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, type Shop, shared, type TestResponse, testClock, until } from '../helper.ts';
-import { type Instances, newCheese, openInstances, tally } from './instances.ts';
+import { type Instances, newCheeseWithEtag, openInstances, tally } from './instances.ts';
 
 const plans = JSON.stringify({
   free: { perHour: 100, burst: 10 },
@@ -70,7 +70,7 @@ suite('The limits of a plan, on three instances', () => {
   test('The limits of a plan on three instances decrease with each request, to any instance', async (t) => {
     const { shops, as } = await open(t, 'pro');
     for (let call = 1; call <= 30; call += 1) {
-      const response = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
+      const response = await shops.request('GET', '/v2/cheeses', { as: as[call % 2] as string });
       assert.deepEqual(leftIn(response), { hour: 10_000 - call, burst: 100 - call });
     }
   });
@@ -95,9 +95,9 @@ suite('The limits of a plan, on three instances', () => {
 
   test('The limits of a plan on three instances refund 304 to the hour, on any of them', async (t) => {
     const { shops, clock, as } = await open(t, 'pro');
-    const { id, etag } = await newCheese(shops);
+    const { id, etag } = await newCheeseWithEtag(shops);
     const read = () =>
-      shops.call('GET', `/v2/cheeses/${id}`, { as: as[0], headers: { 'if-none-match': etag } });
+      shops.request('GET', `/v2/cheeses/${id}`, { as: as[0], headers: { 'if-none-match': etag } });
     const [first, ...others] = await Promise.all(Array.from({ length: 60 }, read));
     assert.equal(tally([first as TestResponse, ...others]), '60 x 304');
     let calls = 0;
@@ -106,7 +106,7 @@ suite('The limits of a plan, on three instances', () => {
       async () => {
         calls += 1;
         clock.advance(1000);
-        return leftIn(await shops.call('GET', '/v2/cheeses', { as: as[0] })).hour === 10_000 - calls;
+        return leftIn(await shops.request('GET', '/v2/cheeses', { as: as[0] })).hour === 10_000 - calls;
       },
       'they were charged',
       3000,
@@ -195,7 +195,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     const shops = instances();
     const headers = newClient();
     const register = (entries: number) =>
-      shops.call('POST', '/v2/customer/createMultiple', { headers, body: Array(entries).fill({}) });
+      shops.request('POST', '/v2/customer/createMultiple', { headers, body: Array(entries).fill({}) });
     assert.equal((await register(50)).status, 200);
     clock.advance(1000);
     assertError(await register(11), 429, 'rate_limit_exceeded');
@@ -221,7 +221,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     assertError(await logIn(one, next), 429, 'rate_limit_exceeded');
     const first = newClient();
     const larger = { headers: first, body: Array(perMinute + 1).fill({}) };
-    assert.equal((await shops.call('POST', '/v2/customer/createMultiple', larger)).status, 200);
+    assert.equal((await shops.request('POST', '/v2/customer/createMultiple', larger)).status, 200);
     assertError(await logIn(shops.next(), first), 429, 'rate_limit_exceeded');
   });
 
@@ -245,7 +245,7 @@ suite('The limit of logins of a client IP, on three instances', () => {
     );
     assert.ok(rows.length > 0);
     assert.doesNotMatch(JSON.stringify(rows), /192\.0\.2/);
-    await shops.call('GET', '/v2/cheeses', { as: shops.admin });
+    await shops.request('GET', '/v2/cheeses', { as: shops.admin });
     clock.advance(11 * 60_000);
     await shops.all[0].app.maintenance.run();
     const left = await database.all<{ subject: string }>(sql`select subject from quota`);

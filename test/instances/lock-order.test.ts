@@ -7,17 +7,8 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forUpdate, type Statement, skippingLocked, sql } from '../../src/database/sql.ts';
 import { shared, until } from '../helper.ts';
-import {
-  deleteCheese,
-  type Instances,
-  newCheese,
-  newCustomer,
-  newName,
-  newUsername,
-  openInstances,
-  password,
-  place,
-} from './instances.ts';
+import { deleteCheese, newCheese, password, placeOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { type Instances, newName, newUsername, openInstances } from './instances.ts';
 
 const instances = shared((t) => openInstances(t, 2));
 
@@ -53,19 +44,19 @@ async function isFreeMeanwhile<T>(
 suite('Transactions lock rows in one order:', () => {
   test('Transactions lock rows in one order: cheeses before the customer, where an order is placed or a profile replaced', async () => {
     const shops = instances();
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const username = newUsername();
-    const headers = await newCustomer(shops, username);
+    const { headers } = await registerAndLogIn(shops, { username });
     const cheese = sql`select id from cheese where id = ${id}`;
     const customer = sql`select id from customer where username = ${username}`;
     const placed = await isFreeMeanwhile(shops, cheese, customer, () =>
-      place(shops.next(), shops.admin, id, headers),
+      placeOrder(shops.next(), id, { headers }),
     );
     assert.deepEqual([placed.result.status, placed.isFree], [201, true], placed.result.text);
     const body = { username, email: `${username}@example.com`, password, favouriteCheese: { id } };
     for (const sent of [body, { ...body, firstName: 'Ada' }]) {
       const changed = await isFreeMeanwhile(shops, cheese, customer, () =>
-        shops.call('PUT', `/v2/customer/${username}`, { headers, body: sent }),
+        shops.request('PUT', `/v2/customer/${username}`, { headers, body: sent }),
       );
       assert.ok(changed.result.status < 300, changed.result.text);
       assert.ok(changed.isFree);
@@ -75,19 +66,19 @@ suite('Transactions lock rows in one order:', () => {
   test('Transactions lock rows in one order: no cheese after the customer, also where the favourite has changed meanwhile', async () => {
     const shops = instances();
     const database = databaseOf(shops);
-    const [{ id: first }, { id: second }] = [await newCheese(shops), await newCheese(shops)];
+    const [first, second] = [await newCheese(shops), await newCheese(shops)];
     for (const method of ['PUT', 'DELETE']) {
       const username = newUsername();
-      const headers = await newCustomer(shops, username);
+      const { headers } = await registerAndLogIn(shops, { username });
       const favouriteCheese = { id: first };
       const profile = { username, email: `${username}@example.com`, password, favouriteCheese };
       const path = `/v2/customer/${username}`;
-      assert.equal((await shops.call('PUT', path, { headers, body: profile })).status, 200);
+      assert.equal((await shops.request('PUT', path, { headers, body: profile })).status, 200);
       await database.transaction(async (tx) => {
         await tx.get(sql`select id from cheese where id = ${second}${forUpdate}`);
         const { changing } = await database.transaction(async (other) => {
           await other.run(sql`update customer set favourite_id = ${second} where username = ${username}`);
-          const changing = shops.call(method, path, {
+          const changing = shops.request(method, path, {
             headers,
             ...(method === 'PUT' ? { body: { ...profile, firstName: 'Ada' } } : {}),
           });
@@ -104,7 +95,7 @@ suite('Transactions lock rows in one order:', () => {
     const names = [newName(), newName()];
     const ids: number[] = [];
     for (const name of names) {
-      ids.push((await newCheese(shops, { name })).id);
+      ids.push(await newCheese(shops, { name }));
     }
     const data = new FormData();
     const rows = names.toReversed().map((name) => `${name},33`);
@@ -115,7 +106,7 @@ suite('Transactions lock rows in one order:', () => {
     const headers = { 'content-type': encoded.headers.get('Content-Type') ?? '' };
     const row = (id = 0) => sql`select id from cheese where id = ${id}`;
     const { isFree, result } = await isFreeMeanwhile(shops, row(ids[0]), row(ids[1]), () =>
-      shops.call('POST', '/v2/imports', { as: shops.writer, raw, headers }),
+      shops.request('POST', '/v2/imports', { as: shops.writer, raw, headers }),
     );
     assert.deepEqual([result.status, result.json.updated, isFree], [200, 2, true], result.text);
   });
@@ -123,9 +114,10 @@ suite('Transactions lock rows in one order:', () => {
   test('Transactions lock rows in one order: names of customers one after another, where two take the names of each other', async () => {
     const shops = instances();
     const [one, other] = [newUsername(), newUsername()];
-    const [headers, otherHeaders] = [await newCustomer(shops, one), await newCustomer(shops, other)];
+    const { headers } = await registerAndLogIn(shops, { username: one });
+    const { headers: otherHeaders } = await registerAndLogIn(shops, { username: other });
     const rename = (from: string, to: string, as: Record<string, string>) =>
-      shops.call('PUT', `/v2/customer/${from}`, {
+      shops.request('PUT', `/v2/customer/${from}`, {
         headers: as,
         body: { username: to, email: `${from}@example.com`, password },
       });
@@ -144,17 +136,17 @@ suite('Transactions lock rows in one order:', () => {
 
   test('Transactions lock rows in one order: customers before orders, where a cheese is deleted', async () => {
     const shops = instances();
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const username = newUsername();
-    const headers = await newCustomer(shops, username);
+    const { headers } = await registerAndLogIn(shops, { username });
     const body = { username, email: `${username}@example.com`, password, favouriteCheese: { id } };
-    assert.equal((await shops.call('PUT', `/v2/customer/${username}`, { headers, body })).status, 200);
-    const order = await place(shops.next(), shops.admin, id, headers);
+    assert.equal((await shops.request('PUT', `/v2/customer/${username}`, { headers, body })).status, 200);
+    const order = await placeOrder(shops.next(), id, { headers });
     const { isFree, result } = await isFreeMeanwhile(
       shops,
       sql`select id from customer where username = ${username}`,
       sql`select id from orders where id = ${order.json.id}`,
-      () => deleteCheese(shops.next(), shops.writer, id),
+      () => deleteCheese(shops.next(), id),
     );
     assert.deepEqual([result.status, isFree], [204, true], result.text);
   });
@@ -216,8 +208,8 @@ test('Purges pass over rows that a transaction has locked', async (t) => {
   const shops = await openInstances(t, 2);
   const database = databaseOf(shops);
   const { sessions } = shops.all[0].app.auth;
-  await newCustomer(shops, newUsername());
-  await newCustomer(shops, newUsername());
+  await registerAndLogIn(shops, { username: newUsername() });
+  await registerAndLogIn(shops, { username: newUsername() });
   await database.run(sql`update session set expires_at = '2020-01-01T00:00:00.000Z'`);
   const count = async () => (await database.all<object>(sql`select token_hash from session`)).length;
   await database.transaction(async (tx) => {

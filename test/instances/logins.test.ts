@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import type { Shop } from '../helper.ts';
-import { newUsername, openInstances, password, tally } from './instances.ts';
-
-const logIn = (shop: Shop, username: string, given = password) =>
-  shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
+import { password, sendLogin } from '../shop-verbs.ts';
+import { newUsername, openInstances, tally } from './instances.ts';
 
 suite('200 parallel logins on two instances', () => {
   test('200 parallel logins on two instances never deadlock, and other requests get responses in the meantime', async (t) => {
@@ -14,7 +12,7 @@ suite('200 parallel logins on two instances', () => {
     const usernames = Array.from({ length: 8 }, () => newUsername());
     for (const username of usernames) {
       const body = { username, email: `${username}@example.com`, password };
-      assert.equal((await shops.call('POST', '/v2/customer', { body })).status, 201);
+      assert.equal((await shops.request('POST', '/v2/customer', { body })).status, 201);
     }
     let isOver = false;
     const waits: number[] = [];
@@ -28,7 +26,7 @@ suite('200 parallel logins on two instances', () => {
     const reading = Promise.all(shops.all.map(read));
     const began = performance.now();
     const responses = await shops.atOnce(200, (shop, index) =>
-      logIn(shop, usernames[index % 8] as string, index % 3 === 0 ? 'wrong' : password),
+      sendLogin(shop, usernames[index % 8] as string, index % 3 === 0 ? 'wrong' : password),
     );
     const took = performance.now() - began;
     isOver = true;

@@ -1,15 +1,8 @@
 /** Requests of every kind that changes something, on rows that they choose at random. */
 import { testImage, upload } from '../files/images.ts';
 import { bern, type TestResponse } from '../helper.ts';
-import {
-  deleteCheese,
-  type Instances,
-  newCheese,
-  newCustomer,
-  newName,
-  newUsername,
-  password,
-} from './instances.ts';
+import { deleteCheese, newCheese, password, registerAndLogIn } from '../shop-verbs.ts';
+import { type Instances, newName, newUsername } from './instances.ts';
 
 type Work = () => Promise<TestResponse | undefined>;
 type Method = 'DELETE' | 'PATCH' | 'POST' | 'PUT';
@@ -38,13 +31,13 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
   const orders = [1];
 
   const send = (method: Method, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    shops.call(method, `/v2${path}`, { as: admin, body, headers });
+    shops.request(method, `/v2${path}`, { as: admin, body, headers });
   const asCustomer = (method: Method, path: string, { headers }: Customer, body?: unknown) =>
-    shops.call(method, `/v2${path}`, { headers, body });
+    shops.request(method, `/v2${path}`, { headers, body });
 
   async function addCheese(): Promise<number> {
     const name = newName();
-    const { id } = await newCheese(shops, { name });
+    const id = await newCheese(shops, { name });
     names.set(id, name);
     cheeses.push(id);
     return id;
@@ -52,8 +45,8 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
 
   async function register(): Promise<Customer> {
     const username = newUsername();
-    const headers = await newCustomer(shops, username);
-    const { json } = await shops.call('GET', `/v2/customer/${username}`, { headers });
+    const { headers } = await registerAndLogIn(shops, { username });
+    const { json } = await shops.request('GET', `/v2/customer/${username}`, { headers });
     return { id: json.id, username, headers };
   }
 
@@ -81,7 +74,7 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
 
   async function removeCheese(): Promise<TestResponse> {
     await addCheese();
-    return deleteCheese(shops.next(), admin, taken(cheeses));
+    return deleteCheese(shops.next(), taken(cheeses), admin);
   }
 
   /** A file that updates cheeses in any order, and has a new one. */
@@ -91,7 +84,7 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
     data.append('file', new Blob([['name,pricePerKg', ...rows].join('\n')]), 'cheeses.csv');
     data.append('mode', 'update');
     const encoded = new Response(data);
-    return shops.call('POST', '/v2/imports', {
+    return shops.request('POST', '/v2/imports', {
       as: admin,
       raw: new Uint8Array(await encoded.arrayBuffer()),
       headers: { 'content-type': encoded.headers.get('Content-Type') ?? '' },

@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { clockPath, newCustomer, now } from '../sandbox/helper.ts';
-import { openInstances, place } from './instances.ts';
+import { clockPath, now } from '../sandbox/helper.ts';
+import { placeOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { openInstances } from './instances.ts';
 
 const hourMs = 60 * 60_000;
 
 test('Each instance has the time with its next request: a session is over on all', async (t) => {
   const shops = await openInstances(t, 3);
   const [first, ...others] = shops.all;
-  const headers = await newCustomer(first);
+  const { headers } = await registerAndLogIn(first);
   const statuses = () =>
     Promise.all(shops.all.map(async (shop) => (await shop.request('GET', '/v2/whoami', { headers })).status));
   assert.deepEqual(await statuses(), [200, 200, 200]);
@@ -39,14 +40,14 @@ test('A second request to move the clock waits for the first, also on another in
 
 test('Orders are approved once, in the order of their times, with workers on all instances', async (t) => {
   const shops = await openInstances(t, 2);
-  const cheese = await shops.call('POST', '/v2/cheeses', {
+  const cheese = await shops.request('POST', '/v2/cheeses', {
     as: shops.writer,
     body: { name: 'Brie', pricePerKg: 20 },
   });
   for (const { app } of shops.all) {
     app.worker.start();
   }
-  const placed = await shops.atOnce(40, (shop) => place(shop, shops.admin, cheese.json.id));
+  const placed = await shops.atOnce(40, (shop) => placeOrder(shop, cheese.json.id));
   assert.ok(placed.every(({ status }) => status === 201));
   const [first] = shops.all;
   const { json } = await first.request('POST', clockPath, { as: shops.admin, body: { advance: '1d' } });

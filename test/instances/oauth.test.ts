@@ -10,10 +10,10 @@ import {
   post,
   queryOf,
   redeeming,
-  register,
   tokensOf,
   withToken,
 } from '../oauth/flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import { type Balanced, openBalanced } from './balancer.ts';
 
 const rounds = 4;
@@ -28,7 +28,7 @@ async function statusesFor({ all }: Balanced, token: string, path = '/v2/cheeses
 suite('An OAuth client of three instances', () => {
   test('An OAuth client of three instances gets, uses, refreshes and revokes tokens, each on another instance', async (t) => {
     const shops = await openBalanced(t, 3);
-    await register(shops.all[0], 'ada');
+    await registerCustomer(shops, { username: 'ada' });
     const app = await newApplication(shops.all[1]);
     const scope = 'read:cheeses read:profile';
     for (let round = 0; round < rounds; round += 1) {
@@ -65,7 +65,7 @@ suite('An OAuth client of three instances', () => {
 
   test('An OAuth client of three instances redeems a code once, and gets one successor of a refresh token, in parallel', async (t) => {
     const shops = await openBalanced(t, 3);
-    await register(shops.all[0], 'ada');
+    await registerCustomer(shops, { username: 'ada' });
     const confidential = await newApplication(shops.all[1]);
     const open = await newApplication(shops.next(), { isPublic: true });
 
@@ -102,7 +102,7 @@ suite('An OAuth client of three instances', () => {
     const { app: shop } = shops.all[0];
     const context = shop.contextOf('test');
     const deleted = async () => {
-      await register(shops.all[0], 'ada');
+      await registerCustomer(shops, { username: 'ada' });
       const app = await newApplication(shops.all[0]);
       const tokens = await tokensOf(shops, app, openBrowser(shops.url, 'ada'));
       assert.deepEqual(await statusesFor(shops, tokens.access_token), [200, 200, 200]);
@@ -114,7 +114,7 @@ suite('An OAuth client of three instances', () => {
       }
     };
     const revoked = async () => {
-      await register(shops.all[0], 'bob', 'staff');
+      await registerCustomer(shops, { username: 'bob', role: 'staff' });
       const app = await newApplication(shops.all[0], { scopes: ['read:cheeses', 'admin'] });
       const ask = () => tokensOf(shops, app, openBrowser(shops.url, 'bob'), { scope: 'read:cheeses admin' });
       await ask();
@@ -126,7 +126,7 @@ suite('An OAuth client of three instances', () => {
       assert.deepEqual(await statusesFor(shops, token, '/v2/api-keys'), [401, 401, 401]);
     };
     const forgotten = async () => {
-      await register(shops.all[0], 'eve', 'staff');
+      await registerCustomer(shops, { username: 'eve', role: 'staff' });
       const app = await newApplication(shops.all[0]);
       const scope = 'read:cheeses write:cheeses write:profile';
       const { access_token: token } = await tokensOf(shops, app, openBrowser(shops.url, 'eve'), { scope });

@@ -5,17 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, valueList } from '../../src/database/sql.ts';
 import { orderCountQueries } from '../../src/orders/count-queries.ts';
 import { assertError, type Scope, shared, testClock, until } from '../helper.ts';
-import {
-  assertOneWon,
-  deleteCheese,
-  eventsOf,
-  type Instances,
-  newCheese,
-  newCustomer,
-  openInstances,
-  place,
-  tally,
-} from './instances.ts';
+import { deleteCheese, newCheese, placeOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { assertOneWon, eventsOf, type Instances, openInstances, tally } from './instances.ts';
 
 const rounds = 10;
 /** Of cheeses whose orders are due. */
@@ -24,13 +15,13 @@ const deletions = Number(process.env.CURD_TEST_DELETIONS ?? 3);
 /** Instances without automatic approval, and a cheese to order. */
 async function openStore(t: Scope, settings: Record<string, string> = {}) {
   const shops = await openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h', ...settings } });
-  const { id } = await newCheese(shops);
+  const id = await newCheese(shops, { pricePerKg: 20 });
   const as = shops.admin;
   const placed = async (headers: Record<string, string> = {}) =>
-    Number((await place(shops.next(), as, id, headers)).json.id);
+    Number((await placeOrder(shops.next(), id, { as, headers })).json.id);
   const step = (order: number, name: 'approve' | 'ship' | 'deliver') =>
-    shops.call('POST', `/v2/store/order/${order}/${name}`, { as });
-  const cancel = (order: number) => shops.call('DELETE', `/v2/store/order/${order}`, { as });
+    shops.request('POST', `/v2/store/order/${order}/${name}`, { as });
+  const cancel = (order: number) => shops.request('DELETE', `/v2/store/order/${order}`, { as });
   const typesOf = async (order: number) =>
     (await eventsOf(shops, `order:${order}`)).map(({ type }) => type.replace('order.', '')).join(' ');
   return { shops, placed, step, cancel, typesOf };
@@ -107,8 +98,8 @@ suite('An order', () => {
     const { shops, placed, step } = await openStore(t, {
       CURD_TIERS: '{"silver":60,"gold":120,"platinum":240}',
     });
-    const session = await newCustomer(shops, 'ada');
-    const profile = await shops.call('GET', '/v2/customer/ada', { headers: session });
+    const { headers: session } = await registerAndLogIn(shops, { username: 'ada' });
+    const profile = await shops.request('GET', '/v2/customer/ada', { headers: session });
     const orders = [];
     while (orders.length < 12) {
       const order = await placed(session);
@@ -117,7 +108,7 @@ suite('An order', () => {
       orders.push(order);
     }
     const tier = async () =>
-      (await shops.call('GET', '/v2/customer/ada', { headers: session })).json.customerStatus;
+      (await shops.request('GET', '/v2/customer/ada', { headers: session })).json.customerStatus;
     // Each is worth 20 dollars, and is delivered twice.
     const deliver = (some: readonly number[]) =>
       Promise.all([...some, ...some].map((order) => step(order, 'deliver')));
@@ -135,10 +126,10 @@ suite('An order', () => {
 
   test('An order on several instances is not placed beyond the limit of orders an hour', async (t) => {
     const { shops } = await openStore(t, { CURD_ORDERS_PER_HOUR: '7' });
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     for (let round = 0; round < 3; round += 1) {
       const as = await shops.next().createKey({ scopes: ['write:orders'] });
-      const responses = await shops.atOnce(20, (shop) => place(shop, as, id));
+      const responses = await shops.atOnce(20, (shop) => placeOrder(shop, id, { as }));
       assert.equal(tally(responses), '7 x 201, 13 x 429');
       for (const response of responses.filter(({ status }) => status === 429)) {
         assertError(response, 429, 'rate_limit_exceeded');
@@ -150,14 +141,14 @@ suite('An order', () => {
   test('An order on several instances is deleted with its customer, who is deleted while it is placed', async () => {
     const { shops, placed } = store();
     const { database } = shops.all[0].app;
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const ids: number[] = [];
     for (let round = 0; round < 6; round += 1) {
-      const session = await newCustomer(shops, `ada-${round}`);
+      const { headers: session } = await registerAndLogIn(shops, { username: `ada-${round}` });
       ids.push(await placed(session));
       const [deleted, ...orders] = await Promise.all([
-        shops.call('DELETE', `/v2/customer/ada-${round}`, { headers: session }),
-        ...[1, 2, 3].map(() => place(shops.next(), shops.admin, id, session)),
+        shops.request('DELETE', `/v2/customer/ada-${round}`, { headers: session }),
+        ...[1, 2, 3].map(() => placeOrder(shops.next(), id, { headers: session })),
       ]);
       assert.equal(deleted.status, 204, deleted.text);
       for (const response of orders) {
@@ -183,7 +174,7 @@ suite('The job workers of several instances', () => {
     const as = shops.admin;
     const [kept, going, sold] = [await newCheese(shops), await newCheese(shops), await newCheese(shops)];
     const placed = await shops.atOnce(60, (shop, index) =>
-      place(shop, as, [kept, kept, kept, going, sold][index % 5]?.id ?? 0),
+      placeOrder(shop, [kept, kept, kept, going, sold][index % 5] ?? 0, { as }),
     );
     const ids = placed.map(({ json }) => Number(json.id));
     clock.advance(1000);
@@ -191,9 +182,9 @@ suite('The job workers of several instances', () => {
     const work = () => Promise.all(shops.all.map(({ app }) => app.worker.run()));
     const [, deleted, marked, ...cancellations] = await Promise.all([
       work(),
-      deleteCheese(shops.next(), shops.writer, going.id),
-      shops.call('POST', `/v2/cheeses/${sold.id}`, { as: shops.writer, body: { status: 'sold' } }),
-      ...cancelled.map((id) => shops.call('DELETE', `/v2/store/order/${id}`, { as })),
+      deleteCheese(shops.next(), going),
+      shops.request('POST', `/v2/cheeses/${sold}`, { as: shops.writer, body: { status: 'sold' } }),
+      ...cancelled.map((id) => shops.request('DELETE', `/v2/store/order/${id}`, { as })),
       work(),
     ]);
     assert.ok([204, 409].includes(deleted.status), deleted.text);
@@ -215,7 +206,7 @@ suite('The job workers of several instances', () => {
         ends.some((end) => way.endsWith(end)),
         `${id}: ${way}`,
       );
-      const { json } = await shops.call('GET', `/v2/store/order/${id}`, { as });
+      const { json } = await shops.request('GET', `/v2/store/order/${id}`, { as });
       assert.equal(json.status, way.split(' ').at(-1));
     }
     const allowed = ['placed approved', 'placed cancelled', 'placed approved cancelled'];
@@ -233,12 +224,12 @@ suite('The job workers of several instances', () => {
     const { database } = shops.all[0].app;
     const tallies = new Map<string, number>();
     for (let round = 0; round < deletions; round += 1) {
-      const { id } = await newCheese(shops);
-      await shops.atOnce(64, (shop) => place(shop, shops.admin, id));
+      const id = await newCheese(shops);
+      await shops.atOnce(64, (shop) => placeOrder(shop, id));
       clock.advance(1000);
       const working = Promise.all(shops.all.map(({ app }) => app.worker.run()));
       await sleep(round % 8);
-      const deleted = await deleteCheese(shops.next(), shops.writer, id);
+      const deleted = await deleteCheese(shops.next(), id);
       await working;
       await Promise.all(shops.all.map(({ app }) => app.worker.run()));
       assert.ok([204, 409].includes(deleted.status), deleted.text);

@@ -22,7 +22,8 @@ import {
   until,
 } from '../helper.ts';
 import { findPgBouncer, openPgBouncer, type PgBouncer } from '../pgbouncer.ts';
-import { newCheese, openInstances, place, tally } from './instances.ts';
+import { newCheese, placeOrder } from '../shop-verbs.ts';
+import { openInstances, tally } from './instances.ts';
 
 const program = findPgBouncer();
 const plans = JSON.stringify({
@@ -60,9 +61,9 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
 
   test('Through PgBouncer, orders are placed once by their keys, and approved once', async () => {
     const shops = instances();
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const responses = await shops.atOnce(90, (shop, index) =>
-      place(shop, shops.admin, id, { 'idempotency-key': `order-${index % 30}` }),
+      placeOrder(shop, id, { headers: { 'idempotency-key': `order-${index % 30}` } }),
     );
     const placed = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.id));
     assert.equal(placed.size, 30, tally(responses));
@@ -120,14 +121,14 @@ suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not ins
 
   test('Through PgBouncer, requests get 503 while it is down, and succeed when it runs again', async () => {
     const shops = instances();
-    const { id } = await newCheese(shops);
+    const id = await newCheese(shops);
     const body = { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern };
     const statuses: number[] = [];
     let isOver = false;
     const shopping = Promise.all(
       Array.from({ length: 6 }, async () => {
         while (!isOver) {
-          const { status } = await shops.call('POST', '/v2/store/order', { as: shops.admin, body });
+          const { status } = await shops.request('POST', '/v2/store/order', { as: shops.admin, body });
           statuses.push(status);
           await sleep(5);
         }

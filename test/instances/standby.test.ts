@@ -11,7 +11,7 @@ import { curd } from '../cli/run.ts';
 import { secret, until } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { numbered, register } from '../webhooks/webhook-shop.ts';
+import { numbered, registerEndpoint } from '../webhooks/webhook-shop.ts';
 import {
   kill,
   lostOf,
@@ -42,7 +42,7 @@ test('A primary is killed, and its standby is promoted', { timeout: 180_000 }, a
     body: { name: 'Comté', pricePerKg: 41.5 },
   });
   const receiver = await openReceiver(t);
-  await register(shop, receiver.url, ['order.placed']);
+  await registerEndpoint(shop, receiver.url, ['order.placed']);
   await shop.app.webhooks.worker.start();
   const send = sendOrder(shop);
 

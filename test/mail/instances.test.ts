@@ -6,15 +6,8 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { addMail } from '../../src/mail/jobs.ts';
 import { freshShop, inShop, serve } from '../cli/run.ts';
 import { createDatabase, secret, until } from '../context.ts';
-import {
-  newCheese,
-  newCustomer,
-  openMailServer,
-  openMailShop,
-  placeOrder,
-  sendMails,
-  smtpSteps,
-} from './mail-shop.ts';
+import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { openMailServer, openMailShop, sendMails, smtpSteps } from './mail-shop.ts';
 
 const orders = Number(process.env.CURD_TEST_MAILS ?? 16);
 const kills = Number(process.env.CURD_TEST_KILLS ?? 3);
@@ -27,9 +20,9 @@ test('Two instances send each mail once', async (t) => {
   const placed: number[] = [];
   while (placed.length < orders) {
     // An address gets 20 mails within an hour.
-    const { headers } = await newCustomer(shop);
-    placed.push(await placeOrder(placed.length % 2 === 0 ? shop : other, cheese.id, headers));
-    placed.push(await placeOrder(shop, cheese.id, headers));
+    const { headers } = await registerAndLogIn(shop);
+    placed.push(await newOrder(placed.length % 2 === 0 ? shop : other, cheese, { headers }));
+    placed.push(await newOrder(shop, cheese, { headers }));
   }
   await until(async () => {
     await Promise.all([sendMails(shop), sendMails(other)]);

@@ -2,15 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, onBothEngines, shared, testClock } from '../helper.ts';
-import {
-  mailsOf,
-  newCheese,
-  newCustomer,
-  openMailServer,
-  openMailShop,
-  placeOrder,
-  sendMails,
-} from './mail-shop.ts';
+import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { mailsOf, openMailServer, openMailShop, sendMails } from './mail-shop.ts';
 
 onBothEngines('Mails over HTTP', (engine) => {
   const opened = shared(async (t) => {
@@ -21,11 +14,11 @@ onBothEngines('Mails over HTTP', (engine) => {
 
   test('GET /mails returns pages by state, customer and order, without addresses and texts', async () => {
     const { shop, clock } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const cheese = await newCheese(shop);
     const orders: number[] = [];
     for (let count = 0; count < 3; count += 1) {
-      orders.push(await placeOrder(shop, cheese.id, ada.headers));
+      orders.push(await newOrder(shop, cheese, { headers: ada.headers }));
     }
     await sendMails(shop);
     const get = (query: string) => shop.request('GET', `/v2/mails?${query}`, { as: shop.admin });
@@ -62,8 +55,8 @@ onBothEngines('Mails over HTTP', (engine) => {
 
   test('POST /mails/{id}/retry sends a mail that failed, and returns 409 for one that was sent', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
-    const order = await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    const ada = await registerAndLogIn(shop);
+    const order = await newOrder(shop, await newCheese(shop), { headers: ada.headers });
     server.behavior.recipient = 550;
     await sendMails(shop);
     delete server.behavior.recipient;
@@ -88,8 +81,8 @@ onBothEngines('Mails over HTTP', (engine) => {
 
   test('POST /mails/{id}/retry makes a mail due that waits for its next attempt', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
-    const order = await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    const ada = await registerAndLogIn(shop);
+    const order = await newOrder(shop, await newCheese(shop), { headers: ada.headers });
     server.behavior.data = 451;
     await sendMails(shop);
     delete server.behavior.data;
@@ -105,16 +98,17 @@ onBothEngines('Mails over HTTP', (engine) => {
 
   test('GET /mails/{id}/preview shows the mail with the data of today, and 409 after the customer was deleted', async () => {
     const { shop } = opened();
-    const ada = await newCustomer(shop, { firstName: 'Ada' });
-    const cheese = await newCheese(shop);
-    const order = await placeOrder(shop, cheese.id, ada.headers);
+    const ada = await registerAndLogIn(shop, { firstName: 'Ada' });
+    const name = 'Gruyère of an order';
+    const cheese = await newCheese(shop, { name });
+    const order = await newOrder(shop, cheese, { headers: ada.headers });
     await sendMails(shop);
     const mail = (await mailsOf(shop)).find(({ order_id }) => order_id === order);
     const preview = () => shop.request('GET', `/v2/mails/${mail?.id}/preview`, { as: shop.admin });
     const shown = await preview();
     assert.equal(shown.status, 200, shown.text);
     assert.deepEqual(Object.keys(shown.json), ['subject', 'text', 'html']);
-    assert.match(shown.json.text, new RegExp(`Hello Ada,[^]*${cheese.name}`));
+    assert.match(shown.json.text, new RegExp(`Hello Ada,[^]*${name}`));
     await shop.request('DELETE', `/v2/customer/${ada.username}`, {
       headers: { ...ada.headers, 'x-confirm-delete': 'true' },
     });
@@ -140,7 +134,7 @@ onBothEngines('Mails to the owners of accounts', (engine) => {
 
   test('A changed password causes a mail, and a changed e-mail address one to the old address', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const body = {
       username: ada.username,
       email: `new-${ada.email}`,

@@ -1,5 +1,4 @@
 /** A mail server, and a shop that sends to it, for tests. */
-import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -143,77 +142,6 @@ export async function sendMails(shop: Shop): Promise<void> {
     return row?.waiting === 0;
   });
   await shop.app.mail.worker.run();
-}
-
-export interface TestCustomer {
-  readonly id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly password: string;
-  /** Of a session. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-let customers = 0;
-
-export async function newCustomer(
-  shop: Shop,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<TestCustomer> {
-  customers += 1;
-  const username = `customer${customers}`;
-  const body = {
-    username,
-    email: `${username}@customers.test`,
-    password: 'a cellar full of wheels',
-    ...fields,
-  };
-  const response = await shop.request('POST', '/v2/customer', { body });
-  assert.equal(response.status, 201, response.text);
-  return { ...body, id: response.json.id, headers: await logIn(shop, username, body.password) };
-}
-
-export async function logIn(shop: Shop, username: string, password: string): Promise<Record<string, string>> {
-  const { json, text } = await shop.request('POST', '/v2/customer/login', { body: { username, password } });
-  assert.equal(typeof json.token, 'string', text);
-  return { authorization: `Bearer ${json.token}` };
-}
-
-let cheeses = 0;
-
-export async function newCheese(shop: Shop, pricePerKg = 32.5): Promise<{ id: number; name: string }> {
-  cheeses += 1;
-  const body = { name: `Gruyère ${cheeses}`, pricePerKg };
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
-  assert.equal(response.status, 201, response.text);
-  return response.json;
-}
-
-/** Places an order and returns its id. @param headers of a customer; null: the key alone */
-export async function placeOrder(
-  shop: Shop,
-  cheeseId: number,
-  headers: Readonly<Record<string, string>> | null,
-  quantity = 2,
-): Promise<number> {
-  const response = await shop.request('POST', '/v2/store/order', {
-    as: shop.admin,
-    headers: headers ?? {},
-    body: {
-      items: [{ cheeseId, quantity }],
-      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' },
-    },
-  });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
-
-export async function transition(shop: Shop, orderId: number, step: string, body?: object): Promise<void> {
-  const response = await shop.request('POST', `/v2/store/order/${orderId}/${step}`, {
-    as: shop.admin,
-    ...(body === undefined ? {} : { body }),
-  });
-  assert.equal(response.status, 200, response.text);
 }
 
 /** The rows of mails, the oldest first. */

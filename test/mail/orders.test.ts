@@ -6,19 +6,16 @@ import { test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import { sql } from '../../src/database/sql.ts';
 import { addMail } from '../../src/mail/jobs.ts';
-import { onBothEngines, openShop, shared, temporaryFolder } from '../helper.ts';
+import { bern, onBothEngines, openShop, shared, temporaryFolder } from '../helper.ts';
+import { changeOrder, newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
 import {
   type MailServer,
   mailsOf,
-  newCheese,
-  newCustomer,
   openMailServer,
   openMailShop,
-  placeOrder,
   recipientOf,
   sendMails,
   statesOf,
-  transition,
 } from './mail-shop.ts';
 
 onBothEngines('Mails about orders', (engine) => {
@@ -39,9 +36,13 @@ onBothEngines('Mails about orders', (engine) => {
 
   test('An order by key and session causes one mail, with lines, total, address and link in text and HTML', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop, { firstName: 'Ada', lastName: 'Löwe' });
-    const cheese = await newCheese(shop, 32.5);
-    const order = await placeOrder(shop, cheese.id, ada.headers);
+    const ada = await registerAndLogIn(shop, { firstName: 'Ada', lastName: 'Löwe' });
+    const name = 'Gruyère of an order';
+    const cheese = await newCheese(shop, { name, pricePerKg: 32.5 });
+    const order = await newOrder(shop, [[cheese, 2]], {
+      headers: ada.headers,
+      more: { shippingAddress: { ...bern, zipCode: '3011' } },
+    });
     await sendMails(shop);
     const [mail, ...others] = receivedBy(server, ada.email);
     assert.deepEqual(others, []);
@@ -54,7 +55,7 @@ onBothEngines('Mails about orders', (engine) => {
     const [row] = (await mailsOf(shop)).filter(({ order_id }) => order_id === order);
     assert.equal(mail.messageId, `<${row?.event_id}.order-placed.${ada.id}@api.fromagerie.test>`);
     for (const content of [mail.text ?? '', String(mail.html)]) {
-      assert.match(content, new RegExp(cheese.name));
+      assert.match(content, new RegExp(name));
       assert.match(content, /2 kg at \$32\.50 a kilogram/);
       assert.match(content, /\$65\.00/);
       assert.match(content, /Gerechtigkeitsgasse 1/);
@@ -64,14 +65,14 @@ onBothEngines('Mails about orders', (engine) => {
     // Nothing is loaded from elsewhere when the mail is read.
     assert.doesNotMatch(String(mail.html), /<img|<script|url\(|<link/i);
 
-    await transition(shop, order, 'approve');
+    assert.equal((await changeOrder(shop, order, 'approve')).status, 200);
     const parcel = {
       carrier: 'Swiss Post',
       trackingNumber: '99.00.123456',
       trackingUrl: 'https://carrier.test/track?parcel=99&page=1',
     };
-    await transition(shop, order, 'ship', parcel);
-    await transition(shop, order, 'deliver');
+    assert.equal((await changeOrder(shop, order, 'ship', parcel)).status, 200);
+    assert.equal((await changeOrder(shop, order, 'deliver')).status, 200);
     await sendMails(shop);
     const shipped = receivedBy(server, ada.email).at(-1);
     assert.match(
@@ -85,29 +86,30 @@ onBothEngines('Mails about orders', (engine) => {
 
   test('A cancelled order causes a mail with the reason in words', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
-    const cheese = await newCheese(shop);
-    await placeOrder(shop, cheese.id, ada.headers);
+    const ada = await registerAndLogIn(shop);
+    const name = 'Gruyère that is cancelled';
+    const cheese = await newCheese(shop, { name });
+    await newOrder(shop, cheese, { headers: ada.headers });
     const headers = { 'x-confirm-delete': 'true' };
-    const gone = await shop.request('DELETE', `/v2/cheeses/${cheese.id}`, { as: shop.admin, headers });
+    const gone = await shop.request('DELETE', `/v2/cheeses/${cheese}`, { as: shop.admin, headers });
     assert.equal(gone.status, 204, gone.text);
     await sendMails(shop);
     const mail = receivedBy(server, ada.email).find(({ subject }) => subject?.includes('cancelled'));
-    assert.match(mail?.text ?? '', new RegExp(`Reason: ${cheese.name} was taken out of the catalogue`));
+    assert.match(mail?.text ?? '', new RegExp(`Reason: ${name} was taken out of the catalogue`));
     assert.match(String(mail?.html), /was taken out of the catalogue/);
   });
 
   test('Orders of a key alone, dry runs and other events cause no mail', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const cheese = await newCheese(shop);
     const before = (await mailsOf(shop)).length;
-    await placeOrder(shop, cheese.id, null);
+    await newOrder(shop, cheese);
     const dry = await shop.request('POST', '/v2/store/order', {
       as: shop.admin,
       headers: { ...ada.headers, 'dry-run': 'true' },
       body: {
-        items: [{ cheeseId: cheese.id, quantity: 1 }],
+        items: [{ cheeseId: cheese, quantity: 1 }],
         shippingAddress: { street: 'Way 1', city: 'Bern', country: 'CH' },
       },
     });
@@ -119,9 +121,9 @@ onBothEngines('Mails about orders', (engine) => {
 
   test('A customer who was deleted before the mail is sent gets none, and waiting mails are dropped', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const cheese = await newCheese(shop);
-    const order = await placeOrder(shop, cheese.id, ada.headers);
+    const order = await newOrder(shop, cheese, { headers: ada.headers });
     server.behavior.data = 451;
     await sendMails(shop);
     delete server.behavior.data;
@@ -142,18 +144,18 @@ onBothEngines('Mails about orders', (engine) => {
 
   test('Names in a mail become neither headers nor HTML', async () => {
     const { shop, server } = opened();
-    const bold = await newCustomer(shop, {
+    const bold = await registerAndLogIn(shop, {
       firstName: '<script>alert(1)</script>',
       lastName: '{{shopName}}',
     });
-    const sly = await newCustomer(shop);
+    const sly = await registerAndLogIn(shop);
     // The API refuses line breaks in a name: as if one had come into the database all the same.
     await shop.app.database.run(
       sql`update customer set first_name = ${'Ada\r\nBcc: x@y.test'} where id = ${sly.id}`,
     );
     const cheese = await newCheese(shop);
     for (const { headers } of [bold, sly]) {
-      await placeOrder(shop, cheese.id, headers);
+      await newOrder(shop, cheese, { headers });
     }
     await sendMails(shop);
     const [html] = receivedBy(server, bold.email);
@@ -170,10 +172,10 @@ onBothEngines('Mails about orders', (engine) => {
 
   test('An address gets twenty mails within an hour; further ones are dropped and counted', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const cheese = await newCheese(shop);
     for (let count = 0; count < 22; count += 1) {
-      await placeOrder(shop, cheese.id, ada.headers);
+      await newOrder(shop, cheese, { headers: ada.headers });
     }
     await sendMails(shop);
     assert.equal(receivedBy(server, ada.email).length, 20);
@@ -198,10 +200,10 @@ onBothEngines('Mails about orders', (engine) => {
     // Who registers the address of a stranger again and again begins no new count.
     const deleted = await shop.request('DELETE', `/v2/customer/${ada.username}`, { headers: ada.headers });
     assert.equal(deleted.status, 204, deleted.text);
-    const again = await newCustomer(shop, { email: ada.email });
-    await placeOrder(shop, cheese.id, again.headers);
-    const tagged = await newCustomer(shop, { email: ada.email.replace('@', '+1@') });
-    await placeOrder(shop, cheese.id, tagged.headers);
+    const again = await registerAndLogIn(shop, { email: ada.email });
+    await newOrder(shop, cheese, { headers: again.headers });
+    const tagged = await registerAndLogIn(shop, { email: ada.email.replace('@', '+1@') });
+    await newOrder(shop, cheese, { headers: tagged.headers });
     await sendMails(shop);
     assert.equal(receivedBy(server, ada.email).length - before, 20);
     assert.deepEqual(receivedBy(server, tagged.email), [], 'an address of the same mailbox');
@@ -212,10 +214,11 @@ test('Mails to a folder are valid files, one for each', async (t) => {
   const folder = join(await temporaryFolder(t), 'mail');
   const shop = await openShop(t, { settings: { CURD_MAIL: `file:${folder}` } });
   await sendMails(shop);
-  const ada = await newCustomer(shop, { firstName: 'Ada' });
-  const cheese = await newCheese(shop);
-  await placeOrder(shop, cheese.id, ada.headers);
-  await placeOrder(shop, cheese.id, ada.headers);
+  const ada = await registerAndLogIn(shop, { firstName: 'Ada' });
+  const name = 'Gruyère in a file';
+  const cheese = await newCheese(shop, { name });
+  await newOrder(shop, cheese, { headers: ada.headers });
+  await newOrder(shop, cheese, { headers: ada.headers });
   await sendMails(shop);
   assert.deepEqual(await statesOf(shop), ['order-placed sent', 'order-placed sent']);
   const files = await readdir(folder);
@@ -224,20 +227,20 @@ test('Mails to a folder are valid files, one for each', async (t) => {
     assert.match(file, /^evt_\w+\.order-placed\.\d+\.eml$/);
     const mail = await simpleParser(await readFile(join(folder, file)));
     assert.equal(recipientOf(mail), ada.email);
-    assert.match(mail.text ?? '', new RegExp(cheese.name));
-    assert.match(String(mail.html), new RegExp(cheese.name));
+    assert.match(mail.text ?? '', new RegExp(name));
+    assert.match(String(mail.html), new RegExp(name));
   }
 });
 
 test('CURD_MAILS chooses the mails, and order-delivered can be added', async (t) => {
   const server = await openMailServer(t);
   const shop = await openMailShop(t, server, { settings: { CURD_MAILS: 'order-delivered' } });
-  const ada = await newCustomer(shop);
+  const ada = await registerAndLogIn(shop);
   const cheese = await newCheese(shop);
-  const order = await placeOrder(shop, cheese.id, ada.headers);
-  await transition(shop, order, 'approve');
-  await transition(shop, order, 'ship');
-  await transition(shop, order, 'deliver');
+  const order = await newOrder(shop, cheese, { headers: ada.headers });
+  assert.equal((await changeOrder(shop, order, 'approve')).status, 200);
+  assert.equal((await changeOrder(shop, order, 'ship')).status, 200);
+  assert.equal((await changeOrder(shop, order, 'deliver')).status, 200);
   await sendMails(shop);
   assert.deepEqual(await statesOf(shop), ['order-delivered sent']);
 });

@@ -5,7 +5,8 @@ import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { secret } from '../context.ts';
 import { onBothEngines, openListeningShop, until } from '../helper.ts';
 import { newApplication, openBrowser, queryOf } from '../oauth/flow.ts';
-import { newCustomer, openMailServer } from './mail-shop.ts';
+import { registerAndLogIn } from '../shop-verbs.ts';
+import { openMailServer } from './mail-shop.ts';
 
 const path = '/v2/customer/password-reset';
 
@@ -72,7 +73,7 @@ onBothEngines('A request for a new password', (engine) => {
       engine,
       settings: { CURD_MAIL: mailServer.url, CURD_MAIL_FROM: 'shop@fromagerie.test' },
     });
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const { database, server, mail } = shop.app;
     const steps: string[] = [];
     const { get } = database;

@@ -4,15 +4,14 @@ import { test } from 'node:test';
 import { listTables } from '../../src/database/copy/tables.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, openShop, type Shop, shared, testClock } from '../helper.ts';
+import { type Customer, registerAndLogIn } from '../shop-verbs.ts';
 import {
   type MailServer,
   mailsOf,
-  newCustomer,
   openMailServer,
   openMailShop,
   recipientOf,
   sendMails,
-  type TestCustomer,
 } from './mail-shop.ts';
 
 const minuteMs = 60_000;
@@ -27,7 +26,7 @@ onBothEngines('A forgotten password', (engine) => {
     return { server, clock, shop: await openMailShop(t, server, { engine, clock, settings }) };
   });
 
-  function linksOf({ received }: MailServer, { email }: TestCustomer): string[] {
+  function linksOf({ received }: MailServer, { email }: Customer): string[] {
     return received
       .filter((mail) => recipientOf(mail) === email && mail.subject?.includes('choose a new password'))
       .map(
@@ -58,7 +57,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password is replaced by a link that works once, and a mail says that it was changed', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     await ask(shop, { email: ada.email.toUpperCase() });
     const [link = '', ...others] = linksOf(server, ada);
     assert.deepEqual(others, []);
@@ -77,7 +76,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password has a link for a username too; a newer link replaces it, and it ends 30 minutes after the mail', async () => {
     const { shop, server, clock } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     await ask(shop, { username: ada.username });
     await ask(shop, { username: ada.username });
     const [older = '', newer = ''] = linksOf(server, ada);
@@ -91,7 +90,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password has the same link and Message-ID in a repeated mail, and a preview hides it', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     // The server has the mail, and its response is lost.
     server.behavior.beforeAccept = () => {
       throw Object.assign(new Error('lost'), { responseCode: 451 });
@@ -114,7 +113,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password has a token that is in no table, event, list or log', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     await ask(shop, { email: ada.email });
     const token = linksOf(server, ada)[0]?.split('/').at(-1) ?? '';
     assert.match(token, /^[\w-]{43}$/);
@@ -130,7 +129,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password causes no mail with the fourth request of a customer within an hour, and none for an unknown one', async () => {
     const { shop, server, clock } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     for (let count = 0; count < 4; count += 1) {
       await ask(shop, { email: ada.email });
     }
@@ -155,7 +154,7 @@ onBothEngines('A forgotten password', (engine) => {
 
   test('A forgotten password has a page that says the same for every name', async () => {
     const { shop, server } = opened();
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const page = await shop.request('GET', '/oauth/forgot-password');
     assert.equal(page.headers['referrer-policy'], 'no-referrer');
     const token = /name="token" value="([^"]+)"/.exec(page.text)?.[1] ?? '';

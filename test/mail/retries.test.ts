@@ -5,17 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { cleanUp, onBothEngines, type Shop, type TestClock, testClock } from '../helper.ts';
-import {
-  type MailServer,
-  mailsOf,
-  newCheese,
-  newCustomer,
-  openMailServer,
-  openMailShop,
-  placeOrder,
-  sendMails,
-  statesOf,
-} from './mail-shop.ts';
+import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { type MailServer, mailsOf, openMailServer, openMailShop, sendMails, statesOf } from './mail-shop.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -27,8 +18,8 @@ onBothEngines('A mail', (engine) => {
     const clock = testClock();
     const server = await openMailServer(t);
     const shop = await openMailShop(t, server, { engine, clock });
-    const ada = await newCustomer(shop);
-    await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    const ada = await registerAndLogIn(shop);
+    await newOrder(shop, await newCheese(shop), { headers: ada.headers });
     return { shop, server, clock };
   }
 
@@ -104,8 +95,8 @@ onBothEngines('A mail', (engine) => {
     cleanUp(t, () => talker.close());
     const { port } = talker.address() as AddressInfo;
     const shop = await openMailShop(t, { url: `smtp://127.0.0.1:${port}` }, { engine });
-    const ada = await newCustomer(shop);
-    await placeOrder(shop, (await newCheese(shop)).id, ada.headers);
+    const ada = await registerAndLogIn(shop);
+    await newOrder(shop, await newCheese(shop), { headers: ada.headers });
     await sendMails(shop);
     const [mail] = await mailsOf(shop);
     assert.deepEqual([mail?.state, mail?.attempts], ['waiting', 1]);
@@ -118,10 +109,10 @@ onBothEngines('A mail', (engine) => {
   ] as const) {
     test(`A mail is no attempt when the ${what} is refused: all sending stops for a minute`, async (t) => {
       const { shop, server, clock } = await shopWithOrder(t);
-      const ada = await newCustomer(shop);
+      const ada = await registerAndLogIn(shop);
       const cheese = await newCheese(shop);
       for (let count = 0; count < 5; count += 1) {
-        await placeOrder(shop, cheese.id, ada.headers);
+        await newOrder(shop, cheese, { headers: ada.headers });
       }
       Object.assign(server.behavior, behavior);
       await sendMails(shop);
@@ -156,14 +147,14 @@ onBothEngines('A mail', (engine) => {
     assert.equal(await shop.app.mail.pause.resume(), true);
     await sendMails(shop);
     assert.equal(server.received.length, 1);
-    const ada = await newCustomer(shop);
+    const ada = await registerAndLogIn(shop);
     const cheese = await newCheese(shop);
     await shop.app.database.run(sql`update mail_reader set is_paused = 1`);
-    await placeOrder(shop, cheese.id, ada.headers);
+    await newOrder(shop, cheese, { headers: ada.headers });
     await sendMails(shop);
     assert.equal(await shop.app.mail.pause.discard(), 1);
     await sendMails(shop);
-    await placeOrder(shop, cheese.id, ada.headers);
+    await newOrder(shop, cheese, { headers: ada.headers });
     await sendMails(shop);
     assert.deepEqual(await statesOf(shop), [
       'order-placed sent',

@@ -1,6 +1,6 @@
 /** MCP clients of tests: the official one, and raw messages. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { bern, cleanUp, type ListeningShop, type Scope, type Shop, type TestResponse } from '../helper.ts';
+import { cleanUp, type ListeningShop, type Scope, type Shop, type TestResponse } from '../helper.ts';
 
 export const newest = '2026-07-28';
 export const revisions = [newest, '2025-11-25'] as const;
@@ -44,30 +44,6 @@ export async function run(shop: Shop, as: string, name: string, given: object) {
   return json.result;
 }
 
-/** The arguments of an order for quote_order. */
-export const orderOf = (cheeseId: number, quantity = 1) => ({
-  items: [{ cheeseId, quantity }],
-  shippingAddress: bern,
-});
-
 /** A key that can run every tool. */
 export const agentKey = (shop: Shop): Promise<string> =>
   shop.createKey({ scopes: ['read:cheeses', 'read:orders', 'write:orders'] });
-
-let names = 0;
-
-/** Adds a cheese to the shop. */
-export async function newCheese(shop: Shop, more: object = {}): Promise<number> {
-  names += 1;
-  const body = {
-    name: `Tomme ${names}`,
-    photoUrls: ['https://example.com/tomme.jpg'],
-    pricePerKg: 10,
-    ...more,
-  };
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  if (response.status !== 201) {
-    throw new Error(response.text);
-  }
-  return response.json.id;
-}

@@ -5,7 +5,8 @@ import { connect as connectSocket } from 'node:net';
 import { suite, test } from 'node:test';
 import { loadConfig } from '../../src/settings/config.ts';
 import { assertError, openListeningShop, openShop, secret, shared } from '../helper.ts';
-import { agentKey, newest, orderOf, run, send } from './clients.ts';
+import { orderOf } from '../shop-verbs.ts';
+import { agentKey, newest, run, send } from './clients.ts';
 
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 

@@ -12,10 +12,10 @@ import {
   queryOf,
   redeeming,
   redirectParameters,
-  register,
   tokensOf,
 } from '../oauth/flow.ts';
-import { newCheese, orderOf, run as runWithKey, send } from './clients.ts';
+import { newCheese, orderOf, registerCustomer } from '../shop-verbs.ts';
+import { run as runWithKey, send } from './clients.ts';
 
 const agentScopes = ['read:cheeses', 'read:orders', 'write:orders'] as const;
 const scope = agentScopes.join(' ');
@@ -23,7 +23,7 @@ const scope = agentScopes.join(' ');
 onBothEngines('OAuth for the MCP endpoint', (engine) => {
   const scene = shared(async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const resource = `${shop.app.issuer()}/mcp`;
     const app = await newApplication(shop, {
       isPublic: true,

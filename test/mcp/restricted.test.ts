@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, openListeningShop, shared } from '../helper.ts';
-import { agentKey, connect, newCheese, orderOf, run } from './clients.ts';
+import { newCheese, orderOf } from '../shop-verbs.ts';
+import { agentKey, connect, run } from './clients.ts';
 
 onBothEngines('A restricted key at the MCP endpoint', (engine) => {
   const shop = shared((t) => openListeningShop(t, { engine }));
@@ -18,7 +19,7 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
     const id = await newCheese(shop());
     const client = await connect(t, shop(), key);
     const place = async (quantity: number, idempotencyKey: string) => {
-      const given = { ...orderOf(id, quantity), maxTotal: 100, idempotencyKey };
+      const given = { ...orderOf([[id, quantity]]), maxTotal: 100, idempotencyKey };
       const result = await client.callTool({ name: 'place_order', arguments: given });
       return {
         isError: result.isError ?? false,

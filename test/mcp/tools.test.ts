@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { onBothEngines, openListeningShop, shared, until } from '../helper.ts';
-import { agentKey, connect, newCheese, orderOf, revisions, run, send } from './clients.ts';
+import { newCheese, orderOf } from '../shop-verbs.ts';
+import { agentKey, connect, revisions, run, send } from './clients.ts';
 
 const names = ['search_cheeses', 'get_cheese', 'quote_order', 'place_order', 'get_order', 'cancel_order'];
 
@@ -43,7 +44,7 @@ onBothEngines('MCP tools', (engine) => {
       const cheese = await call('get_cheese', { cheeseId: id });
       assert.equal(cheese.name, `Abondance ${revision}`);
       assert.deepEqual(cheese.availability, { orderable: true, kilograms: null });
-      const order = orderOf(id, 3);
+      const order = orderOf([[id, 3]]);
       const { items, total, idempotencyKey } = await call('quote_order', order);
       assert.equal(items[0].pricePerKg, 12.5);
       assert.equal(total, 37.5);
@@ -80,18 +81,18 @@ onBothEngines('MCP tools', (engine) => {
   test('MCP tools: place_order is one order for one idempotencyKey, whatever the price and the maximum are later', async () => {
     const { shop, key } = scene();
     const id = await newCheese(shop);
-    const given = { ...orderOf(id, 2), maxTotal: 20, idempotencyKey: 'once "and" \\ only' };
+    const given = { ...orderOf([[id, 2]]), maxTotal: 20, idempotencyKey: 'once "and" \\ only' };
     const first = await run(shop, key, 'place_order', given);
     const change = { as: shop.writer, body: { pricePerKg: 11 } };
     assert.equal((await shop.request('PATCH', `/v2/cheeses/${id}`, change)).status, 200);
     const again = await run(shop, key, 'place_order', { ...given, maxTotal: 1 });
     assert.deepEqual(again.structuredContent, { ...first.structuredContent, replayed: true });
-    const other = await run(shop, key, 'place_order', { ...given, ...orderOf(id, 3) });
+    const other = await run(shop, key, 'place_order', { ...given, ...orderOf([[id, 3]]) });
     assert.equal(other.structuredContent.code, 422);
     // The key is that of the API: the same request over HTTP is a replay too.
     const { status, headers, json } = await shop.request('POST', '/v2/store/order', {
       as: key,
-      body: orderOf(id, 2),
+      body: orderOf([[id, 2]]),
       headers: { 'Idempotency-Key': '"once \\"and\\" \\\\ only"' },
     });
     assert.equal(status, 201);
@@ -171,7 +172,7 @@ onBothEngines('MCP tools', (engine) => {
       ['place_order', { ...orderOf(id), ...payment, maxTotal: -1 }, 422, ['maxTotal']],
       ['place_order', { ...orderOf(id), ...payment, idempotencyKey: 'é' }, 400, undefined],
       ['place_order', { ...orderOf(unpriced), ...payment }, 409, undefined],
-      ['place_order', { ...orderOf(id, 101), ...payment }, 422, ['items[0].quantity']],
+      ['place_order', { ...orderOf([[id, 101]]), ...payment }, 422, ['items[0].quantity']],
     ] as const) {
       const { isError, structuredContent, content } = await run(shop, key, name, given);
       const what = `${name} ${JSON.stringify(given)} ${JSON.stringify(structuredContent)}`;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Scope } from '../../src/access/access.ts';
 import { onBothEngines, type Shop, testClock } from '../helper.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   assertRefused,
   newApplication,
@@ -11,7 +12,6 @@ import {
   post,
   queryOf,
   redirectParameters,
-  register,
   rewrite,
   setRole,
   tokensOf,
@@ -47,8 +47,8 @@ const approvalOf = async (shop: Shop, token: string) =>
 onBothEngines('The scope admin', (engine) => {
   test('The scope admin is for staff of an approved pair, through an application that lists it and uses PKCE (RFC 6749, 3.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'ada' });
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop, { scopes });
     const unlisted = await newApplication(shop);
     const [ada, bob] = [openBrowser(shop.url, 'ada'), openBrowser(shop.url, 'bob')];
@@ -101,7 +101,7 @@ onBothEngines('The scope admin', (engine) => {
 
   test('The scope admin stays denied, and when it is revoked ends at the next request and for good (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
     const ask = () => tokensOf(shop, app, browser, { scope: 'read:cheeses admin' });
@@ -139,7 +139,7 @@ suite('The scope admin', () => {
   test('The scope admin expires after ninety days, also for issued tokens, and can be requested again (RFC 6749, 10.3)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop, { scopes });
     const ask = () => tokensOf(shop, app, openBrowser(shop.url, 'bob'), { scope: 'read:cheeses admin' });
     await ask();
@@ -161,7 +161,7 @@ suite('The scope admin', () => {
 
   test('The scope admin ends at once with the role, and so do the other scopes of staff (RFC 6749, 3.3)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
     const scope = 'read:cheeses write:cheeses admin';
@@ -197,7 +197,7 @@ suite('The scope admin', () => {
 
   test('The scope admin needs a login of the last five minutes (OpenID Connect Core 1.0, 3.1.2.3)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
     const visit = async (scope: string) => (await browser.authorize(queryOf(app, { scope }))).forms;

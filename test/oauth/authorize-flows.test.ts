@@ -1,6 +1,7 @@
 /** The authorization endpoint for valid requests: codes with PKCE, and tokens in the fragment. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   assertRefused,
   codeOf,
@@ -12,7 +13,6 @@ import {
   queryOf,
   redeeming,
   redirectParameters,
-  register,
   verifier,
   withToken,
 } from './flow.ts';
@@ -20,7 +20,7 @@ import {
 suite('The authorization endpoint', () => {
   test('The authorization endpoint returns a code, the unchanged state and the issuer, and grants read:cheeses by default (RFC 6749, 3.3 and 4.1.2; RFC 9207, 2)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const state = 'a b+c&d=é%2F"<>\u{1f9c0}';
     const visit = await openBrowser(shop.url, 'ada').authorize(queryOf(app, { state }));
@@ -34,7 +34,7 @@ suite('The authorization endpoint', () => {
 
   test('The authorization endpoint redirects to no URL of an unknown parameter (RFC 9700, 4.11)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const names = 'return_to returnTo next url target_link_uri post_logout_redirect_uri iss claims';
     const evil = Object.fromEntries(names.split(' ').map((name) => [name, 'https://evil.example/']));
@@ -70,7 +70,7 @@ suite('The authorization endpoint', () => {
 
   test('The authorization endpoint returns login_required or consent_required with prompt=none (OpenID Connect Core 1.0, 3.1.2.6)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
     const browser = openBrowser(shop.url, 'ada');
     const askQuietly = async (one = app, scope = 'read:cheeses') => {
@@ -103,7 +103,7 @@ suite('The authorization endpoint', () => {
 
   test('The authorization endpoint requires PKCE from public applications, by S256 and with verifiers of 43 to 128 characters (RFC 7636, 4.1 and 4.3)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
     const none = { code_challenge: undefined, code_challenge_method: undefined };
     const browser = openBrowser(shop.url, 'ada');
@@ -166,7 +166,7 @@ suite('The authorization endpoint', () => {
 suite('The implicit flow', () => {
   test('The implicit flow returns a token for ten minutes in the fragment, with consent each time and without a refresh token (RFC 6749, 4.2.2)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada', 'staff');
+    await registerCustomer(shop, { username: 'ada', role: 'staff' });
     const app = await newApplication(shop, { grants: ['implicit'], isPublic: true });
     const browser = openBrowser(shop.url, 'ada');
     const query = implicitQueryOf(app, { scope: 'read:profile read:cheeses', state: 'a b&c' });
@@ -207,7 +207,7 @@ suite('The implicit flow', () => {
 
   test('The implicit flow never grants admin, even after an approval (RFC 9700, 2.1.2)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada', 'staff');
+    await registerCustomer(shop, { username: 'ada', role: 'staff' });
     const app = await newApplication(shop, {
       grants: ['implicit', 'authorization_code'],
       scopes: ['read:cheeses', 'admin'],

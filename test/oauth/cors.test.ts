@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop } from '../helper.ts';
-import { codeOf, newApplication, openBrowser, openListeningShop, redeeming, register } from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { codeOf, newApplication, openBrowser, openListeningShop, redeeming } from './flow.ts';
 
 test('CURD_CORS_ORIGINS restricts the endpoints for programs', async (t) => {
   const shop = await openShop(t, { settings: { CURD_CORS_ORIGINS: 'https://spa.example' } });
@@ -25,7 +26,7 @@ test('CURD_CORS_ORIGINS restricts the endpoints for programs', async (t) => {
 
 test('Pages of the redirect URIs of a client may redeem and revoke its tokens, and read the metadata', async (t) => {
   const shop = await openListeningShop(t, { settings: { CURD_CORS_ORIGINS: 'https://spa.example' } });
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const page = 'https://app.example.com';
   const app = await newApplication(shop, { isPublic: true, redirectUris: [`${page}/cb`] });
   const other = await newApplication(shop, {

@@ -2,7 +2,7 @@
  * What a token needs, spoken over HTTP: a shop that listens, applications, and a person with a browser.
  *
  *     const shop = await openListeningShop(t, { engine });
- *     await register(shop, 'ada');
+ *     await registerCustomer(shop, { username: 'ada' });
  *     const app = await newApplication(shop, { scopes: ['read:orders'] });
  *     const tokens = await tokensOf(shop, app, openBrowser(shop.url, 'ada'), { scope: 'read:orders' });
  * What must hold of every page, cookie, redirect and error is asserted here, in passing.
@@ -16,22 +16,16 @@ import { sql } from '../../src/database/sql.ts';
 import { closed, operationsOf } from '../fuzz/openapi.ts';
 import { read } from '../gates/sources.ts';
 import type { Shop, TestResponse } from '../helper.ts';
+import { password } from '../shop-verbs.ts';
 
 export { type ListeningShop, openListeningShop } from '../helper.ts';
+export { password };
 
-export const password = 'correct horse battery staple';
 /** RFC 7636, appendix B. */
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 type Role = 'customer' | 'staff';
-
-/** Registers a customer, who has the password above. */
-export async function register(shop: Shop, username: string, role: Role = 'customer'): Promise<void> {
-  const body = { username, email: `${username}@example.com`, password };
-  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
-  await setRole(shop, username, role);
-}
 
 export async function setRole({ app }: Shop, username: string, role: Role): Promise<void> {
   const {

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { newApplication, openBrowser, openListeningShop, queryOf, register } from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { newApplication, openBrowser, openListeningShop, queryOf } from './flow.ts';
 
 const hour = 60 * 60;
 
 test('A login at the pages ends 12 hours after the password, even while it is used', async (t) => {
   const shop = await openListeningShop(t);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const app = await newApplication(shop);
   const browser = openBrowser(shop.url, 'ada');
   const { database } = shop.app;

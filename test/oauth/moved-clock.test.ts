@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { timeMembers } from '../../src/auth/oauth/provider/object-times.ts';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, shared } from '../helper.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   type Application,
   assertRefused,
@@ -17,7 +18,6 @@ import {
   queryOf,
   redeeming,
   redirectParameters,
-  register,
   tokensOf,
   withToken,
 } from './flow.ts';
@@ -42,7 +42,7 @@ const statusOf = async (shop: ListeningShop, token: string) =>
 onBothEngines('While the clock is moved', (engine) => {
   const opened = shared(async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada', 'staff');
+    await registerCustomer(shop, { username: 'ada', role: 'staff' });
     return shop;
   });
 
@@ -155,7 +155,7 @@ test('Members of stored objects that are numbers are times that are shifted, or 
       create trigger seen_new after insert on oauth_object begin insert into seen values (new.payload); end;
       create trigger seen_changed after update on oauth_object begin insert into seen values (new.payload); end;`),
   );
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const app = await newApplication(shop);
   const { refresh_token } = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
   await refresh(shop, app, refresh_token);

@@ -2,14 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RawSettings } from '../../src/settings/config.ts';
-import {
-  type Application,
-  newApplication,
-  openBrowser,
-  openListeningShop,
-  password,
-  register,
-} from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { type Application, newApplication, openBrowser, openListeningShop, password } from './flow.ts';
 
 const target = 'https://diary.example';
 const redirectUri = `${target}/cb?from=shop`;
@@ -25,7 +19,7 @@ type Reply = Pick<Response, 'status' | 'headers'> & { readonly body: string; rea
 async function visit(t: TestContext, settings: RawSettings = {}) {
   const shop = await openListeningShop(t, { settings });
   const app = await newApplication(shop, { redirectUris: [redirectUri] });
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   return visitorAt(shop.url, settings.CURD_PUBLIC_URL ?? shop.url, app);
 }
 

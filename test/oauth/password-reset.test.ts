@@ -4,21 +4,14 @@ import { type TestContext, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { eventsNumbered, newSession } from '../auth/holders.ts';
 import { assertError, onBothEngines, type ShopOptions, testClock } from '../helper.ts';
-import {
-  newApplication,
-  openBrowser,
-  openListeningShop,
-  password,
-  register,
-  tokensOf,
-  withToken,
-} from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { newApplication, openBrowser, openListeningShop, password, tokensOf, withToken } from './flow.ts';
 
 const minuteMs = 60_000;
 
 async function open(t: TestContext, options: ShopOptions = {}) {
   const shop = await openListeningShop(t, options);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const id = await shop.app.customers.administration.idOf('ada');
   const makeLink = async () => {
     const { status, json, headers } = await shop.request('POST', `/v2/customers/${id}/password-reset`, {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, testClock } from '../helper.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   type Application,
   assertRefused,
@@ -10,7 +11,6 @@ import {
   openBrowser,
   openListeningShop,
   post,
-  register,
   type TokenResponse,
   tokensOf,
   withToken,
@@ -23,7 +23,7 @@ onBothEngines('A refresh token that is used twice', (engine) => {
     // The library uses the clock of the machine.
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { engine, clock });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop, { isPublic });
     const scope = 'read:cheeses read:profile';
     const first = await tokensOf(shop, app, openBrowser(shop.url, 'ada'), { scope });

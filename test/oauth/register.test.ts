@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { eventsNumbered } from '../auth/holders.ts';
-import { newApplication, openBrowser, openListeningShop, queryOf, register } from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { newApplication, openBrowser, openListeningShop, queryOf } from './flow.ts';
 
 const person = {
   username: 'grace',
@@ -55,7 +56,7 @@ test('A customer registers from the login page, is logged in, and continues to c
 
 test('Each error of a registration is shown at its field with the message of POST /customer', async (t) => {
   const { shop, submit } = await open(t, { CURD_ENVIRONMENT: 'sandbox', CURD_PASSWORD_MIN: '8' });
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   for (const fields of [
     { ...person, username: 'a b', email: 'nowhere', password: 'short' },
     { ...person, password: 'password1' },

@@ -8,6 +8,7 @@ import { sql } from '../../src/database/sql.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { bern, createDatabase, onBothEngines, type Shop, secret } from '../helper.ts';
 import { onConnection } from '../postgres-client.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   type Application,
   assertRefused,
@@ -21,7 +22,6 @@ import {
   queryOf,
   redeeming,
   redirectParameters,
-  register,
   tokensOf,
   withToken,
 } from './flow.ts';
@@ -145,8 +145,8 @@ onBothEngines('The authorization server', (engine) => {
 
   test('The authorization server ends everything with a new password and with the account (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
-    await register(shop, 'eve');
+    await registerCustomer(shop, { username: 'ada' });
+    await registerCustomer(shop, { username: 'eve' });
     const app = await newApplication(shop);
     const scope = 'read:profile write:profile';
     const change = { username: 'ada', email: 'ada@example.com', password: 'another password' };
@@ -175,7 +175,7 @@ onBothEngines('The authorization server', (engine) => {
 
   test('The authorization server ends a login that has not continued yet with a new password (RFC 6749, 10.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const scope = 'read:profile write:profile';
     const browser = openBrowser(shop.url, 'ada');
@@ -196,7 +196,7 @@ onBothEngines('The authorization server', (engine) => {
 
   test('The authorization server ends the tokens of an application with it (RFC 7009, 3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop, {
       grants: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
@@ -223,8 +223,8 @@ onBothEngines('The authorization server', (engine) => {
 
   test('The authorization server gives a customer their own orders and profile, 403 for those of others and 404 for none (RFC 6750, 3.1)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
-    await register(shop, 'bob', 'staff');
+    await registerCustomer(shop, { username: 'ada' });
+    await registerCustomer(shop, { username: 'bob', role: 'staff' });
     const app = await newApplication(shop);
     const scope = 'read:cheeses read:orders write:orders read:profile write:profile';
     const [ada = '', bob = ''] = await Promise.all(

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as strict from 'oauth4webapi';
 import { onBothEngines } from '../helper.ts';
-import { type Application, newApplication, openBrowser, openListeningShop, register } from './flow.ts';
+import { registerCustomer } from '../shop-verbs.ts';
+import { type Application, newApplication, openBrowser, openListeningShop } from './flow.ts';
 
 /** For the tests alone: without TLS. */
 const options = { [strict.allowInsecureRequests]: true };
@@ -59,7 +60,7 @@ async function codeFlow(
 onBothEngines('A strict client', (engine) => {
   test('A strict client gets tokens by code and PKCE, refreshes, introspects and revokes them (RFC 6749, 7636, 9207, 7662, 7009)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const client = clientOf(app);
     const server = await discover(shop.url);
@@ -137,7 +138,7 @@ suite('A strict machine', () => {
 
 test('A strict public client gets tokens without a secret, at any loopback port (RFC 8252, 7.3)', async (t) => {
   const shop = await openListeningShop(t);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const registered = await newApplication(shop, {
     isNative: true,
     isPublic: true,
@@ -150,7 +151,7 @@ test('A strict public client gets tokens without a secret, at any loopback port 
 
 test('A strict client reads error and issuer from an error response (RFC 6749, 4.1.2.1; RFC 9207)', async (t) => {
   const shop = await openListeningShop(t);
-  await register(shop, 'ada');
+  await registerCustomer(shop, { username: 'ada' });
   const app = await newApplication(shop);
   const server = await discover(shop.url);
   const query = new URLSearchParams({

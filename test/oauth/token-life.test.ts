@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { onBothEngines, testClock } from '../helper.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   type Application,
   assertRefused,
@@ -12,7 +13,6 @@ import {
   openListeningShop,
   post,
   redirectParameters,
-  register,
   rewrite,
   tokensOf,
   withToken,
@@ -33,7 +33,7 @@ const statusOf = async (shop: ListeningShop, token: string) =>
 onBothEngines('A refresh token', (engine) => {
   test('A refresh token is good once: a use after that of its successor ends the family, for public applications as well (RFC 6749, 10.4; RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const browser = openBrowser(shop.url, 'ada');
     for (const isPublic of [true, false]) {
       const app = await newApplication(shop, { isPublic });
@@ -53,7 +53,7 @@ onBothEngines('A refresh token', (engine) => {
 
   test('A refresh token gives tokens to two at most of three who come at once, with one successor (RFC 9700, 4.14.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop, { isPublic: true });
     for (const _ of [1, 2, 3]) {
       const { refresh_token } = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
@@ -72,7 +72,7 @@ onBothEngines('A refresh token', (engine) => {
 suite('The use of a refresh token', () => {
   test('A refresh token is for at most its own scope, and for its own application alone (RFC 6749, 6 and 10.4)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const other = await newApplication(shop);
     const scope = 'read:cheeses read:profile';
@@ -91,7 +91,7 @@ suite('The use of a refresh token', () => {
 
   test('A refresh token ends fourteen days after each use and thirty days after the first (RFC 9700, 2.2.2 and 4.14.2)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const day = 24 * 60 * 60;
     const first = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
@@ -113,7 +113,7 @@ suite('The use of a refresh token', () => {
 onBothEngines('Revocation', (engine) => {
   test('Revocation of tokens ends a token of the same application, with any hint, and ignores tokens of others (RFC 7009, 2.1 and 2.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const other = await newApplication(shop);
     const browser = openBrowser(shop.url, 'ada');
@@ -146,7 +146,7 @@ suite('Introspection', () => {
   test('Introspection describes tokens of the same application, and returns {"active":false} for all others (RFC 7662, 2.2 and 4)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const other = await newApplication(shop, { grants: ['client_credentials'] });
     const publicApp = await newApplication(shop, { isPublic: true });
@@ -189,7 +189,7 @@ suite('An access token', () => {
   test('An access token expires, and the challenge says so (RFC 6750, 3.1)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const implicitApp = await newApplication(shop, { grants: ['implicit'], isPublic: true });
     const machine = await newApplication(shop, { grants: ['client_credentials'] });
@@ -215,7 +215,7 @@ suite('An access token', () => {
 
   test('An access token is taken from the header alone, and opens what its scopes name (RFC 6750, 2.1, 2.3 and 3.1)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const { access_token: token } = await tokensOf(
       shop,
       await newApplication(shop),

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines } from '../helper.ts';
+import { registerCustomer } from '../shop-verbs.ts';
 import {
   assertRefused,
   basic,
@@ -16,7 +17,6 @@ import {
   queryOf,
   redeeming,
   redirectParameters,
-  register,
   rewrite,
   verifier,
   withToken,
@@ -26,7 +26,7 @@ onBothEngines('A code', (engine) => {
   test('An authorization code is good once, and using it again ends all that came of it (RFC 6749, 4.1.2 and 10.5)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const token = `${shop.url}/oauth/token`;
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const form = redeeming(app, await codeOf(app, openBrowser(shop.url, 'ada')));
     const { status, headers, json } = await post(token, form, app);
@@ -62,7 +62,7 @@ onBothEngines('A code', (engine) => {
 
   test('An authorization code gives tokens to one at most of five who come at once (RFC 6749, 10.5)', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const browser = openBrowser(shop.url, 'ada');
     for (const _ of [1, 2, 3]) {
@@ -83,7 +83,7 @@ suite('The use of a code', () => {
   test('An authorization code is for its own application, redirect_uri and verifier, for a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const redirectUris = ['https://app.example.com/cb', 'https://app.example.com/other'];
     const app = await newApplication(shop, { redirectUris });
     const other = await newApplication(shop, { redirectUris });
@@ -139,7 +139,7 @@ suite('An application', () => {
 
   test('An OAuth application that fails to show who it is gets 401, and by Basic the challenge (RFC 6749, 5.2)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop, { grants: ['authorization_code', 'client_credentials'] });
     const other = await newApplication(shop);
     const publicApp = await newApplication(shop, { isPublic: true });
@@ -257,7 +257,7 @@ onBothEngines('The endpoints for programs', (engine) => {
 suite('The same endpoints', () => {
   test('The OAuth endpoints for programs have aliases under /v2, also for scripts of other origins (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
     const shop = await openListeningShop(t);
-    await register(shop, 'ada');
+    await registerCustomer(shop, { username: 'ada' });
     const app = await newApplication(shop);
     const base = `${shop.url}/v2/oauth`;
     const { code = '' } = redirectParameters(

@@ -11,7 +11,8 @@ import {
   shared,
   testClock,
 } from '../helper.ts';
-import { clockPath, findOrder as order, placeOrder as place } from './helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
+import { clockPath, findOrder as order } from './helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -58,7 +59,8 @@ onBothEngines('POST /sandbox/clock', (engine) => {
 
   test('POST /sandbox/clock approves an order at the time at which it is due', async () => {
     const shop = opened();
-    const { id, createdAt } = await place(shop);
+    const id = await newOrder(shop, [[await newCheese(shop), 30]]);
+    const { createdAt } = await order(shop, id);
     const response = await advance(shop, { advance: '3d' });
     assert.equal(response.json.did.approved, 1);
     const { status, updatedAt, shipDate } = await order(shop, id);
@@ -98,7 +100,7 @@ onBothEngines('POST /sandbox/clock', (engine) => {
 
   test('POST /sandbox/clock lists the transitions of orders in a dry run, and moves nothing', async () => {
     const shop = opened();
-    const { id } = await place(shop);
+    const id = await newOrder(shop, [[await newCheese(shop), 30]]);
     const before = await read(shop);
     const response = await advance(shop, { advance: '1d' }, { 'Dry-Run': 'effects' });
     assert.equal(response.status, 200, response.text);

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { assertError, onBothEngines, openShop, shared, type TestResponse } from '../helper.ts';
-import { advance, newCheese, newCustomer } from './helper.ts';
+import { newCheese, registerAndLogIn } from '../shop-verbs.ts';
+import { advance } from './helper.ts';
 
 onBothEngines('When the clock is moved', (engine) => {
   const opened = shared((t) =>
@@ -18,7 +19,7 @@ onBothEngines('When the clock is moved', (engine) => {
 
   test('When the clock is moved, a session ends after 24 hours', async () => {
     const shop = opened();
-    const headers = await newCustomer(shop);
+    const { headers } = await registerAndLogIn(shop);
     const call = () => shop.request('GET', '/v2/whoami', { headers });
     await advance(shop, '1439m');
     assert.equal((await call()).status, 200);

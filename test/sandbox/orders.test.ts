@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, openShop } from '../helper.ts';
-import { advance, clockPath, findOrder, newCustomer, placeOrder } from './helper.ts';
+import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
+import { advance, clockPath, findOrder } from './helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -11,8 +12,8 @@ onBothEngines('CURD_AUTO_SHIP and CURD_AUTO_DELIVER', (engine) => {
 
   test('CURD_AUTO_SHIP and CURD_AUTO_DELIVER take an order through its life, each step at its time', async (t) => {
     const shop = await openShop(t, { engine, settings });
-    const customer = await newCustomer(shop);
-    const { id } = await placeOrder(shop, customer);
+    const { headers: customer } = await registerAndLogIn(shop);
+    const id = await newOrder(shop, [[await newCheese(shop, { pricePerKg: 20 }), 30]], { headers: customer });
     const dry = await shop.request('POST', clockPath, {
       as: shop.admin,
       body: { advance: '10d' },
@@ -40,15 +41,16 @@ onBothEngines('CURD_AUTO_SHIP and CURD_AUTO_DELIVER', (engine) => {
 
   test('CURD_AUTO_SHIP and CURD_AUTO_DELIVER leave orders alone that an operator ships or cancels first', async (t) => {
     const shop = await openShop(t, { engine, settings });
-    const [first, second] = [await placeOrder(shop), await placeOrder(shop)];
+    const cheese = await newCheese(shop);
+    const [first, second] = [await newOrder(shop, [[cheese, 30]]), await newOrder(shop, [[cheese, 30]])];
     await advance(shop, '1h');
     const change = (method: string, path: string) => shop.request(method, path, { as: shop.admin });
-    assert.equal((await change('POST', `/v2/store/order/${first.id}/ship`)).status, 200);
-    assert.equal((await change('DELETE', `/v2/store/order/${second.id}`)).status, 204);
+    assert.equal((await change('POST', `/v2/store/order/${first}/ship`)).status, 200);
+    assert.equal((await change('DELETE', `/v2/store/order/${second}`)).status, 204);
     const did = await advance(shop, '30d');
     assert.deepEqual(did, { approved: 0, cancelled: 0, shipped: 0, delivered: 1, deliveries: 0 });
     assert.deepEqual(
-      [(await findOrder(shop, first.id)).status, (await findOrder(shop, second.id)).status],
+      [(await findOrder(shop, first)).status, (await findOrder(shop, second)).status],
       ['delivered', 'cancelled'],
     );
   });

@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { bern, onBothEngines, openShop, type Shop, shared, until } from '../helper.ts';
+import { newCheese, placeOrder } from '../shop-verbs.ts';
 
-async function makeCheese(shop: Shop, pricePerKg: number | null): Promise<number> {
-  const body = { name: `Tomme ${Math.random()}`, ...(pricePerKg === null ? {} : { pricePerKg }) };
-  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-}
-
-async function place(shop: Shop, notes: string, cheeseId: number, as = shop.admin): Promise<number> {
-  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern, notes };
-  const placed = await shop.request('POST', '/v2/store/order', { as, body });
+/** Places an order with notes, which do nothing before the next approval run. */
+async function placeWithNotes(shop: Shop, notes: string, cheeseId: number): Promise<number> {
+  const placed = await placeOrder(shop, cheeseId, { more: { notes } });
   assert.equal(placed.status, 201, placed.text);
   assert.equal(placed.json.status, 'placed');
   return placed.json.id;
@@ -41,12 +37,18 @@ onBothEngines('Notes of an order', (engine) => {
 
   test('Notes of an order decide its transitions at the next approval run, also of an order without prices', async () => {
     const shop = opened();
-    const [priced, unpriced] = [await makeCheese(shop, 20), await makeCheese(shop, null)];
+    const [priced, unpriced] = [
+      await newCheese(shop, { pricePerKg: 20 }),
+      await newCheese(shop, { pricePerKg: undefined }),
+    ];
     const orders: { readonly id: number; readonly expected: readonly string[] }[] = [];
     for (const [notes, expected] of fates) {
-      orders.push({ id: await place(shop, notes, priced), expected });
+      orders.push({ id: await placeWithNotes(shop, notes, priced), expected });
       const isNote = expected !== fates[4][1] && expected !== fates[5][1];
-      orders.push({ id: await place(shop, notes, unpriced), expected: isNote ? expected : ['placed'] });
+      orders.push({
+        id: await placeWithNotes(shop, notes, unpriced),
+        expected: isNote ? expected : ['placed'],
+      });
     }
     await approveDue(shop);
     for (const { id, expected } of orders) {
@@ -64,7 +66,7 @@ onBothEngines('Notes of an order', (engine) => {
     const customer = { username, password, email: `${username}@example.com` };
     await shop.request('POST', '/v2/customer', { as: shop.admin, body: customer });
     const login = await shop.request('POST', '/v2/customer/login', { body: { username, password } });
-    const cheeseId = await makeCheese(shop, 600);
+    const cheeseId = await newCheese(shop, { pricePerKg: 600 });
     const stock = `/v2/cheeses/${cheeseId}/stock`;
     await shop.request('PUT', stock, { as: shop.admin, body: { onHand: 10 } });
     const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern, notes: 'test:deliver' };
@@ -99,9 +101,9 @@ suite('Notes of an order in production', () => {
         CURD_ACCOUNT_PLAN: 'enterprise',
       },
     });
-    const cheeseId = await makeCheese(shop, 20);
+    const cheeseId = await newCheese(shop, { pricePerKg: 20 });
     for (const [notes] of fates) {
-      const id = await place(shop, notes, cheeseId);
+      const id = await placeWithNotes(shop, notes, cheeseId);
       await until(async () => {
         await shop.app.worker.run();
         return (await timelineOf(shop, id)).length > 1;

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, openShop } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { createCheese, listAttempts, listDeliveries, register } from '../webhooks/webhook-shop.ts';
-import { advance, now, placeOrder } from './helper.ts';
+import { listAttempts, listDeliveries, registerEndpoint } from '../webhooks/webhook-shop.ts';
+import { advance, now } from './helper.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -12,8 +13,8 @@ onBothEngines('While the clock is moved', (engine) => {
   test('While the clock is moved, a failing webhook endpoint gets all attempts, and then the delivery is given up', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t, (response) => response.writeHead(500).end());
-    const { id } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     const startedAt = await now(shop);
     const did = await advance(shop, '4d');
     assert.equal(did.deliveries, 10);
@@ -35,8 +36,8 @@ onBothEngines('While the clock is moved', (engine) => {
   test('While the clock is moved, webhook events of what is done are sent, signed by the clock of the machine', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
-    await register(shop, receiver.url, ['order.*']);
-    const { id } = await placeOrder(shop);
+    await registerEndpoint(shop, receiver.url, ['order.*']);
+    const id = await newOrder(shop, [[await newCheese(shop), 30]]);
     const did = await advance(shop, '3d');
     assert.deepEqual([did.approved, did.deliveries], [1, 2]);
     assert.deepEqual(
@@ -52,8 +53,8 @@ onBothEngines('While the clock is moved', (engine) => {
   test('While the clock is moved, a webhook receiver that does not respond delays it by a second', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t, () => {});
-    const { id } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     const did = await advance(shop, '1s');
     assert.equal(did.deliveries, 1);
     const [delivery] = await listDeliveries(shop, id);

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
-import { adjust, newCheese, place, placed, trackedCheese } from './stock.ts';
+import { newCheese, newOrder, placeOrder } from '../shop-verbs.ts';
+import { adjust, trackedCheese } from './stock.ts';
 
 const read = (shop: Shop, path: string) => shop.request('GET', `/v2${path}`, { as: shop.reader });
 
@@ -13,10 +14,12 @@ onBothEngines('Availability', (engine) => {
   async function availabilityOf(shop: Shop, id: number) {
     const { status, headers, json, text } = await read(shop, `/cheeses/${id}/availability`);
     assert.deepEqual([status, headers['cache-control']], [200, 'private, no-cache'], text);
-    const order = await place(shop, [[id, Math.max(1, json.kilograms ?? 1)]], { 'dry-run': 'true' });
+    const order = await placeOrder(shop, [[id, Math.max(1, json.kilograms ?? 1)]], {
+      headers: { 'dry-run': 'true' },
+    });
     assert.equal(order.status < 300, json.orderable, order.text);
     if (json.kilograms !== null && json.kilograms < 100) {
-      const more = await place(shop, [[id, json.kilograms + 1]], { 'dry-run': 'true' });
+      const more = await placeOrder(shop, [[id, json.kilograms + 1]], { headers: { 'dry-run': 'true' } });
       assertError(more, 422, 'validation_error');
     }
     const { cheeseId, ...rest } = json;
@@ -28,7 +31,7 @@ onBothEngines('Availability', (engine) => {
     const shop = open();
     const id = await trackedCheese(shop, 7);
     assert.deepEqual(await availabilityOf(shop, id), { orderable: true, kilograms: 7 });
-    await placed(shop, [[id, 4]]);
+    await newOrder(shop, [[id, 4]]);
     assert.deepEqual(await availabilityOf(shop, id), { orderable: true, kilograms: 3 });
     await adjust(shop, id, 500);
     assert.deepEqual(await availabilityOf(shop, id), { orderable: true, kilograms: 100 });

@@ -5,16 +5,8 @@ import type { Finding } from '../../src/database/checks/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { checkStock, recountStock } from '../../src/stock/consistency-check.ts';
 import { onBothEngines, openShop, type Shop, shared } from '../helper.ts';
-import {
-  adjust,
-  assertConsistent,
-  change,
-  newCheese,
-  placed,
-  putStock,
-  trackedCheese,
-  untrack,
-} from './stock.ts';
+import { changeOrder, newCheese, newOrder } from '../shop-verbs.ts';
+import { adjust, assertConsistent, putStock, trackedCheese, untrack } from './stock.ts';
 
 const aside = new Error('put back');
 
@@ -36,10 +28,10 @@ onBothEngines('curd doctor', (engine) => {
   test('curd doctor finds each inconsistency of stock, and notes what is missing after a loss', async () => {
     const shop = opened();
     const [id, free] = [await trackedCheese(shop, 50), await newCheese(shop)];
-    const order = await placed(shop, [[id, 5]]);
-    const shipped = await placed(shop, [[id, 2]]);
-    await change(shop, 'approve', shipped);
-    await change(shop, 'ship', shipped);
+    const order = await newOrder(shop, [[id, 5]]);
+    const shipped = await newOrder(shop, [[id, 2]]);
+    await changeOrder(shop, shipped, 'approve');
+    await changeOrder(shop, shipped, 'ship');
     await assertConsistent(shop);
     const again = /curd stock untrack/;
     const faults: [Statement, RegExp, RegExp][] = [
@@ -94,7 +86,7 @@ onBothEngines('curd doctor', (engine) => {
     const shop = opened();
     const { database } = shop.app;
     const id = await trackedCheese(shop, 50);
-    const order = await placed(shop, [[id, 5]]);
+    const order = await newOrder(shop, [[id, 5]]);
     await database.run(sql`update stock set reserved = 9 where cheese_id = ${id}`);
     await database.run(sql`update open_order_cheese set reserved_kg = 3 where order_id = ${order}`);
     await database.run(sql`update stock_count set tracked = 70`);

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, assertFields, onBothEngines, openShop, shared } from '../helper.ts';
+import { newCheese, newOrder } from '../shop-verbs.ts';
 import {
   adjust,
   assertConsistent,
   eventsOf,
   levelsOf,
-  newCheese,
-  placed,
   putStock,
   stockOf,
   trackedCheese,
@@ -212,7 +211,7 @@ onBothEngines('Stock', (engine) => {
     // Without a number lowAt, too.
     const gone = [await trackedCheese(shop, 0), await trackedCheese(shop, 0, 5)];
     const sold = await trackedCheese(shop, 4);
-    await placed(shop, [[sold, 4]]);
+    await newOrder(shop, [[sold, 4]]);
     const expected = [...gone, sold, low, enough];
     for (const [query, ids] of [
       ['sort=level', expected],
@@ -241,11 +240,11 @@ onBothEngines('Stock', (engine) => {
   test('DELETE of a stock ends the reservations and keeps the orders', async () => {
     const shop = opened();
     const id = await trackedCheese(shop, 5);
-    const order = await placed(shop, [[id, 3]]);
+    const order = await newOrder(shop, [[id, 3]]);
     assert.deepEqual(await levelsOf(shop, id), [5, 3, 2]);
     assert.equal((await untrack(shop, id)).status, 204);
     await assertConsistent(shop);
-    await placed(shop, [[id, 100]]);
+    await newOrder(shop, [[id, 100]]);
     const again = await putStock(shop, id, { onHand: 5 });
     assert.deepEqual([again.status, again.json.reserved], [201, 103], String(order));
     await assertConsistent(shop);

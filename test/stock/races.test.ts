@@ -16,15 +16,12 @@ import {
   testClock,
 } from '../helper.ts';
 import { openInstances, tally } from '../instances/instances.ts';
+import { changeOrder, newCheese, newOrder, type OrderChange, placeOrder } from '../shop-verbs.ts';
 import {
   adjust,
   assertConsistent,
-  change,
   eventsOf,
   levelsOf,
-  newCheese,
-  place,
-  placed,
   putStock,
   setStatus,
   statusOf,
@@ -53,7 +50,7 @@ onBothEngines('Concurrent requests', (engine) => {
     const [shop] = shops;
     const id = await trackedCheese(shop, 50);
     const responses = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => place(shops[index % shops.length] as Shop, [[id, 1]])),
+      Array.from({ length: 200 }, (_, index) => placeOrder(shops[index % shops.length] as Shop, [[id, 1]])),
     );
     assert.equal(tally(responses), '50 x 201, 150 x 422');
     for (const response of responses.filter(({ status }) => status === 422)) {
@@ -88,17 +85,17 @@ onBothEngines('Concurrent requests', (engine) => {
     const id = await newCheese(shop);
     for (let round = 0; round < starts; round += 1) {
       const before = [
-        await placed(shop, [[id, 1]]),
-        await placed(shop, [[id, 2]]),
-        await placed(shop, [[id, 4]]),
+        await newOrder(shop, [[id, 1]]),
+        await newOrder(shop, [[id, 2]]),
+        await newOrder(shop, [[id, 4]]),
       ];
       const [cancelled = 0, shipped = 0] = before;
-      await change(shop, 'approve', shipped);
+      await changeOrder(shop, shipped, 'approve');
       const work: (() => Promise<TestResponse>)[] = [
         () => putStock(pick(shops), id, { onHand: 1000 }),
-        () => place(pick(shops), [[id, 8]]),
-        () => change(pick(shops), 'cancel', cancelled),
-        () => change(pick(shops), 'ship', shipped),
+        () => placeOrder(pick(shops), [[id, 8]]),
+        () => changeOrder(pick(shops), cancelled, 'cancel'),
+        () => changeOrder(pick(shops), shipped, 'ship'),
         ...(round % 2 === 0 ? [] : [() => untrack(pick(shops), id)]),
       ];
       const order = work.toSorted(() => Math.random() - 0.5);
@@ -116,14 +113,14 @@ onBothEngines('Concurrent requests', (engine) => {
       await assertConsistent(shop);
       await untrack(shop, id);
       for (const orderId of before) {
-        await change(shop, 'cancel', orderId);
-        await change(shop, 'deliver', orderId);
+        await changeOrder(shop, orderId, 'cancel');
+        await changeOrder(shop, orderId, 'deliver');
       }
       const rows = await shop.app.database.all<{ order_id: number }>(
         sql`select order_id from open_order_cheese where cheese_id = ${id}`,
       );
       for (const { order_id } of rows) {
-        await change(shop, 'cancel', order_id);
+        await changeOrder(shop, order_id, 'cancel');
       }
     }
   });
@@ -136,17 +133,17 @@ onBothEngines('Concurrent requests', (engine) => {
     for (let round = 0; round < 6; round += 1) {
       await putStock(shop, id, { onHand: 5 });
       await setStatus(shop, id, 'available');
-      const order = await placed(shop, [[id, 5]]);
-      await change(shop, 'approve', order);
+      const order = await newOrder(shop, [[id, 5]]);
+      await changeOrder(shop, order, 'approve');
       const url = `/v2/store/order/${order}`;
       const [cancelled, shipped, restocked, next, ...tried] = await Promise.all([
-        change(pick(shops), 'cancel', order),
-        change(pick(shops), 'ship', order),
+        changeOrder(pick(shops), order, 'cancel'),
+        changeOrder(pick(shops), order, 'ship'),
         adjust(pick(shops), id, 3),
-        place(pick(shops), [[id, 3]]),
+        placeOrder(pick(shops), [[id, 3]]),
         pick(shops).request('DELETE', url, { as: shop.admin, headers: dry }),
         pick(shops).request('POST', `${url}/ship`, { as: shop.admin, headers: dry }),
-        place(pick(shops), [[id, 3]], dry),
+        placeOrder(pick(shops), [[id, 3]], { headers: dry }),
         putStock(pick(shops), id, { onHand: 99 }, dry),
       ]);
       const isShipped = shipped.status === 200;
@@ -164,7 +161,7 @@ onBothEngines('Concurrent requests', (engine) => {
       const onHand = 5 + 3 - (isShipped ? 5 : 0);
       assert.deepEqual(await levelsOf(shop, id), [onHand, reserved, onHand - reserved]);
       if (next.status === 201) {
-        await change(shop, 'cancel', next.json.id);
+        await changeOrder(shop, next.json.id, 'cancel');
       }
       await Promise.all(shops.map(({ app }) => app.worker.run()));
       await assertConsistent(shop);
@@ -186,7 +183,7 @@ onBothEngines('Concurrent requests', (engine) => {
         .toSorted(() => Math.random() - 0.5)
         .slice(0, kilograms(4))
         .map((id) => [id, kilograms(3)] as const);
-      const response = await place(pick(shops), lines, headers);
+      const response = await placeOrder(pick(shops), lines, { headers });
       // An order of a dry run has a negative id.
       if (response.status === 201 && response.json.id > 0) {
         open.push(response.json.id);
@@ -217,7 +214,8 @@ onBothEngines('Concurrent requests', (engine) => {
       return response;
     }
 
-    const move = (verb: string) => () => change(pick(shops), verb, open.length === 0 ? 11 : pick(open));
+    const move = (verb: OrderChange) => () =>
+      changeOrder(pick(shops), open.length === 0 ? 11 : pick(open), verb);
     const works: readonly (readonly [weight: number, run: () => Promise<TestResponse | undefined>])[] = [
       [30, orderOnce],
       [12, move('cancel')],

@@ -3,18 +3,8 @@ import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
 import { checkStock } from '../../src/stock/consistency-check.ts';
-import { bern, type Shop, type TestResponse } from '../helper.ts';
-
-let made = 0;
-
-/** A new cheese. */
-export async function newCheese(shop: Shop, fields: object = {}): Promise<number> {
-  made += 1;
-  const body = { name: `Cheese ${made}`, pricePerKg: 10, ...fields };
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
+import type { Shop, TestResponse } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 
 /** A new cheese with so many kilograms on hand. */
 export async function trackedCheese(
@@ -55,40 +45,6 @@ export function stockOf(shop: Shop, id: number): Promise<TestResponse> {
 export async function levelsOf(shop: Shop, id: number): Promise<number[]> {
   const { json } = await stockOf(shop, id);
   return [json.onHand, json.reserved, json.available];
-}
-
-/** Places an order with lines of [cheeseId, kilograms]. */
-export function place(
-  shop: Shop,
-  lines: readonly (readonly [cheeseId: number, quantity: number])[],
-  headers: Record<string, string> = {},
-): Promise<TestResponse> {
-  return shop.request('POST', '/v2/store/order', {
-    as: shop.admin,
-    headers,
-    body: {
-      items: lines.map(([cheeseId, quantity]) => ({ cheeseId, quantity })),
-      shippingAddress: bern,
-    },
-  });
-}
-
-/** Places an order that is accepted, and returns its id. */
-export async function placed(
-  shop: Shop,
-  lines: readonly (readonly [cheeseId: number, quantity: number])[],
-): Promise<number> {
-  const response = await place(shop, lines);
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
-
-/** approve, ship, deliver or cancel */
-export function change(shop: Shop, verb: string, orderId: number): Promise<TestResponse> {
-  const path = `/v2/store/order/${orderId}`;
-  return verb === 'cancel'
-    ? shop.request('DELETE', path, { as: shop.admin })
-    : shop.request('POST', `${path}/${verb}`, { as: shop.admin });
 }
 
 export async function statusOf(shop: Shop, cheeseId: number): Promise<string> {

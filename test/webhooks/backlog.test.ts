@@ -6,15 +6,15 @@ import { checkWebhooks } from '../../src/webhooks/consistency-check.ts';
 import { createEndpointSecrets } from '../../src/webhooks/secrets.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from './receiver.ts';
 import {
   changeCheese,
-  createCheese,
   deliver,
   findEndpoint,
   listDeliveries,
   numbered,
-  register,
+  registerEndpoint,
 } from './webhook-shop.ts';
 
 /** Findings of doctor, as text. */
@@ -29,13 +29,13 @@ onBothEngines('What waits for an endpoint', (engine) => {
     const shop = await openShop(t, { engine });
     const { database } = shop.app;
     const receiver = await openReceiver(t);
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9999)
       select ${id}, 0, 'evt_abcd_0', 'cheese.created', 'cheese:999999', 'replay', 'waiting', '' from numbers`);
-    await createCheese(shop, 'Brie');
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Brie' });
+    await newCheese(shop, { name: 'Comté' });
     await deliver(shop);
     assert.deepEqual(
       receiver.received.map(({ body }) => body.data.name),
@@ -57,12 +57,12 @@ onBothEngines('What waits for an endpoint', (engine) => {
   test('The backlog of a webhook endpoint is examined by two instances at the same time, and sent once', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     const another = await shop.another();
     await Promise.all([shop.app.webhooks.worker.start(), another.app.webhooks.worker.start()]);
     const ids: number[] = [];
     for (let number = 1; number <= 10; number += 1) {
-      const cheese = await createCheese(number % 2 === 0 ? shop : another, `Cheese ${number}`);
+      const cheese = await newCheese(number % 2 === 0 ? shop : another, { name: `Cheese ${number}` });
       await changeCheese(number % 2 === 0 ? another : shop, cheese, 'pending');
       ids.push(cheese);
     }
@@ -88,8 +88,8 @@ onBothEngines('What waits for an endpoint', (engine) => {
     const shop = await openShop(t, { engine, clock, settings: { CURD_DELIVERY_RETENTION: '7d' } });
     const { database } = shop.app;
     const receiver = await openReceiver(t);
-    const { id } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     // A delivery whose job was lost.
     await database.run(sql`
@@ -118,7 +118,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
 
     // An endpoint that is deleted while deliveries wait.
     await changeCheese(shop, 1, 'sold').catch(() => {});
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     await numbered(shop);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
@@ -141,8 +141,8 @@ suite('An endpoint', () => {
     await shop.app.webhooks.worker.start();
     // The instance that registers it does not send.
     const another = await shop.another();
-    await register(another, receiver.url);
-    await createCheese(shop, 'Brie');
+    await registerEndpoint(another, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     await until(async () => receiver.received.length === 1, 'nothing was sent');
   });
 
@@ -151,10 +151,10 @@ suite('An endpoint', () => {
     const shop = await openShop(t, { clock });
     const { database } = shop.app;
     const receiver = await openReceiver(t, (response) => response.writeHead(500).end());
-    const behind = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const behind = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     await numbered(shop);
     await database.run(sql`update event_log set first = last`);
     clock.advance(6000);
@@ -171,9 +171,9 @@ suite('An endpoint', () => {
         ['waiting', 1, 'the response has status 500'],
       ],
     );
-    const late = await register(shop, receiver.url);
+    const late = await registerEndpoint(shop, receiver.url);
     await database.run(sql`update webhook_endpoint set position = 0 where id = ${late.id}`);
-    await createCheese(shop, 'Feta');
+    await newCheese(shop, { name: 'Feta' });
     await deliver(shop);
     const { status, disabled_reason, position } = await findEndpoint(shop, late.id);
     assert.deepEqual([status, disabled_reason, position], ['disabled', 'events_expired', 0]);
@@ -182,12 +182,12 @@ suite('An endpoint', () => {
   test('A webhook endpoint is disabled where CURD_SECRET was changed, and named by doctor', async (t) => {
     const shop = await openShop(t);
     const receiver = await openReceiver(t);
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     const stored = createEndpointSecrets(shop.clock, 'another secret with enough bytes').create(id).stored;
     await shop.app.database.run(
       sql`update webhook_endpoint set secrets = ${JSON.stringify([stored])} where id = ${id}`,
     );
-    await createCheese(shop, 'Brie');
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     assert.equal((await findEndpoint(shop, id)).disabled_reason, 'secret_unreadable');
     assert.equal(receiver.received.length, 0);
@@ -201,7 +201,7 @@ suite('An endpoint', () => {
     const shop = await openShop(t, { clock });
     let status = 204;
     const receiver = await openReceiver(t, (response) => response.writeHead(status).end());
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     const sample = async (name: string) => {
       const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
       return text
@@ -210,10 +210,10 @@ suite('An endpoint', () => {
         ?.split(' ')
         .at(-1);
     };
-    await createCheese(shop, 'Brie');
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     status = 500;
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     await deliver(shop);
     assert.equal(await sample('curd_webhook_attempts_total{outcome="delivered"}'), '1');
     assert.equal(await sample('curd_webhook_attempts_total{outcome="retried"}'), '1');

@@ -5,15 +5,16 @@ import { type TestContext, test } from 'node:test';
 import { environmentOf } from '../cli/filled-shop.ts';
 import { curd, curdJson, runInProcess } from '../cli/run.ts';
 import { createDatabase, openShop, type Shop, temporaryFolder } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
-import { createCheese, deliver, findEndpoint, register } from './webhook-shop.ts';
+import { deliver, findEndpoint, registerEndpoint } from './webhook-shop.ts';
 
 /** A shop with an event that was not sent yet. */
 async function openSending(t: TestContext) {
   const shop = await openShop(t);
   const receiver = await openReceiver(t);
-  const { id } = await register(shop, receiver.url, ['cheese.*']);
-  await createCheese(shop, 'Brie');
+  const { id } = await registerEndpoint(shop, receiver.url, ['cheese.*']);
+  await newCheese(shop, { name: 'Brie' });
   return { shop, receiver, id, environment: environmentOf(shop) };
 }
 

@@ -7,17 +7,17 @@ import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import {
   changeCheese,
-  createCheese,
   deliver,
   findEndpoint,
   listAttempts,
   listDeliveries,
   loseServers,
   numbered,
-  register,
+  registerEndpoint,
 } from './webhook-shop.ts';
 
 /** From one attempt to the next, in seconds. */
@@ -47,9 +47,9 @@ onBothEngines('Webhooks', (engine) => {
   test('Webhooks are the events of the list with previousId as the last member, signed', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
-    const { secret } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
-    await createCheese(shop, 'Comté');
+    const { secret } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
+    await newCheese(shop, { name: 'Comté' });
     await deliver(shop);
     const events = (await listed(shop)).filter((text) => JSON.parse(text).type === 'cheese.created');
     const sent = receiver.received.toSorted((a, b) => a.body.sequence - b.body.sequence);
@@ -72,13 +72,16 @@ onBothEngines('Webhooks', (engine) => {
   test('Webhooks of one subject wait for the one before them; those of other subjects do not', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const [failing, other] = [await createCheese(shop, 'Brie'), await createCheese(shop, 'Comté')];
+    const [failing, other] = [
+      await newCheese(shop, { name: 'Brie' }),
+      await newCheese(shop, { name: 'Comté' }),
+    ];
     let isRefusing = true;
     const receiver = await openReceiver(t, (response, { body }) => {
       const isRefused = isRefusing && body.subject === `cheese:${failing}`;
       response.writeHead(isRefused && body.data.changes?.status?.to === 'sold' ? 500 : 204).end();
     });
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     for (const status of ['pending', 'sold', 'available']) {
       await changeCheese(shop, failing, status);
     }
@@ -117,8 +120,8 @@ onBothEngines('Webhooks', (engine) => {
         waiting.push(response);
       }
     });
-    const { id } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     await numbered(shop);
     const first = shop.app.webhooks.worker.run();
     await until(async () => waiting.length === 1);
@@ -155,9 +158,9 @@ onBothEngines('Webhooks', (engine) => {
     const shop = await openShop(t, { engine });
     const waiting: ServerResponse[] = [];
     const receiver = await openReceiver(t, (response) => waiting.push(response));
-    await register(shop, receiver.url);
+    await registerEndpoint(shop, receiver.url);
     for (let number = 1; number <= 12; number += 1) {
-      await createCheese(shop, `Cheese ${number}`);
+      await newCheese(shop, { name: `Cheese ${number}` });
     }
     await numbered(shop);
     const another = await shop.another();
@@ -180,14 +183,14 @@ onBothEngines('Webhooks', (engine) => {
     const shop = await openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const stalled = await openReceiver(t, () => {});
     const receiver = await openReceiver(t);
-    const { id: stalledId } = await register(shop, stalled.url);
-    await createCheese(shop, 'Brie');
+    const { id: stalledId } = await registerEndpoint(shop, stalled.url);
+    await newCheese(shop, { name: 'Brie' });
     await numbered(shop);
     await addDueDeliveries(shop, stalledId, 9_000);
     await shop.app.webhooks.worker.start();
     shop.app.worker.start();
     await until(async () => stalled.running() === 8);
-    const { id } = await register(shop, receiver.url, ['cheese.*', 'order.*']);
+    const { id } = await registerEndpoint(shop, receiver.url, ['cheese.*', 'order.*']);
     shop.app.webhooks.worker.wake(id);
     const cheese = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
@@ -214,7 +217,7 @@ suite('Attempts of a delivery', () => {
     const clock = testClock(Date.now());
     const shop = await openShop(t, { clock });
     const receiver = await openReceiver(t);
-    const { id, secret } = await register(shop, receiver.url);
+    const { id, secret } = await registerEndpoint(shop, receiver.url);
     const rotated = await shop.request('POST', `/v2/webhook-endpoints/${id}/rotate-secret`, {
       as: shop.admin,
       body: { overlap: '1m' },
@@ -222,7 +225,7 @@ suite('Attempts of a delivery', () => {
     assert.equal(rotated.status, 200, rotated.text);
     const secrets = [secret, rotated.json.secret];
     const accepting = async (name: string) => {
-      await createCheese(shop, name);
+      await newCheese(shop, { name });
       await deliver(shop);
       const { text, headers } = receiver.received.at(-1) as Received;
       const isAccepted = (one: string, body: string) => {
@@ -246,8 +249,8 @@ suite('Attempts of a delivery', () => {
     const receiver = await openReceiver(t, (response) =>
       response.writeHead(500).end('no cheese today\u0007'),
     );
-    const { id } = await register(shop, receiver.url);
-    const cheese = await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    const cheese = await newCheese(shop, { name: 'Brie' });
     await changeCheese(shop, cheese, 'pending');
     await deliver(shop);
     for (const [index, seconds] of waits.entries()) {
@@ -275,7 +278,7 @@ suite('Attempts of a delivery', () => {
       ['webhook_endpoint.disabled', `webhook_endpoint:${id}`, { id, reason: 'failing' }],
     );
     // A disabled endpoint queues nothing and keeps its position.
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     await deliver(shop);
     assert.equal((await findEndpoint(shop, id)).position, endpoint.position);
     assert.equal(receiver.received.length, 10);
@@ -292,8 +295,8 @@ suite('Attempts of a delivery', () => {
         waiting.push(response);
       }
     });
-    const { id } = await register(shop, receiver.url);
-    await createCheese(shop, 'Brie');
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     for (const seconds of waits.slice(0, -1)) {
       clock.advance(seconds * 1100 + 2);
@@ -324,15 +327,15 @@ suite('Attempts of a delivery', () => {
   test('Attempts of a webhook delivery that fail for one event do not disable an endpoint that accepts others', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
-    const refused = await createCheese(shop, 'Brie');
+    const refused = await newCheese(shop, { name: 'Brie' });
     const receiver = await openReceiver(t, (response, { body }) =>
       response.writeHead(body.subject === `cheese:${refused}` ? 500 : 204).end(),
     );
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     await changeCheese(shop, refused, 'pending');
     await deliver(shop);
     clock.advance(1000);
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     for (const seconds of waits) {
       clock.advance(seconds * 1100);
       await deliver(shop);
@@ -351,9 +354,9 @@ suite('Attempts of a delivery', () => {
     let respond: (response: ServerResponse) => void = (response) =>
       response.writeHead(302, { Location: elsewhere.url }).end();
     const receiver = await openReceiver(t, (response) => respond(response));
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     const attempt = async (name: string) => {
-      await createCheese(shop, name);
+      await newCheese(shop, { name });
       await deliver(shop);
       const delivery = (await listDeliveries(shop, id)).at(-1);
       const job = await shop.app.database.get<{ due_at: string }>(
@@ -417,12 +420,12 @@ suite('Attempts of a delivery', () => {
     const shop = await openShop(t, { settings: { CURD_WEBHOOK_TARGETS: 'public' } });
     const receiver = await openReceiver(t);
     const { port } = new URL(receiver.url);
-    const { id } = await register(shop, 'https://93.184.216.34/hook');
+    const { id } = await registerEndpoint(shop, 'https://93.184.216.34/hook');
     // The target was public when it was registered.
     await shop.app.database.run(
       sql`update webhook_endpoint set url = ${`https://localhost:${port}/hook`} where id = ${id}`,
     );
-    await createCheese(shop, 'Brie');
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     const [delivery] = await listDeliveries(shop, id);
     assert.deepEqual([delivery?.status, delivery?.last_error], ['waiting', 'the IP address is not public']);

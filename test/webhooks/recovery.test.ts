@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { onBothEngines, type Scope, testClock, until } from '../context.ts';
 import { assertError, openShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from './receiver.ts';
 import {
   changeCheese,
-  createCheese,
   deliver,
   findEndpoint,
   listDeliveries,
   loseServers,
   numbered,
-  register,
+  registerEndpoint,
 } from './webhook-shop.ts';
 
 const minuteMs = 60_000;
@@ -28,7 +28,7 @@ async function opened(t: Scope, engine?: Engine) {
   const receiver = await openReceiver(t, (response, { body }) =>
     response.writeHead(statusOf(body.subject)).end(),
   );
-  const { id } = await register(shop, receiver.url);
+  const { id } = await registerEndpoint(shop, receiver.url);
   const path = `/v2/webhook-endpoints/${id}`;
   const post = (verb: string, headers = {}) =>
     shop.request('POST', `${path}/${verb}`, { as: shop.admin, headers });
@@ -54,7 +54,7 @@ async function failTwice({ shop, clock, respondWith }: Awaited<ReturnType<typeof
   respondWith(500);
   const ids: number[] = [];
   for (const name of names) {
-    ids.push(await createCheese(shop, name));
+    ids.push(await newCheese(shop, { name }));
   }
   await deliver(shop);
   clock.advance(6000);
@@ -104,7 +104,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     const [refused, ...down] = await failTwice(one, ['Brie', 'Feta', 'Gouda']);
     respondWith((subject) => (subject === `cheese:${refused}` ? 500 : 204));
     clock.advance(10_000);
-    await createCheese(shop, 'Comté');
+    await newCheese(shop, { name: 'Comté' });
     await deliver(shop);
     await deliver(shop);
     const rows = await listDeliveries(shop, one.id);
@@ -118,14 +118,14 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     );
     // It refuses one event and accepts others, again and again.
     for (let round = 1; round <= 5; round += 1) {
-      await createCheese(shop, `Cheese ${round}`);
+      await newCheese(shop, { name: `Cheese ${round}` });
       await deliver(shop);
     }
     assert.equal((await attempts())[0], 3);
     // With ever so many successes after failures, its schedule is kept.
     for (let round = 1; round <= 12; round += 1) {
       clock.advance(6000);
-      await createCheese(shop, `Later ${round}`);
+      await newCheese(shop, { name: `Later ${round}` });
       await deliver(shop);
       await deliver(shop);
     }
@@ -193,7 +193,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     const one = await opened(t, engine);
     const ids = await failTwice(one, ['Brie', 'Feta']);
     const changed = await one.shop.another({ secret: 'another secret of at least 32 bytes' });
-    await createCheese(changed, 'Gouda');
+    await newCheese(changed, { name: 'Gouda' });
     await deliver(changed);
     assert.equal((await findEndpoint(changed, one.id)).disabled_reason, 'secret_unreadable');
     one.receiver.received.length = 0;
@@ -207,7 +207,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
   test('The backlog of a repaired receiver is sent at once by a resend, which ends a pause', async (t) => {
     const { shop, clock, id, receiver, respondWith, subjects } = await opened(t, engine);
     respondWith(502);
-    const cheese = await createCheese(shop, 'Brie');
+    const cheese = await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     const [delivery] = await listDeliveries(shop, id);
     assert.ok(Date.parse((await findEndpoint(shop, id)).paused_until ?? '') > clock.now());
@@ -221,7 +221,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
   test('The backlog of a repaired receiver is sent at once on request after fifty early attempts too, which then are of the ten', async (t) => {
     const { shop, clock, id, path, post, respondWith, attempts } = await opened(t, engine);
     respondWith(500);
-    await createCheese(shop, 'Brie');
+    await newCheese(shop, { name: 'Brie' });
     await deliver(shop);
     const [delivery] = await listDeliveries(shop, id);
     for (let number = 2; number <= 58; number += 1) {
@@ -247,7 +247,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
     const shop = await openShop(t, { engine, clock });
     const held: ServerResponse[] = [];
     const receiver = await openReceiver(t, (response) => held.push(response));
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     const path = `/v2/webhook-endpoints/${id}`;
     const shown = async () => {
       const { json } = await shop.request('GET', `${path}/deliveries`, { as: shop.admin });
@@ -265,7 +265,7 @@ onBothEngines('What waits for a receiver that works again', (engine) => {
       ]);
     };
     assert.deepEqual(await shown(), [[null, null]]);
-    const cheese = await createCheese(shop, 'Brie');
+    const cheese = await newCheese(shop, { name: 'Brie' });
     await changeCheese(shop, cheese, 'pending');
     await numbered(shop);
     const run = shop.app.webhooks.worker.run();
@@ -307,20 +307,20 @@ suite('An endpoint with a long backlog', () => {
     const shop = await openShop(t);
     const { database } = shop.app;
     const receiver = await openReceiver(t);
-    const { id } = await register(shop, receiver.url);
+    const { id } = await registerEndpoint(shop, receiver.url);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9000)
       select ${id}, 0, 'evt_abcd_0', 'cheese.created', 'cheese:999999', 'replay', 'waiting', '' from numbers`);
     await shop.app.webhooks.worker.start();
-    await createCheese(shop, 'Brie');
+    await newCheese(shop, { name: 'Brie' });
     await until(async () => receiver.received.length === 1);
-    await createCheese(shop, 'Feta');
+    await newCheese(shop, { name: 'Feta' });
     await sleep(1000);
     assert.equal(receiver.received.length, 1, 'it was looked at for each event');
     await until(async () => receiver.received.length === 2);
     // What an operator does is not delayed.
-    await createCheese(shop, 'Gouda');
+    await newCheese(shop, { name: 'Gouda' });
     await numbered(shop);
     shop.app.webhooks.worker.wake(id);
     const wokenAt = performance.now();

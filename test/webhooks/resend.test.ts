@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { onBothEngines, type Scope, type TestClock, testClock, until } from '../context.ts';
 import { assertError, assertFields, openShop, type Shop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the response was already validated against its schema.
@@ -15,17 +16,20 @@ const path = '/v2/webhook-endpoints';
 const send = (shop: Shop, method: string, url: string, body?: object, headers = {}) =>
   shop.request(method, url, { as: shop.admin, headers, ...(body === undefined ? {} : { body }) });
 
-async function register(shop: Shop, { url }: Pick<Receiver, 'url'>, types = ['cheese.*']): Promise<Json> {
+async function registerEndpoint(
+  shop: Shop,
+  { url }: Pick<Receiver, 'url'>,
+  types = ['cheese.*'],
+): Promise<Json> {
   const response = await send(shop, 'POST', path, { url, types });
   assert.equal(response.status, 201, response.text);
   return response.json;
 }
 
 /** Creates cheeses and waits until their events have numbers. Returns the ids of the events. */
-async function createCheeses(shop: Shop, ...names: readonly string[]): Promise<string[]> {
+async function createEvents(shop: Shop, ...names: readonly string[]): Promise<string[]> {
   for (const name of names) {
-    const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
-    assert.equal(response.status, 201, response.text);
+    await newCheese(shop, { name });
   }
   let items: Json[] = [];
   await until(async () => {
@@ -61,7 +65,7 @@ async function opened(t: Scope, engine: Engine, types?: string[]): Promise<Opene
   const shop = await openShop(t, { engine, clock });
   let status = 204;
   const receiver = await openReceiver(t, (response) => response.writeHead(status).end('noted'));
-  const { id, secret } = await register(shop, receiver, types);
+  const { id, secret } = await registerEndpoint(shop, receiver, types);
   return {
     clock,
     shop,
@@ -78,10 +82,10 @@ async function opened(t: Scope, engine: Engine, types?: string[]): Promise<Opene
 onBothEngines('Deliveries', (engine) => {
   test('Webhook deliveries are listed newest first, page by page, by status and by event, with every attempt', async (t) => {
     const { shop, clock, id, receiver, respondWith } = await opened(t, engine);
-    const events = await createCheeses(shop, 'Brie', 'Feta', 'Gouda');
+    const events = await createEvents(shop, 'Brie', 'Feta', 'Gouda');
     await deliver(shop);
     respondWith(500);
-    const [failing] = await createCheeses(shop, 'Comté');
+    const [failing] = await createEvents(shop, 'Comté');
     await deliver(shop);
 
     const all = await logOf(shop, id);
@@ -96,7 +100,7 @@ onBothEngines('Deliveries', (engine) => {
     assert.deepEqual(second.json, { items: all.slice(3), nextCursor: null, hasMore: false });
     const changed = await send(shop, 'GET', `${path}/${id}/deliveries?status=failed&${cursor}`);
     assertError(changed, 400, 'bad_request');
-    const other = await register(shop, receiver);
+    const other = await registerEndpoint(shop, receiver);
     assertError(await send(shop, 'GET', `${path}/${other.id}/deliveries?${cursor}`), 400, 'bad_request');
     assert.deepEqual(await logOf(shop, id, 'status=waiting'), all.slice(0, 1));
     assert.deepEqual(await logOf(shop, id, 'status=delivered'), all.slice(1));
@@ -123,7 +127,7 @@ onBothEngines('Deliveries', (engine) => {
 
   test('Webhook deliveries are sent again by retry, with the same id and previousId; one that waits is sent at once', async (t) => {
     const { shop, clock, id, receiver, respondWith, ids } = await opened(t, engine);
-    const events = await createCheeses(shop, 'Brie', 'Feta');
+    const events = await createEvents(shop, 'Brie', 'Feta');
     await deliver(shop);
     const [feta] = await logOf(shop, id);
     const headers = { 'idempotency-key': 'retry-1' };
@@ -178,7 +182,7 @@ onBothEngines('Deliveries', (engine) => {
 
   test('Webhook deliveries are replayed for a range, with the same ids in order and only of the types of the endpoint', async (t) => {
     const { shop, id, receiver, ids } = await opened(t, engine, ['cheese.created', 'order.*']);
-    const events = await createCheeses(shop, 'Brie', 'Feta', 'Gouda', 'Comté');
+    const events = await createEvents(shop, 'Brie', 'Feta', 'Gouda', 'Comté');
     await shop.request('POST', '/v2/cheeses/1?status=pending', { as: shop.writer });
     await deliver(shop);
     receiver.received.length = 0;
@@ -222,11 +226,11 @@ onBothEngines('Deliveries', (engine) => {
   test('Webhook deliveries that were missed come in order when the endpoint is enabled, and never with skip', async (t) => {
     const { shop, clock, id, respondWith, ids, receiver } = await opened(t, engine);
     respondWith(500);
-    const [waiting] = await createCheeses(shop, 'Brie');
+    const [waiting] = await createEvents(shop, 'Brie');
     await deliver(shop);
     await send(shop, 'POST', `${path}/${id}/disable`);
     respondWith(204);
-    const missed = await createCheeses(shop, 'Feta', 'Gouda');
+    const missed = await createEvents(shop, 'Feta', 'Gouda');
     clock.advance(60_000);
     await deliver(shop);
     assert.deepEqual(ids(), [waiting], 'nothing is sent to a disabled endpoint');
@@ -244,14 +248,14 @@ onBothEngines('Deliveries', (engine) => {
 
     receiver.received.length = 0;
     await send(shop, 'POST', `${path}/${id}/disable`);
-    await createCheeses(shop, 'Comté');
+    await createEvents(shop, 'Comté');
     await send(shop, 'POST', `${path}/${id}/enable`, { skip: true });
-    const [next] = await createCheeses(shop, 'Tilsiter');
+    const [next] = await createEvents(shop, 'Tilsiter');
     await deliver(shop);
     assert.deepEqual(ids(), [next]);
 
     await send(shop, 'POST', `${path}/${id}/disable`);
-    await createCheeses(shop, 'Sbrinz', 'Vacherin');
+    await createEvents(shop, 'Sbrinz', 'Vacherin');
     await shop.app.database.run(sql`update event_log set first = last`);
     const refused = await send(shop, 'POST', `${path}/${id}/enable`);
     assertError(refused, 409, 'conflict');
@@ -262,7 +266,7 @@ onBothEngines('Deliveries', (engine) => {
   test('Webhook deliveries need no rotation but after a change of CURD_SECRET, which disables the endpoint', async (t) => {
     const { shop, id } = await opened(t, engine);
     const changed = await shop.another({ secret: 'another secret of at least 32 bytes' });
-    await createCheeses(changed, 'Brie');
+    await createEvents(changed, 'Brie');
     await deliver(changed);
     const one = await send(changed, 'GET', `${path}/${id}`);
     assert.deepEqual([one.json.status, one.json.disabledReason], ['disabled', 'secret_unreadable']);
@@ -325,7 +329,7 @@ onBothEngines('Test pings', (engine) => {
     const refused = await ping();
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.equal(refused.headers['retry-after'], '60');
-    const other = await register(shop, receiver);
+    const other = await registerEndpoint(shop, receiver);
     assert.equal((await send(shop, 'POST', `${path}/${other.id}/test`)).status, 200);
     clock.advance(60_000);
     assert.equal((await ping()).status, 200);
@@ -350,7 +354,7 @@ test('A replay of more deliveries than can wait is 422 and queues nothing', asyn
     );
     await tx.run(sql`update event_log set last = last + 10001`);
   });
-  const { id } = await register(shop, receiver, ['customer.deleted']);
+  const { id } = await registerEndpoint(shop, receiver, ['customer.deleted']);
   const replay = (since: number) =>
     send(shop, 'POST', `${path}/${id}/replay`, { since: epoch.replace(/\d+$/, String(since)) });
   const epoch = (await send(shop, 'GET', '/v2/events?since=latest')).json.next as string;

@@ -4,16 +4,17 @@ import { test } from 'node:test';
 import { environmentOf } from '../cli/filled-shop.ts';
 import { curd } from '../cli/run.ts';
 import { engines, openShop } from '../helper.ts';
+import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from './receiver.ts';
-import { createCheese, deliver, findEndpoint, register } from './webhook-shop.ts';
+import { deliver, findEndpoint, registerEndpoint } from './webhook-shop.ts';
 
 for (const engine of engines) {
   test(`A reset is sent to an endpoint of other types, and ends none that was behind (${engine})`, async (t) => {
     const receiver = await openReceiver(t);
     const shop = await openShop(t, { engine });
-    const { id } = await register(shop, receiver.url, ['order.*']);
-    await createCheese(shop, 'Brie');
-    await createCheese(shop, 'Comté');
+    const { id } = await registerEndpoint(shop, receiver.url, ['order.*']);
+    await newCheese(shop, { name: 'Brie' });
+    await newCheese(shop, { name: 'Comté' });
     const { code, stderr } = await curd(environmentOf(shop), 'reset', '--yes');
     assert.deepEqual([code, stderr], [0, '']);
     await deliver(shop);

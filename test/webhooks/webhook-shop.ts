@@ -13,7 +13,7 @@ export interface Registered {
 }
 
 /** An endpoint that gets events from now on. */
-export async function register(
+export async function registerEndpoint(
   shop: Shop,
   url: string,
   types: readonly string[] = ['cheese.*'],
@@ -25,12 +25,6 @@ export async function register(
   });
   assert.equal(response.status, 201, response.text);
   return response.json;
-}
-
-export async function createCheese(shop: Shop, name: string): Promise<number> {
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
 }
 
 /** Writes a `cheese.updated`. */
