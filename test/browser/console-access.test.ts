@@ -8,7 +8,7 @@ import { consoleTests, findAccessibilityProblems, viewports } from './console.ts
 const inConsole = consoleTests();
 
 inConsole(
-  'creates a key, shows its secret once, renames, rotates and revokes it',
+  'The access screen of the console creates a key, shows its secret once, renames, rotates and revokes it',
   async ({ shop, page, goTo }) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.clock.install();
@@ -74,33 +74,36 @@ inConsole(
   },
 );
 
-inConsole('registers and deletes an OAuth client', async ({ shop, page, goTo }) => {
-  await goTo('/access/clients');
-  await page.getByRole('row', { name: /Console.*built in/ }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Delete Console' }).count(), 0);
-  await page.getByRole('button', { name: 'New client' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('Cheese Diary');
-  await dialog.getByLabel('Account').click();
-  await page.getByRole('option').first().click();
-  await dialog.getByLabel('Scopes').focus();
-  await page.keyboard.press('ArrowDown');
-  await page.getByRole('option', { name: 'read:orders' }).click();
-  await dialog.getByLabel('Redirect URIs').fill('ftp://diary.example');
-  await dialog.getByRole('button', { name: 'Register' }).click();
-  await dialog.getByRole('alert').waitFor();
-  assert.deepEqual(await findAccessibilityProblems(page), []);
-  await dialog.getByLabel('Redirect URIs').fill('https://diary.example/callback');
-  await dialog.getByRole('button', { name: 'Register' }).click();
-  await page.getByTestId('secret').waitFor();
-  const { items } = (await shop.request('GET', '/v2/oauth-clients', { as: shop.admin })).json;
-  assert.deepEqual(items.at(-1).redirectUris, ['https://diary.example/callback']);
+inConsole(
+  'The access screen of the console registers and deletes an OAuth client',
+  async ({ shop, page, goTo }) => {
+    await goTo('/access/clients');
+    await page.getByRole('row', { name: /Console.*built in/ }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Delete Console' }).count(), 0);
+    await page.getByRole('button', { name: 'New client' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Cheese Diary');
+    await dialog.getByLabel('Account').click();
+    await page.getByRole('option').first().click();
+    await dialog.getByLabel('Scopes').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'read:orders' }).click();
+    await dialog.getByLabel('Redirect URIs').fill('ftp://diary.example');
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('alert').waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await dialog.getByLabel('Redirect URIs').fill('https://diary.example/callback');
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await page.getByTestId('secret').waitFor();
+    const { items } = (await shop.request('GET', '/v2/oauth-clients', { as: shop.admin })).json;
+    assert.deepEqual(items.at(-1).redirectUris, ['https://diary.example/callback']);
 
-  await page.getByRole('button', { name: 'Delete Cheese Diary' }).click();
-  await dialog.getByLabel('Type Cheese Diary to confirm').fill('Cheese Diary');
-  await dialog.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('row', { name: /Cheese Diary/ }).waitFor({ state: 'detached' });
-});
+    await page.getByRole('button', { name: 'Delete Cheese Diary' }).click();
+    await dialog.getByLabel('Type Cheese Diary to confirm').fill('Cheese Diary');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('row', { name: /Cheese Diary/ }).waitFor({ state: 'detached' });
+  },
+);
 
 const phone = { width: 390, height: 844 };
 
@@ -125,119 +128,128 @@ async function addAccount({ request, admin }: Shop, name: string): Promise<strin
   return `/access/${json.id}`;
 }
 
-inConsole('creates a restricted key by keyboard, and shows what it spent and ordered', async (opened) => {
-  const { shop, page, goTo } = opened;
-  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name: 'Beaufort', category: { name: 'Alpine' }, pricePerKg: 12.5, status: 'available' },
-  });
-  await goTo(await addAccount(shop, 'assistants'));
-  await page.getByRole('button', { name: 'New key' }).focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor();
-  await page.keyboard.type('helper');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowDown');
-  const rights = page.getByRole('dialog').getByRole('status');
-  await rights.getByText('order for at most $50.00 a day, until').waitFor();
-  for (let field = 0; field < 5; field += 1) {
+inConsole(
+  'The access screen of the console creates a restricted key by keyboard, and shows what it spent and ordered',
+  async (opened) => {
+    const { shop, page, goTo } = opened;
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Beaufort', category: { name: 'Alpine' }, pricePerKg: 12.5, status: 'available' },
+    });
+    await goTo(await addAccount(shop, 'assistants'));
+    await page.getByRole('button', { name: 'New key' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('helper');
     await page.keyboard.press('Tab');
-  }
-  await page.getByLabel('Dollars a day').and(page.locator(':focus')).waitFor();
-  await page.keyboard.type('30,5,5');
-  assert.equal(await page.getByRole('button', { name: 'Create' }).isDisabled(), true);
-  await page.getByLabel('Dollars a day').fill('40');
-  await page.getByLabel('Orders a day').fill('3');
-  await page.getByRole('dialog').getByLabel('Categories').focus();
-  await page.keyboard.press('ArrowDown');
-  await page.getByRole('option', { name: 'Alpine' }).click();
-  await page.keyboard.press('Tab');
-  await rights
-    .getByText(
-      /^May read the catalogue and the inventory, read its orders, and order for at most \$40\.00 a day, at most 3 times a day, only Alpine, until \w+ \d+, \d{4}\.$/,
-    )
-    .waitFor();
-  await page.getByLabel('Networks').fill('nonsense');
-  await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('dialog').getByRole('alert').waitFor();
-  await assertReadable(page, 'restricted-key');
-  await page.getByLabel('Networks').fill('');
-  await page.getByRole('button', { name: 'Create' }).focus();
-  await page.keyboard.press('Enter');
-  const key = (await page.getByTestId('secret').textContent()) ?? '';
-  assert.match(key, /^rk_test_/);
-  const order = await shop.request('POST', '/v2/store/order', {
-    as: key,
-    body: { items: [{ cheeseId: cheese.id, quantity: 2 }], shippingAddress: bern },
-  });
-  assert.equal(order.status, 201, order.text);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const rights = page.getByRole('dialog').getByRole('status');
+    await rights.getByText('order for at most $50.00 a day, until').waitFor();
+    for (let field = 0; field < 5; field += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.getByLabel('Dollars a day').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('30,5,5');
+    assert.equal(await page.getByRole('button', { name: 'Create' }).isDisabled(), true);
+    await page.getByLabel('Dollars a day').fill('40');
+    await page.getByLabel('Orders a day').fill('3');
+    await page.getByRole('dialog').getByLabel('Categories').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'Alpine' }).click();
+    await page.keyboard.press('Tab');
+    await rights
+      .getByText(
+        /^May read the catalogue and the inventory, read its orders, and order for at most \$40\.00 a day, at most 3 times a day, only Alpine, until \w+ \d+, \d{4}\.$/,
+      )
+      .waitFor();
+    await page.getByLabel('Networks').fill('nonsense');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await assertReadable(page, 'restricted-key');
+    await page.getByLabel('Networks').fill('');
+    await page.getByRole('button', { name: 'Create' }).focus();
+    await page.keyboard.press('Enter');
+    const key = (await page.getByTestId('secret').textContent()) ?? '';
+    assert.match(key, /^rk_test_/);
+    const order = await shop.request('POST', '/v2/store/order', {
+      as: key,
+      body: { items: [{ cheeseId: cheese.id, quantity: 2 }], shippingAddress: bern },
+    });
+    assert.equal(order.status, 201, order.text);
 
-  await page.getByRole('button', { name: 'Hide' }).click();
-  await page.getByRole('row', { name: /restricted.*only Alpine/ }).waitFor();
-  await page.getByRole('link', { name: 'helper', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: 'helper' }).waitFor();
-  await page.getByText('Today $25.00 of $40.00, orders 1 of 3').waitFor();
-  await page.getByRole('row', { name: /^\d{4}-\d\d-\d\d \$25\.00 1$/ }).waitFor();
-  await page
-    .getByRole('region', { name: 'Orders' })
-    .getByRole('link', { name: String(order.json.id) })
-    .waitFor();
-  await assertReadable(page, 'key-page');
-  await page.getByRole('link', { name: 'All orders of this key' }).click();
-  await page.getByText('1 orders').waitFor();
-  assert.match(page.url(), /placedBy=key:\d+/);
-});
+    await page.getByRole('button', { name: 'Hide' }).click();
+    await page.getByRole('row', { name: /restricted.*only Alpine/ }).waitFor();
+    await page.getByRole('link', { name: 'helper', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'helper' }).waitFor();
+    await page.getByText('Today $25.00 of $40.00, orders 1 of 3').waitFor();
+    await page.getByRole('row', { name: /^\d{4}-\d\d-\d\d \$25\.00 1$/ }).waitFor();
+    await page
+      .getByRole('region', { name: 'Orders' })
+      .getByRole('link', { name: String(order.json.id) })
+      .waitFor();
+    await assertReadable(page, 'key-page');
+    await page.getByRole('link', { name: 'All orders of this key' }).click();
+    await page.getByText('1 orders').waitFor();
+    assert.match(page.url(), /placedBy=key:\d+/);
+  },
+);
 
-inConsole('creates a publishable key, which the list shows in full with a copy button', async (opened) => {
-  const { shop, page, goTo } = opened;
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await goTo(await addAccount(shop, 'shop window'));
-  await page.getByRole('button', { name: 'New key' }).click();
-  await page.getByRole('textbox', { name: 'Name' }).fill('window');
-  await page.getByRole('radio', { name: 'Publishable' }).check();
-  const rights = page.getByRole('dialog').getByRole('status');
-  await rights
-    .getByText('May read the catalogue and log customers in, on any page, without an end.')
-    .waitFor();
-  await page.getByLabel('Order for customers who are logged in').check();
-  await page.getByLabel('Origins').fill('https://shop.example/path');
-  await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('dialog').getByText('must be an origin').first().waitFor();
-  await page.getByLabel('Origins').fill('https://shop.example');
-  await rights
-    .getByText(
-      'May read the catalogue, log customers in, and order for customers who are logged in, only on pages of https://shop.example, without an end.',
-    )
-    .waitFor();
-  await assertReadable(page, 'publishable-key');
-  await page.getByRole('button', { name: 'Create' }).click();
-  const row = page.getByRole('row', { name: /publishable.*https:\/\/shop\.example/ });
-  await row.waitFor();
-  assert.equal(await page.getByTestId('secret').count(), 0);
-  await row.getByRole('button', { name: /^Copy pk_test_/ }).click();
-  const key = await page.evaluate<string>('navigator.clipboard.readText()');
-  assert.ok((await row.textContent())?.includes(key));
-  assert.equal((await shop.request('GET', '/v2/cheeses', { as: key })).status, 200);
-});
+inConsole(
+  'The access screen of the console creates a publishable key, which the list shows in full with a copy button',
+  async (opened) => {
+    const { shop, page, goTo } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await goTo(await addAccount(shop, 'shop window'));
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('window');
+    await page.getByRole('radio', { name: 'Publishable' }).check();
+    const rights = page.getByRole('dialog').getByRole('status');
+    await rights
+      .getByText('May read the catalogue and log customers in, on any page, without an end.')
+      .waitFor();
+    await page.getByLabel('Order for customers who are logged in').check();
+    await page.getByLabel('Origins').fill('https://shop.example/path');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('dialog').getByText('must be an origin').first().waitFor();
+    await page.getByLabel('Origins').fill('https://shop.example');
+    await rights
+      .getByText(
+        'May read the catalogue, log customers in, and order for customers who are logged in, only on pages of https://shop.example, without an end.',
+      )
+      .waitFor();
+    await assertReadable(page, 'publishable-key');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('row', { name: /publishable.*https:\/\/shop\.example/ });
+    await row.waitFor();
+    assert.equal(await page.getByTestId('secret').count(), 0);
+    await row.getByRole('button', { name: /^Copy pk_test_/ }).click();
+    const key = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.ok((await row.textContent())?.includes(key));
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: key })).status, 200);
+  },
+);
 
-inConsole('warns about a secret key that a web page uses', async ({ shop, page, goTo }) => {
-  const { json } = await shop.request('POST', '/v2/accounts', { as: shop.admin, body: { name: 'leaky' } });
-  const key = await shop.request('POST', '/v2/api-keys', {
-    as: shop.admin,
-    body: { account: 'leaky', name: 'pasted' },
-  });
-  const headers = { origin: 'https://shop.example' };
-  assert.equal((await shop.request('GET', '/v2/cheeses', { as: key.json.key, headers })).status, 200);
-  await shop.app.maintenance.run();
-  await goTo(`/access/${json.id}`);
-  await page
-    .getByRole('row', { name: /pasted.*Used from a web page: https:\/\/shop\.example.*Rotate it/ })
-    .waitFor();
-  await assertReadable(page, 'key-list');
-  await page.getByRole('link', { name: 'pasted', exact: true }).click();
-  await page.getByText('Everybody who opened the page can have copied this key').waitFor();
-  await page.getByRole('button', { name: 'rotate pasted' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-  await page.getByTestId('secret').waitFor();
-});
+inConsole(
+  'The access screen of the console warns about a secret key that a web page uses',
+  async ({ shop, page, goTo }) => {
+    const { json } = await shop.request('POST', '/v2/accounts', { as: shop.admin, body: { name: 'leaky' } });
+    const key = await shop.request('POST', '/v2/api-keys', {
+      as: shop.admin,
+      body: { account: 'leaky', name: 'pasted' },
+    });
+    const headers = { origin: 'https://shop.example' };
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: key.json.key, headers })).status, 200);
+    await shop.app.maintenance.run();
+    await goTo(`/access/${json.id}`);
+    await page
+      .getByRole('row', { name: /pasted.*Used from a web page: https:\/\/shop\.example.*Rotate it/ })
+      .waitFor();
+    await assertReadable(page, 'key-list');
+    await page.getByRole('link', { name: 'pasted', exact: true }).click();
+    await page.getByText('Everybody who opened the page can have copied this key').waitFor();
+    await page.getByRole('button', { name: 'rotate pasted' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByTestId('secret').waitFor();
+  },
+);

@@ -55,7 +55,7 @@ async function drop(page: Page, name: string, type: string, pixels: number, isPa
   })()`);
 }
 
-inConsole('creates a cheese and uploads images by drop', async (opened) => {
+inConsole('The console creates a cheese and uploads images by drop', async (opened) => {
   const { page, goTo } = opened;
   await goTo('/cheeses/new');
   await page.keyboard.press('Control+s');
@@ -124,7 +124,7 @@ inConsole('creates a cheese and uploads images by drop', async (opened) => {
   assert.deepEqual(await findAccessibilityProblems(page), []);
 });
 
-inConsole('edits a price in its row, and asks where another client changed it', async (opened) => {
+inConsole('The console edits a price in its row, and asks if another client changed it', async (opened) => {
   const { page, goTo } = opened;
   const { id, name } = await create(opened, { name: 'Comté', pricePerKg: 37 });
   await goTo('/cheeses?q=comt');
@@ -195,33 +195,30 @@ inConsole('edits a price in its row, and asks where another client changed it', 
   await page.getByLabel('Search cheeses').and(page.locator(':focus')).waitFor();
 });
 
-inConsole(
-  'keeps in a form what each person changed, and asks about fields that both changed',
-  async (opened) => {
-    const { page, goTo } = opened;
-    const { id } = await create(opened, { name: 'Reblochon', origin: 'France', pricePerKg: 20 });
-    await goTo(`/cheeses/${id}`);
-    await page.getByLabel('Name').fill('Reblochon fermier');
-    await page.getByRole('combobox', { name: 'Origin' }).fill('Savoy');
-    await goTo('/stock');
-    await goTo(`/cheeses/${id}`);
-    await page.getByText('not saved').waitFor();
-    await patch(opened, id, { ageMonths: 2 });
-    await until(async () => (await page.getByRole('textbox', { name: 'Age' }).inputValue()) === '2');
-    await patch(opened, id, { name: 'Reblochon de Savoie', origin: 'Alps', pricePerKg: 25 });
-    await page.keyboard.press('Control+s');
-    const dialog = page.getByRole('dialog', { name: 'Reblochon' });
-    await dialog.getByRole('radio', { name: 'origin, theirs: Alps' }).check();
-    assert.deepEqual(await findAccessibilityProblems(page), []);
-    await dialog.getByRole('button', { name: 'Save this choice' }).press('Enter');
-    await until(async () => (await read(opened, id)).name === 'Reblochon fermier');
-    const { origin, pricePerKg, ageMonths } = await read(opened, id);
-    assert.deepEqual([origin, pricePerKg, ageMonths], ['Alps', 25, 2]);
-    await page.getByText('price $20.00 to $25.00').waitFor();
-  },
-);
+inConsole('A form of a cheese keeps what each person changed, and asks about conflicts', async (opened) => {
+  const { page, goTo } = opened;
+  const { id } = await create(opened, { name: 'Reblochon', origin: 'France', pricePerKg: 20 });
+  await goTo(`/cheeses/${id}`);
+  await page.getByLabel('Name').fill('Reblochon fermier');
+  await page.getByRole('combobox', { name: 'Origin' }).fill('Savoy');
+  await goTo('/stock');
+  await goTo(`/cheeses/${id}`);
+  await page.getByText('not saved').waitFor();
+  await patch(opened, id, { ageMonths: 2 });
+  await until(async () => (await page.getByRole('textbox', { name: 'Age' }).inputValue()) === '2');
+  await patch(opened, id, { name: 'Reblochon de Savoie', origin: 'Alps', pricePerKg: 25 });
+  await page.keyboard.press('Control+s');
+  const dialog = page.getByRole('dialog', { name: 'Reblochon' });
+  await dialog.getByRole('radio', { name: 'origin, theirs: Alps' }).check();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await dialog.getByRole('button', { name: 'Save this choice' }).press('Enter');
+  await until(async () => (await read(opened, id)).name === 'Reblochon fermier');
+  const { origin, pricePerKg, ageMonths } = await read(opened, id);
+  assert.deepEqual([origin, pricePerKg, ageMonths], ['Alps', 25, 2]);
+  await page.getByText('price $20.00 to $25.00').waitFor();
+});
 
-inConsole('sells a cheese by a key, and deletes it after the cancelled orders were named', async (opened) => {
+inConsole('The console sells a cheese by a key, and deletes it after naming its orders', async (opened) => {
   const { page, shop, goTo } = opened;
   const { id, name } = await create(opened, { name: 'Munster', pricePerKg: 20 });
   const orders: number[] = [];
@@ -272,7 +269,7 @@ inConsole('sells a cheese by a key, and deletes it after the cancelled orders we
   assert.deepEqual(late, []);
 });
 
-inConsole('filters by counts that equal the totals they lead to', async (opened) => {
+inConsole('The catalogue of the console filters by counts that equal their totals', async (opened) => {
   const { page, goTo } = opened;
   const image = { photoUrls: ['https://example.com/a.jpg'] };
   await create(opened, { name: 'Tilsit A', category: { name: 'Tilsit' }, pricePerKg: 5 });
@@ -320,7 +317,7 @@ inConsole('filters by counts that equal the totals they lead to', async (opened)
   assert.deepEqual(await page.evaluate('Object.keys(localStorage)'), ['curd.console.columns']);
 });
 
-inConsole('changes selected cheeses, and exports the list', async (opened) => {
+inConsole('The catalogue of the console changes selected cheeses, and exports the list', async (opened) => {
   const { page, goTo } = opened;
   const { id } = await create(opened, { name: 'Vacherin 1', category: { name: 'Vacherin' } });
   await create(opened, { name: '=Vacherin 2', category: { name: 'Vacherin' } });
@@ -344,7 +341,7 @@ inConsole('changes selected cheeses, and exports the list', async (opened) => {
   await page.getByText('No cheese matches').waitFor();
 });
 
-inConsole('reads again what is in view of a long list, and returns to the same place', async (opened, t) => {
+inConsole('The console reads again what is in view of a long list, and returns to it', async (opened, t) => {
   const { page, shop, goTo } = opened;
   const {
     cheeses: { service: cheeses },
@@ -417,71 +414,76 @@ inConsole('reads again what is in view of a long list, and returns to the same p
   await row('Wheel 002').waitFor();
 });
 
-inConsole('previews, maps and imports a file, and updates by it', async (opened, t) => {
-  const { page, shop, goTo } = opened;
-  const folder = await temporaryFolder(t);
-  const file = await writeCheeseFile(folder, 1451);
-  const {
-    cheeses: { service: cheeses },
-    stock: { service: stock },
-    contextOf,
-  } = shop.app;
-  const expected = await importCheeses({ cheeses, stock, clock: shop.clock }, contextOf('cli'), file, {
-    mapping: parseMapping(['name=Nom', 'category=Type', 'pricePerKg=Price']),
-    preview: true,
-  });
-  const counts = page.getByRole('status', { name: 'Counts' });
-  const see = (text: string) => until(async () => (await counts.textContent()) === text);
-  const choose = (path: string) => page.locator('input[type=file]').setInputFiles(path);
+inConsole(
+  'The console previews, maps and imports a file of cheeses, and updates by it',
+  async (opened, t) => {
+    const { page, shop, goTo } = opened;
+    const folder = await temporaryFolder(t);
+    const file = await writeCheeseFile(folder, 1451);
+    const {
+      cheeses: { service: cheeses },
+      stock: { service: stock },
+      contextOf,
+    } = shop.app;
+    const expected = await importCheeses({ cheeses, stock, clock: shop.clock }, contextOf('cli'), file, {
+      mapping: parseMapping(['name=Nom', 'category=Type', 'pricePerKg=Price']),
+      preview: true,
+    });
+    const counts = page.getByRole('status', { name: 'Counts' });
+    const see = (text: string) => until(async () => (await counts.textContent()) === text);
+    const choose = (path: string) => page.locator('input[type=file]').setInputFiles(path);
 
-  await goTo('/import');
-  await choose(file);
-  await page.getByText('Choose the column of the name').waitFor();
-  await page.getByRole('combobox', { name: 'Name' }).click();
-  await page.getByRole('option', { name: 'Nom' }).click();
-  await page.keyboard.press('Escape');
-  const { created, refused } = expected;
-  assert.deepEqual([created, refused.length], [1449, 2]);
-  await see('New1,449Changed0Unchanged0Refused2');
-  await page.setViewportSize(viewports.phone);
-  assert.deepEqual(await findAccessibilityProblems(page), []);
-  await page.setViewportSize(viewports.wide);
-  await page.getByRole('button', { name: 'Import 1,449 cheeses' }).click();
-  await page.getByText('1,449 new, 0 changed, 0 unchanged, 2 refused.').waitFor();
+    await goTo('/import');
+    await choose(file);
+    await page.getByText('Choose the column of the name').waitFor();
+    await page.getByRole('combobox', { name: 'Name' }).click();
+    await page.getByRole('option', { name: 'Nom' }).click();
+    await page.keyboard.press('Escape');
+    const { created, refused } = expected;
+    assert.deepEqual([created, refused.length], [1449, 2]);
+    await see('New1,449Changed0Unchanged0Refused2');
+    await page.setViewportSize(viewports.phone);
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page.setViewportSize(viewports.wide);
+    await page.getByRole('button', { name: 'Import 1,449 cheeses' }).click();
+    await page.getByText('1,449 new, 0 changed, 0 unchanged, 2 refused.').waitFor();
 
-  const again = await writeCheeseFile(folder, 1451, { changed: 7, name: 'Name' });
-  await choose(again);
-  await see('New0Changed0Unchanged1,448Refused3');
-  await page.getByText('Add and update').click();
-  await see('New0Changed1Unchanged1,448Refused2');
-  await page
-    .getByText(/Line \d+, Cheese/)
-    .first()
-    .waitFor();
-  const change = page.getByRole('table', { name: 'Changed cheeses' }).getByRole('row', { name: 'Cheese 7 ' });
-  assert.deepEqual((await change.getByRole('cell').allTextContents()).slice(2, 3), ['price']);
-  await change.getByRole('cell', { name: '$99.00' }).waitFor();
-  // Quick changes: the last wins, and the previews of the others end.
-  const statuses: number[] = [];
-  page.on('response', (response) => {
-    if (response.url().endsWith('/v2/imports')) {
-      statuses.push(response.status());
+    const again = await writeCheeseFile(folder, 1451, { changed: 7, name: 'Name' });
+    await choose(again);
+    await see('New0Changed0Unchanged1,448Refused3');
+    await page.getByText('Add and update').click();
+    await see('New0Changed1Unchanged1,448Refused2');
+    await page
+      .getByText(/Line \d+, Cheese/)
+      .first()
+      .waitFor();
+    const change = page
+      .getByRole('table', { name: 'Changed cheeses' })
+      .getByRole('row', { name: 'Cheese 7 ' });
+    assert.deepEqual((await change.getByRole('cell').allTextContents()).slice(2, 3), ['price']);
+    await change.getByRole('cell', { name: '$99.00' }).waitFor();
+    // Quick changes: the last wins, and the previews of the others end.
+    const statuses: number[] = [];
+    page.on('response', (response) => {
+      if (response.url().endsWith('/v2/imports')) {
+        statuses.push(response.status());
+      }
+    });
+    for (const label of ['Add new cheeses', 'Add and update', 'Add new cheeses', 'Add and update']) {
+      await page.getByText(label).click();
+      await page.waitForTimeout(100);
     }
-  });
-  for (const label of ['Add new cheeses', 'Add and update', 'Add new cheeses', 'Add and update']) {
-    await page.getByText(label).click();
-    await page.waitForTimeout(100);
-  }
-  await see('New0Changed1Unchanged1,448Refused2');
-  assert.ok(
-    statuses.every((status) => status === 200),
-    statuses.join(),
-  );
-  const row = page.getByRole('region', { name: 'First rows' }).getByRole('row', { name: 'Cheese 7 ' });
-  await row.getByText('changed').waitFor();
-  await row.getByRole('cell', { name: '$99.00' }).waitFor();
-  await page.getByRole('button', { name: 'Import 1 cheese' }).click();
-  await page.getByText('0 new, 1 changed, 1,448 unchanged, 2 refused.').waitFor();
-  const { json } = await shop.request('GET', '/v2/cheeses?q=Cheese%207&limit=1', { as: shop.admin });
-  assert.deepEqual([json.items[0].name, json.items[0].pricePerKg], ['Cheese 7', 99]);
-});
+    await see('New0Changed1Unchanged1,448Refused2');
+    assert.ok(
+      statuses.every((status) => status === 200),
+      statuses.join(),
+    );
+    const row = page.getByRole('region', { name: 'First rows' }).getByRole('row', { name: 'Cheese 7 ' });
+    await row.getByText('changed').waitFor();
+    await row.getByRole('cell', { name: '$99.00' }).waitFor();
+    await page.getByRole('button', { name: 'Import 1 cheese' }).click();
+    await page.getByText('0 new, 1 changed, 1,448 unchanged, 2 refused.').waitFor();
+    const { json } = await shop.request('GET', '/v2/cheeses?q=Cheese%207&limit=1', { as: shop.admin });
+    assert.deepEqual([json.items[0].name, json.items[0].pricePerKg], ['Cheese 7', 99]);
+  },
+);

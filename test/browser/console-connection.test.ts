@@ -5,45 +5,51 @@ import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
-inConsole('loads the page again, once, where a screen is no longer on the server', async (opened) => {
-  const { page, goTo, complaints } = opened;
-  let loads = 0;
-  page.on('load', () => {
-    loads += 1;
-  });
-  let requests = 0;
-  // Removing the route while the page loads again can leave a request without a response.
-  await page.route(/assets\/limits-\w+\.js$/, (route) => {
-    requests += 1;
-    return requests === 1 ? route.fulfill({ status: 404, body: '' }) : route.continue();
-  });
-  await goTo('/limits?a=1').catch(() => {});
-  await page.getByRole('heading', { level: 1, name: /Limits/ }).waitFor();
-  const { pathname, search } = new URL(page.url());
-  assert.equal(pathname + search, '/console/limits?a=1');
-  assert.equal(loads, 1);
-  assert.equal(complaints.splice(0).filter((line) => line.includes('/limits-')).length, 1);
-});
+inConsole(
+  'The console loads the page again, once, where a screen is no longer on the server',
+  async (opened) => {
+    const { page, goTo, complaints } = opened;
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    let requests = 0;
+    // Removing the route while the page loads again can leave a request without a response.
+    await page.route(/assets\/limits-\w+\.js$/, (route) => {
+      requests += 1;
+      return requests === 1 ? route.fulfill({ status: 404, body: '' }) : route.continue();
+    });
+    await goTo('/limits?a=1').catch(() => {});
+    await page.getByRole('heading', { level: 1, name: /Limits/ }).waitFor();
+    const { pathname, search } = new URL(page.url());
+    assert.equal(pathname + search, '/console/limits?a=1');
+    assert.equal(loads, 1);
+    assert.equal(complaints.splice(0).filter((line) => line.includes('/limits-')).length, 1);
+  },
+);
 
-inConsole('says that the server is away, keeps what was written, and saves it afterwards', async (opened) => {
-  const { page, shop, goTo, complaints } = opened;
-  await goTo('/cheeses/new');
-  await page.getByRole('textbox', { name: 'Name' }).fill('Sbrinz');
-  const { server } = shop.app.server;
-  server.close();
-  server.closeAllConnections();
-  const bar = page.getByText('The server does not respond. What was read stays here');
-  await bar.waitFor();
-  assert.deepEqual(await findAccessibilityProblems(page), []);
-  server.listen(shop.port, '127.0.0.1');
-  await once(server, 'listening');
-  await bar.waitFor({ state: 'detached' });
-  assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Sbrinz');
-  await page.getByRole('textbox', { name: 'Name' }).press('Control+s');
-  await page.getByRole('heading', { level: 1, name: 'Sbrinz' }).waitFor();
-  // The stream is open again too.
-  await goTo('/orders');
-  await page.getByRole('status', { name: 'Updates: live' }).waitFor();
-  // What the browser says of refused connections.
-  assert.ok(complaints.splice(0).every((line) => line.includes('net::ERR_')));
-});
+inConsole(
+  'The console says that the server is away, keeps what was written, and saves it afterwards',
+  async (opened) => {
+    const { page, shop, goTo, complaints } = opened;
+    await goTo('/cheeses/new');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Sbrinz');
+    const { server } = shop.app.server;
+    server.close();
+    server.closeAllConnections();
+    const bar = page.getByText('The server does not respond. What was read stays here');
+    await bar.waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    server.listen(shop.port, '127.0.0.1');
+    await once(server, 'listening');
+    await bar.waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Sbrinz');
+    await page.getByRole('textbox', { name: 'Name' }).press('Control+s');
+    await page.getByRole('heading', { level: 1, name: 'Sbrinz' }).waitFor();
+    // The stream is open again too.
+    await goTo('/orders');
+    await page.getByRole('status', { name: 'Updates: live' }).waitFor();
+    // What the browser says of refused connections.
+    assert.ok(complaints.splice(0).every((line) => line.includes('net::ERR_')));
+  },
+);

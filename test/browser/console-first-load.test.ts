@@ -34,7 +34,7 @@ for (const [colorScheme, size] of [
   ['dark', 'phone'],
 ] as const) {
   inConsole(
-    `is seen in its colors before any file arrives, and stays in place: ${colorScheme}, ${size}`,
+    `The console is seen in its colors before any file arrives, and stays in place: ${colorScheme}, ${size}`,
     async ({ page, shop }) => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewports[size]);
@@ -70,7 +70,7 @@ for (const [colorScheme, size] of [
 }
 
 inConsole(
-  'has the color scheme that the person has chosen before its script runs',
+  'The console has the color scheme that the person has chosen before its script runs',
   async ({ page, shop }) => {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')");

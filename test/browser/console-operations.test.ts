@@ -14,7 +14,7 @@ const inConsole = consoleTests({
 });
 
 inConsole(
-  'shows each account with its plan and its use, and changes a plan',
+  'The operations screen of the console shows each account with its plan and its use, and changes a plan',
   async ({ page, shop, goTo }) => {
     const created = await shop.request('POST', '/v2/accounts', {
       as: shop.admin,
@@ -34,20 +34,23 @@ inConsole(
   },
 );
 
-inConsole('shows every limit, and the callers of deprecated operations', async ({ page, shop, goTo }) => {
-  const old = await shop.request('GET', '/v2/cheeses/findByTags?tags=cow', { as: shop.writer });
-  assert.equal(old.status, 200, old.text);
-  await goTo('/events');
-  await goTo('/limits');
-  const { json } = await shop.request('GET', '/v2/limits', { as: shop.admin });
-  const limits = page.getByRole('table', { name: 'Requests and data' });
-  await limits.waitFor();
-  assert.equal(await limits.getByRole('row').count(), Object.keys(json.bounds).length);
-  await page.getByRole('row', { name: /findCheesesByTags account-\w+ …/ }).waitFor();
-});
+inConsole(
+  'The operations screen of the console shows every limit, and the callers of deprecated operations',
+  async ({ page, shop, goTo }) => {
+    const old = await shop.request('GET', '/v2/cheeses/findByTags?tags=cow', { as: shop.writer });
+    assert.equal(old.status, 200, old.text);
+    await goTo('/events');
+    await goTo('/limits');
+    const { json } = await shop.request('GET', '/v2/limits', { as: shop.admin });
+    const limits = page.getByRole('table', { name: 'Requests and data' });
+    await limits.waitFor();
+    assert.equal(await limits.getByRole('row').count(), Object.keys(json.bounds).length);
+    await page.getByRole('row', { name: /findCheesesByTags account-\w+ …/ }).waitFor();
+  },
+);
 
 inConsole(
-  'shows two instances with their versions, and settings with their origin and no secret',
+  'The operations screen of the console shows two instances with their versions, and settings with their origin and no secret',
   async (opened) => {
     const { page, shop, goTo } = opened;
     const other = await shop.another();
@@ -71,21 +74,24 @@ inConsole(
   },
 );
 
-inConsole('shows the last result of doctor with its remedies', async ({ page, shop, goTo }) => {
-  await goTo('/operations');
-  await page.getByText('Never checked').waitFor();
-  const { database } = shop.app;
-  const finding = { fault: 'orders whose total differs', count: 2, examples: ['order 7', 'order 9'] };
-  await storeDoctorRun(database, systemClock, systemClock.now() - 12_000, [
-    { check: 'catalogue', findings: [] },
-    { check: 'orders', findings: [{ ...finding, remedy: 'restore a backup', isNote: false }] },
-  ]);
-  await goTo('/events');
-  await page.reload();
-  await goTo('/operations');
-  await page.getByText('orders whose total differs (2)').waitFor();
-  await page.getByText('restore a backup').waitFor();
-  await page.getByText('orders: order 7, order 9').waitFor();
-  await page.getByText('1 fault', { exact: true }).waitFor();
-  await page.getByText(/2 checks in 12 s/).waitFor();
-});
+inConsole(
+  'The operations screen of the console shows the last result of doctor with its remedies',
+  async ({ page, shop, goTo }) => {
+    await goTo('/operations');
+    await page.getByText('Never checked').waitFor();
+    const { database } = shop.app;
+    const finding = { fault: 'orders whose total differs', count: 2, examples: ['order 7', 'order 9'] };
+    await storeDoctorRun(database, systemClock, systemClock.now() - 12_000, [
+      { check: 'catalogue', findings: [] },
+      { check: 'orders', findings: [{ ...finding, remedy: 'restore a backup', isNote: false }] },
+    ]);
+    await goTo('/events');
+    await page.reload();
+    await goTo('/operations');
+    await page.getByText('orders whose total differs (2)').waitFor();
+    await page.getByText('restore a backup').waitFor();
+    await page.getByText('orders: order 7, order 9').waitFor();
+    await page.getByText('1 fault', { exact: true }).waitFor();
+    await page.getByText(/2 checks in 12 s/).waitFor();
+  },
+);

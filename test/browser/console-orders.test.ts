@@ -61,7 +61,7 @@ async function countOf({ page }: OpenConsole, column: string): Promise<number> {
 suite('orders', () => {
   const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
-  inConsole('shows new orders by itself, and moves them by keys', async (opened) => {
+  inConsole('The board of orders shows new orders by itself, and moves them by keys', async (opened) => {
     const { page, shop, goTo } = opened;
     await page.clock.install();
     await goTo('/orders');
@@ -107,7 +107,7 @@ suite('orders', () => {
     assert.deepEqual(await findAccessibilityProblems(page), []);
   });
 
-  inConsole('keeps a card selected while others come and go', async (opened) => {
+  inConsole('The board of orders keeps a card selected while others come and go', async (opened) => {
     const { page, shop, goTo } = opened;
     const ids = await placeSome(opened, 3);
     const [first = 0, second = 0, third = 0] = ids;
@@ -166,58 +166,61 @@ suite('orders', () => {
     await card(opened, 'shipped', first).waitFor();
   });
 
-  inConsole('sends a shipped order after ten seconds, in which it can be undone', async (opened) => {
-    const { page, goTo } = opened;
-    const [first = 0, second = 0, third = 0] = await placeSome(opened, 3, { changes: ['approve'] });
-    await goTo('/orders');
-    await card(opened, 'approved', first).getByRole('link').focus();
-    await page.keyboard.press('s');
-    await card(opened, 'shipped', first).waitFor();
-    await page.keyboard.press('u');
-    await card(opened, 'approved', first).waitFor();
-    await letPass(opened);
-    assert.equal(await statusOf(opened, first), 'approved');
+  inConsole(
+    'The board of orders sends a shipped order after ten seconds, in which it can be undone',
+    async (opened) => {
+      const { page, goTo } = opened;
+      const [first = 0, second = 0, third = 0] = await placeSome(opened, 3, { changes: ['approve'] });
+      await goTo('/orders');
+      await card(opened, 'approved', first).getByRole('link').focus();
+      await page.keyboard.press('s');
+      await card(opened, 'shipped', first).waitFor();
+      await page.keyboard.press('u');
+      await card(opened, 'approved', first).waitFor();
+      await letPass(opened);
+      assert.equal(await statusOf(opened, first), 'approved');
 
-    // On the page of an order, by buttons. The focus moves to the button that takes the place of the other.
-    await goTo(`/orders/${second}`);
-    const undo = page.locator('main').getByRole('button', { name: 'Undo', exact: true });
-    await page.getByRole('button', { name: 'Ship', exact: true }).press('Enter');
-    await undo.and(page.locator(':focus')).waitFor();
-    await undo.press('Enter');
-    await page.getByRole('button', { name: 'Ship', exact: true }).and(page.locator(':focus')).waitFor();
-    await letPass(opened);
-    assert.equal(await statusOf(opened, second), 'approved');
-    await page.keyboard.press('s');
-    await undo.waitFor();
-    // The next transition shows that it was meant.
-    await page.keyboard.press('d');
-    await until(async () => (await statusOf(opened, second)) === 'delivered');
+      // On the page of an order, by buttons. The focus moves to the button that takes the place of the other.
+      await goTo(`/orders/${second}`);
+      const undo = page.locator('main').getByRole('button', { name: 'Undo', exact: true });
+      await page.getByRole('button', { name: 'Ship', exact: true }).press('Enter');
+      await undo.and(page.locator(':focus')).waitFor();
+      await undo.press('Enter');
+      await page.getByRole('button', { name: 'Ship', exact: true }).and(page.locator(':focus')).waitFor();
+      await letPass(opened);
+      assert.equal(await statusOf(opened, second), 'approved');
+      await page.keyboard.press('s');
+      await undo.waitFor();
+      // The next transition shows that it was meant.
+      await page.keyboard.press('d');
+      await until(async () => (await statusOf(opened, second)) === 'delivered');
 
-    // A key that does not apply says so, and asks nothing.
-    await page.keyboard.press('x');
-    await page
-      .getByRole('alert')
-      .getByText(`Order ${second} is delivered: cancel is for orders that are placed or approved.`)
-      .waitFor();
-    await goTo('/orders');
-    await card(opened, 'delivered', second).getByRole('link').focus();
-    await page.keyboard.press('x');
-    await until(async () => (await page.getByText(`Order ${second} is delivered: cancel`).count()) === 2);
-    assert.equal(await page.getByRole('dialog').count(), 0);
+      // A key that does not apply says so, and asks nothing.
+      await page.keyboard.press('x');
+      await page
+        .getByRole('alert')
+        .getByText(`Order ${second} is delivered: cancel is for orders that are placed or approved.`)
+        .waitFor();
+      await goTo('/orders');
+      await card(opened, 'delivered', second).getByRole('link').focus();
+      await page.keyboard.press('x');
+      await until(async () => (await page.getByText(`Order ${second} is delivered: cancel`).count()) === 2);
+      assert.equal(await page.getByRole('dialog').count(), 0);
 
-    // Somebody who signs out does not lose it.
-    await card(opened, 'approved', third)
-      .getByRole('button', { name: `Ship order ${third}` })
-      .click();
-    await card(opened, 'shipped', third).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('The console for operators.').waitFor();
-    assert.equal(await statusOf(opened, third), 'shipped');
-    await page.goto(await consoleLink(opened.shop));
-    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
-  });
+      // Somebody who signs out does not lose it.
+      await card(opened, 'approved', third)
+        .getByRole('button', { name: `Ship order ${third}` })
+        .click();
+      await card(opened, 'shipped', third).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('The console for operators.').waitFor();
+      assert.equal(await statusOf(opened, third), 'shipped');
+      await page.goto(await consoleLink(opened.shop));
+      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    },
+  );
 
-  inConsole('asks before it cancels, and cancels by keys alone', async (opened) => {
+  inConsole('The board of orders asks before it cancels, and cancels by keys alone', async (opened) => {
     const { page, goTo } = opened;
     const [id = 0] = await placeSome(opened, 1);
     await goTo(`/orders/${id}`);
@@ -236,7 +239,7 @@ suite('orders', () => {
   });
 
   inConsole(
-    'ships more selected orders than a page, and names the three that cannot be shipped',
+    'The board of orders ships more selected orders than a page, and names the three that cannot be shipped',
     async (opened) => {
       const { page, shop, goTo } = opened;
       const { key, actor } = await newActor(opened);
@@ -287,62 +290,65 @@ suite('orders', () => {
     },
   );
 
-  inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
-    const { page, goTo } = opened;
-    const { key, actor } = await newActor(opened);
-    const ids = await placeSome(opened, 7, { changes: ['approve', 'ship'], as: key });
-    // The order of a customer has a recipient.
-    const names = { firstName: 'Émile', lastName: 'Brûlé' };
-    const customer = {
-      username: 'emile42',
-      email: 'emile@example.com',
-      password: 'a good long secret',
-      ...names,
-    };
-    await opened.shop.request('POST', '/v2/customer', { body: customer });
-    const { username, password } = customer;
-    const login = await opened.shop.request('POST', '/v2/customer/login', { body: { username, password } });
-    const placed = await opened.shop.request('POST', '/v2/store/order', {
-      as: key,
-      headers: { authorization: `Bearer ${login.json.token}` },
-      body: { items: [{ cheeseId: 1, quantity: 2 }], shippingAddress: bern },
-    });
-    assert.equal(placed.status, 201, placed.text);
-    await goTo(`/orders?view=list&status=shipped&placedBy=${actor}`);
-    await page.getByText('7 orders', { exact: true }).waitFor();
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByText('7 selected').waitFor();
-    await page.getByRole('link', { name: 'Packing slips' }).click();
-    const slips = page.getByRole('article');
-    await page.getByRole('button', { name: 'Print 7' }).and(page.locator(':enabled')).waitFor();
-    assert.equal(await slips.count(), 7);
-    for (const text of await slips.allInnerTexts()) {
-      const weights = [...text.matchAll(/(\d+) kg/g)].map(([, weight]) => Number(weight));
-      assert.equal(
-        weights.pop(),
-        weights.reduce((sum, weight) => sum + weight, 0),
+  inConsole(
+    'The board of orders prints a packing slip on a page for each order, without prices',
+    async (opened) => {
+      const { page, goTo } = opened;
+      const { key, actor } = await newActor(opened);
+      const ids = await placeSome(opened, 7, { changes: ['approve', 'ship'], as: key });
+      // The order of a customer has a recipient.
+      const names = { firstName: 'Émile', lastName: 'Brûlé' };
+      const customer = {
+        username: 'emile42',
+        email: 'emile@example.com',
+        password: 'a good long secret',
+        ...names,
+      };
+      await opened.shop.request('POST', '/v2/customer', { body: customer });
+      const { username, password } = customer;
+      const login = await opened.shop.request('POST', '/v2/customer/login', { body: { username, password } });
+      const placed = await opened.shop.request('POST', '/v2/store/order', {
+        as: key,
+        headers: { authorization: `Bearer ${login.json.token}` },
+        body: { items: [{ cheeseId: 1, quantity: 2 }], shippingAddress: bern },
+      });
+      assert.equal(placed.status, 201, placed.text);
+      await goTo(`/orders?view=list&status=shipped&placedBy=${actor}`);
+      await page.getByText('7 orders', { exact: true }).waitFor();
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByText('7 selected').waitFor();
+      await page.getByRole('link', { name: 'Packing slips' }).click();
+      const slips = page.getByRole('article');
+      await page.getByRole('button', { name: 'Print 7' }).and(page.locator(':enabled')).waitFor();
+      assert.equal(await slips.count(), 7);
+      for (const text of await slips.allInnerTexts()) {
+        const weights = [...text.matchAll(/(\d+) kg/g)].map(([, weight]) => Number(weight));
+        assert.equal(
+          weights.pop(),
+          weights.reduce((sum, weight) => sum + weight, 0),
+        );
+        assert.doesNotMatch(text, /\$|price/i);
+      }
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      // On white paper, also for a person who works in dark mode and prints no backgrounds.
+      const texts = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('.slip *')].map((one) => getComputedStyle(one).color)`,
       );
-      assert.doesNotMatch(text, /\$|price/i);
-    }
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    // On white paper, also for a person who works in dark mode and prints no backgrounds.
-    const texts = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('.slip *')].map((one) => getComputedStyle(one).color)`,
-    );
-    assert.deepEqual([...new Set(texts)], ['rgb(0, 0, 0)']);
-    assert.equal(
-      await page.evaluate('getComputedStyle(document.body).backgroundColor'),
-      'rgb(255, 255, 255)',
-    );
-    const pdf = (await page.pdf()).toString('latin1');
-    assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 7);
-    await page.emulateMedia({ media: null, colorScheme: null });
-    await goTo(`/orders/slips?ids=${placed.json.id},${ids[0]}`);
-    await slips.first().getByText('Émile Brûlé').waitFor();
-    assert.doesNotMatch(await slips.last().innerText(), /Brûlé/);
-  });
+      assert.deepEqual([...new Set(texts)], ['rgb(0, 0, 0)']);
+      assert.equal(
+        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+        'rgb(255, 255, 255)',
+      );
+      const pdf = (await page.pdf()).toString('latin1');
+      assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 7);
+      await page.emulateMedia({ media: null, colorScheme: null });
+      await goTo(`/orders/slips?ids=${placed.json.id},${ids[0]}`);
+      await slips.first().getByText('Émile Brûlé').waitFor();
+      assert.doesNotMatch(await slips.last().innerText(), /Brûlé/);
+    },
+  );
 
-  inConsole('has one stream for two tabs, which the second continues', async (opened) => {
+  inConsole('The board of orders has one stream for two tabs, which the second continues', async (opened) => {
     const { page, shop, goTo, openTab } = opened;
     const streams = async () => {
       const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
@@ -365,7 +371,7 @@ suite('orders that need attention', () => {
   const clock = testClock(Date.now() - 8 * dayMs);
   const inConsole = consoleTests({ clock, settings: { CURD_APPROVAL_DELAY: '1h' } });
 
-  inConsole('are amber after a day, late, or without a price', async (opened) => {
+  inConsole('Cards of orders are amber after a day, late, or without a price', async (opened) => {
     const { page, shop } = opened;
     const [overdue = 0] = await placeSome(opened, 1, { changes: ['approve'] });
     const [unpriced = 0] = await placeSome(opened, 1, { pricePerKg: null });
@@ -402,17 +408,20 @@ suite('orders that need attention', () => {
 suite('the orders on a phone', () => {
   const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
-  inConsole('open at the first column that has work, which stays when it is done', async (opened) => {
-    const { page, shop, goTo } = opened;
-    const [id = 0] = await placeSome(opened, 1, { changes: ['approve'] });
-    await page.setViewportSize(viewports.phone);
-    await goTo('/orders');
-    await card(opened, 'approved', id).waitFor();
-    assert.equal(await page.getByRole('radio', { name: 'approved 1' }).isChecked(), true);
-    assert.equal(await page.locator('.board section').count(), 1);
-    await shop.request('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
-    await page.getByText('No approved orders').waitFor();
-    assert.equal(await page.getByRole('radio', { name: 'approved 0' }).isChecked(), true);
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewports.phone.width);
-  });
+  inConsole(
+    'The board of orders on a phone opens at the first column with work, which stays when it is done',
+    async (opened) => {
+      const { page, shop, goTo } = opened;
+      const [id = 0] = await placeSome(opened, 1, { changes: ['approve'] });
+      await page.setViewportSize(viewports.phone);
+      await goTo('/orders');
+      await card(opened, 'approved', id).waitFor();
+      assert.equal(await page.getByRole('radio', { name: 'approved 1' }).isChecked(), true);
+      assert.equal(await page.locator('.board section').count(), 1);
+      await shop.request('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
+      await page.getByText('No approved orders').waitFor();
+      assert.equal(await page.getByRole('radio', { name: 'approved 0' }).isChecked(), true);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewports.phone.width);
+    },
+  );
 });

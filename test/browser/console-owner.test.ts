@@ -13,7 +13,7 @@ const shipmentOf = async ({ shop }: OpenConsole, id: number) =>
 suite('the day of an owner', () => {
   const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
-  inConsole('ships orders with tracking numbers, one field after the other', async (opened) => {
+  inConsole('The console ships orders with tracking numbers, one field after the other', async (opened) => {
     const { page, goTo } = opened;
     const cheese = await newCheese(opened.shop, { name: 'Parcel', pricePerKg: 20 });
     const ids = [
@@ -51,7 +51,7 @@ suite('the day of an owner', () => {
     }
   });
 
-  inConsole('shows and changes the shipment of an order, and its notes', async (opened) => {
+  inConsole('The console shows and changes the shipment of an order, and its notes', async (opened) => {
     const { page, goTo } = opened;
     const id = await newOrder(
       opened.shop,
@@ -79,44 +79,47 @@ suite('the day of an owner', () => {
     await page.getByLabel('Delete the note Called on Monday').waitFor({ state: 'detached' });
   });
 
-  inConsole('places an order for a customer who calls, and a cancelled one again', async (opened) => {
-    const { page, shop, goTo } = opened;
-    const ada = await newCustomer(shop, 'ada', 'customer');
-    const cheese = await newCheese(opened.shop, { name: 'Telephone cheese', pricePerKg: 20 });
-    await goTo(`/orders/new?customer=${ada}`);
-    const search = page.getByRole('combobox', { name: 'Add a cheese' });
-    await search.and(page.locator(':focus')).waitFor();
-    await page.keyboard.type('Telephone');
-    await page.getByRole('option', { name: /Telephone cheese/ }).waitFor();
-    // Enter chooses the first one, and moves to its kilograms; there it returns to the search.
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Kilograms of Telephone cheese').and(page.locator(':focus')).waitFor();
-    await page.keyboard.type('3');
-    await page.keyboard.press('Enter');
-    await search.and(page.locator(':focus')).waitFor();
-    await page.getByLabel('Street').fill(bern.street);
-    await page.getByLabel('City').fill(bern.city);
-    await page.getByRole('combobox', { name: 'Country' }).fill('switz');
-    await page.keyboard.press('Enter');
-    await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
-    await page.getByText('available').first().waitFor();
-    assert.deepEqual(await findAccessibilityProblems(page), []);
-    await page.keyboard.press('Control+s');
-    await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
-    const list = () => shop.request('GET', `/v2/store/orders?customerId=${ada}`, { as: shop.admin });
-    const [placed] = (await list()).json.items;
-    assert.deepEqual([placed.items[0].cheeseId, placed.items[0].quantity], [cheese, 3]);
+  inConsole(
+    'The console places an order for a customer who calls, and a cancelled one again',
+    async (opened) => {
+      const { page, shop, goTo } = opened;
+      const ada = await newCustomer(shop, 'ada', 'customer');
+      const cheese = await newCheese(opened.shop, { name: 'Telephone cheese', pricePerKg: 20 });
+      await goTo(`/orders/new?customer=${ada}`);
+      const search = page.getByRole('combobox', { name: 'Add a cheese' });
+      await search.and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('Telephone');
+      await page.getByRole('option', { name: /Telephone cheese/ }).waitFor();
+      // Enter chooses the first one, and moves to its kilograms; there it returns to the search.
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Kilograms of Telephone cheese').and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('3');
+      await page.keyboard.press('Enter');
+      await search.and(page.locator(':focus')).waitFor();
+      await page.getByLabel('Street').fill(bern.street);
+      await page.getByLabel('City').fill(bern.city);
+      await page.getByRole('combobox', { name: 'Country' }).fill('switz');
+      await page.keyboard.press('Enter');
+      await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
+      await page.getByText('available').first().waitFor();
+      assert.deepEqual(await findAccessibilityProblems(page), []);
+      await page.keyboard.press('Control+s');
+      await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
+      const list = () => shop.request('GET', `/v2/store/orders?customerId=${ada}`, { as: shop.admin });
+      const [placed] = (await list()).json.items;
+      assert.deepEqual([placed.items[0].cheeseId, placed.items[0].quantity], [cheese, 3]);
 
-    await shop.request('DELETE', `/v2/store/order/${placed.id}`, { as: shop.admin });
-    await page.getByRole('link', { name: 'Order again' }).click();
-    await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
-    await page.getByRole('button', { name: 'Place order' }).click();
-    // The page of the new order. It would replace what the next test opens.
-    await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
-    assert.equal((await list()).json.total, 2);
-  });
+      await shop.request('DELETE', `/v2/store/order/${placed.id}`, { as: shop.admin });
+      await page.getByRole('link', { name: 'Order again' }).click();
+      await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
+      await page.getByRole('button', { name: 'Place order' }).click();
+      // The page of the new order. It would replace what the next test opens.
+      await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
+      assert.equal((await list()).json.total, 2);
+    },
+  );
 
-  inConsole('removes the demo', async (opened) => {
+  inConsole('The console removes the demo cheeses', async (opened) => {
     const { page, shop, goTo } = opened;
     const { cheeses, contextOf } = shop.app;
     await fillDemoCatalogue(cheeses.service, contextOf('test'));
@@ -128,32 +131,36 @@ suite('the day of an owner', () => {
     assert.ok((await cheeses.service.count()) < own - 40);
   });
 
-  inConsole('changes the prices of selected cheeses after a preview, and undoes it', async (opened) => {
-    const { page, shop, goTo } = opened;
-    const ids = [
-      await newCheese(opened.shop, { name: 'Season one', pricePerKg: 20 }),
-      await newCheese(opened.shop, { name: 'Season two', pricePerKg: 20 }),
-    ];
-    const prices = async (): Promise<number[]> =>
-      Promise.all(
-        ids.map(
-          async (id) => (await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).json.pricePerKg,
-        ),
-      );
-    await goTo('/cheeses?q=Season');
-    for (const name of ['Season one', 'Season two']) {
-      await page.getByRole('checkbox', { name: new RegExp(name) }).check();
-    }
-    await page.getByRole('button', { name: 'Prices, category, tags' }).click();
-    await page.getByLabel('Change of the price').fill('7');
-    await page.keyboard.press('Enter');
-    await page.getByText('2 to be changed').waitFor();
-    await page.getByText('$21.40').first().waitFor();
-    assert.deepEqual(await prices(), [20, 20]);
-    assert.deepEqual(await findAccessibilityProblems(page), []);
-    await page.getByRole('button', { name: 'Change 2' }).click();
-    await until(async () => (await prices()).join() === '21.4,21.4');
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await until(async () => (await prices()).join() === '20,20');
-  });
+  inConsole(
+    'The console changes the prices of selected cheeses after a preview, and undoes it',
+    async (opened) => {
+      const { page, shop, goTo } = opened;
+      const ids = [
+        await newCheese(opened.shop, { name: 'Season one', pricePerKg: 20 }),
+        await newCheese(opened.shop, { name: 'Season two', pricePerKg: 20 }),
+      ];
+      const prices = async (): Promise<number[]> =>
+        Promise.all(
+          ids.map(
+            async (id) =>
+              (await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).json.pricePerKg,
+          ),
+        );
+      await goTo('/cheeses?q=Season');
+      for (const name of ['Season one', 'Season two']) {
+        await page.getByRole('checkbox', { name: new RegExp(name) }).check();
+      }
+      await page.getByRole('button', { name: 'Prices, category, tags' }).click();
+      await page.getByLabel('Change of the price').fill('7');
+      await page.keyboard.press('Enter');
+      await page.getByText('2 to be changed').waitFor();
+      await page.getByText('$21.40').first().waitFor();
+      assert.deepEqual(await prices(), [20, 20]);
+      assert.deepEqual(await findAccessibilityProblems(page), []);
+      await page.getByRole('button', { name: 'Change 2' }).click();
+      await until(async () => (await prices()).join() === '21.4,21.4');
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await until(async () => (await prices()).join() === '20,20');
+    },
+  );
 });

@@ -25,12 +25,12 @@ const screens = [
   '/sandbox',
 ];
 
-inConsole('opens by a link, and removes the link from the URL', async ({ page, shop }) => {
+inConsole('The console opens by a link, and removes the link from the URL', async ({ page, shop }) => {
   assert.equal(page.url(), `${shop.url}/console`);
   assert.equal(await page.title(), 'local: Home - Cheese shop');
 });
 
-inConsole('runs neither inline scripts nor inline styles', async ({ page, complaints }) => {
+inConsole('The console runs neither inline scripts nor inline styles', async ({ page, complaints }) => {
   const { ran, color } = await page.evaluate<{ ran: boolean; color: string }>(`(() => {
     const script = document.createElement('script');
     script.textContent = 'window.ran = true';
@@ -48,7 +48,7 @@ inConsole('runs neither inline scripts nor inline styles', async ({ page, compla
 });
 
 for (const [name, viewport] of Object.entries(viewports)) {
-  inConsole(`has accessible screens in light and dark, ${name}`, async ({ page, goTo }) => {
+  inConsole(`The console has accessible screens in light and dark, ${name}`, async ({ page, goTo }) => {
     await page.setViewportSize(viewport);
     for (const path of screens) {
       await goTo(path);
@@ -63,23 +63,26 @@ for (const [name, viewport] of Object.entries(viewports)) {
   });
 }
 
-inConsole('has a link past the navigation, and says who is signed in', async ({ page, goTo, shop }) => {
-  await page.setViewportSize(viewports.wide);
-  await page.goto(`${shop.url}/console/events`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
-  await page.keyboard.press('Enter');
-  assert.equal(await page.evaluate('document.activeElement.id'), 'content');
-  await page.getByTitle('Signed in: operator, by link').waitFor();
-  await page.setViewportSize(viewports.phone);
-  await goTo('/');
-  await page.getByRole('button', { name: 'More' }).click();
-  await page.getByText('Signed in: operator, by link').waitFor();
-  await page.keyboard.press('Escape');
-});
+inConsole(
+  'The console has a link past the navigation, and says who is signed in',
+  async ({ page, goTo, shop }) => {
+    await page.setViewportSize(viewports.wide);
+    await page.goto(`${shop.url}/console/events`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'content');
+    await page.getByTitle('Signed in: operator, by link').waitFor();
+    await page.setViewportSize(viewports.phone);
+    await goTo('/');
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByText('Signed in: operator, by link').waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
 
-inConsole('cuts no table: where one does not fit, its rows are cards', async ({ page, goTo }) => {
+inConsole('The console cuts no table: where one does not fit, its rows are cards', async ({ page, goTo }) => {
   for (const width of [1280, 1000, 800, 390]) {
     await page.setViewportSize({ width, height: 800 });
     for (const path of [
@@ -102,20 +105,23 @@ inConsole('cuts no table: where one does not fit, its rows are cards', async ({ 
   }
 });
 
-inConsole('keeps the navigation in its place on short and long screens', async ({ page, goTo }) => {
-  await page.setViewportSize(viewports.wide);
-  const places = new Set<string>();
-  for (const path of ['/', '/access', '/operations', '/approvals']) {
-    await goTo(path);
-    await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
-    const place = 'JSON.stringify(document.querySelector(".side a").getBoundingClientRect())';
-    places.add(await page.evaluate<string>(place));
-  }
-  assert.equal(places.size, 1, [...places].join(' '));
-});
+inConsole(
+  'The console keeps the navigation in its place on short and long screens',
+  async ({ page, goTo }) => {
+    await page.setViewportSize(viewports.wide);
+    const places = new Set<string>();
+    for (const path of ['/', '/access', '/operations', '/approvals']) {
+      await goTo(path);
+      await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
+      const place = 'JSON.stringify(document.querySelector(".side a").getBoundingClientRect())';
+      places.add(await page.evaluate<string>(place));
+    }
+    assert.equal(places.size, 1, [...places].join(' '));
+  },
+);
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  inConsole(`shows deletions in red, ${colorScheme}`, async ({ page, shop, goTo }) => {
+  inConsole(`The console shows deletions in red, ${colorScheme}`, async ({ page, shop, goTo }) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewports.wide);
     const customer = await newCustomer(shop, `eve-${colorScheme}`, 'customer');

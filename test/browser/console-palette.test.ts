@@ -4,7 +4,7 @@ import { consoleTests } from './console.ts';
 const inConsole = consoleTests();
 
 inConsole(
-  'opens an order by id, a cheese by a word without accents and a customer by e-mail, and runs an action',
+  'The palette of the console opens an order by id, a cheese by a word without accents and a customer by e-mail, and runs an action',
   async ({ shop, page, goTo }) => {
     const write = { as: shop.admin };
     const cheese = await shop.request('POST', '/v2/cheeses', {

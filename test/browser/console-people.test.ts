@@ -7,7 +7,7 @@ import { consoleTests, findAccessibilityProblems, viewports } from './console.ts
 
 const inConsole = consoleTests();
 
-inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) => {
+inConsole('The console finds, changes and deletes a customer', async ({ shop, page, goTo }) => {
   const body = {
     username: 'emile42',
     email: 'emile@example.com',
@@ -118,43 +118,46 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   }
 });
 
-inConsole('shows requests for admin as they come, and decides on them', async ({ shop, page, goTo }) => {
-  await registerCustomer(shop, { username: 'carol', role: 'staff' });
-  const scopes = ['read:cheeses', 'admin'] as const;
-  const [first, second] = [
-    await newApplication(shop, { name: 'First', scopes }),
-    await newApplication(shop, { name: 'Second', scopes }),
-  ];
-  await goTo('/approvals');
-  await page.getByRole('row', { name: /operator, by link/ }).waitFor();
-  const badge = page.getByRole('navigation', { name: 'Screens' }).first().getByLabel('1 pending');
-  assert.equal(await badge.count(), 0);
+inConsole(
+  'The console shows requests for admin as they come, and decides on them',
+  async ({ shop, page, goTo }) => {
+    await registerCustomer(shop, { username: 'carol', role: 'staff' });
+    const scopes = ['read:cheeses', 'admin'] as const;
+    const [first, second] = [
+      await newApplication(shop, { name: 'First', scopes }),
+      await newApplication(shop, { name: 'Second', scopes }),
+    ];
+    await goTo('/approvals');
+    await page.getByRole('row', { name: /operator, by link/ }).waitFor();
+    const badge = page.getByRole('navigation', { name: 'Screens' }).first().getByLabel('1 pending');
+    assert.equal(await badge.count(), 0);
 
-  const carol = openBrowser(shop.url, 'carol');
-  const scope = scopes.join(' ');
-  await carol.authorize(queryOf(first, { scope }), { consent: undefined });
-  await badge.waitFor();
-  assert.deepEqual(await findAccessibilityProblems(page), []);
-  await page
-    .getByRole('row', { name: /First.*carol.*pending/ })
-    .getByRole('button', { name: 'Approve' })
-    .click();
-  await badge.waitFor({ state: 'detached' });
-  const tokens = await tokensOf(shop, first, carol, { scope });
-  assert.equal(tokens.scope, scope);
-  assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 200);
+    const carol = openBrowser(shop.url, 'carol');
+    const scope = scopes.join(' ');
+    await carol.authorize(queryOf(first, { scope }), { consent: undefined });
+    await badge.waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await page
+      .getByRole('row', { name: /First.*carol.*pending/ })
+      .getByRole('button', { name: 'Approve' })
+      .click();
+    await badge.waitFor({ state: 'detached' });
+    const tokens = await tokensOf(shop, first, carol, { scope });
+    assert.equal(tokens.scope, scope);
+    assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 200);
 
-  await carol.authorize(queryOf(second, { scope }), { consent: undefined });
-  await page
-    .getByRole('row', { name: /Second.*carol.*pending/ })
-    .getByRole('button', { name: 'Deny' })
-    .click();
-  await page.getByRole('row', { name: /Second.*carol.*denied/ }).waitFor();
-  const met = await carol.authorize(queryOf(second, { scope }), { consent: undefined });
-  assert.match(met.page, /an operator has denied this/);
+    await carol.authorize(queryOf(second, { scope }), { consent: undefined });
+    await page
+      .getByRole('row', { name: /Second.*carol.*pending/ })
+      .getByRole('button', { name: 'Deny' })
+      .click();
+    await page.getByRole('row', { name: /Second.*carol.*denied/ }).waitFor();
+    const met = await carol.authorize(queryOf(second, { scope }), { consent: undefined });
+    assert.match(met.page, /an operator has denied this/);
 
-  await page.getByRole('row', { name: /First/ }).getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('row', { name: /First.*revoked/ }).waitFor();
-  assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 401);
-});
+    await page.getByRole('row', { name: /First/ }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row', { name: /First.*revoked/ }).waitFor();
+    assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 401);
+  },
+);

@@ -10,7 +10,7 @@ const inConsole = consoleTests({
 });
 
 // More orders at once are shipped in console-orders.test.ts.
-inConsole('approves, prints and ships eight orders by keyboard', async (opened, t) => {
+inConsole('The console approves, prints and ships eight orders by keyboard', async (opened, t) => {
   const { page, shop, goTo } = opened;
   const count = 8;
   const { id: customerId } = await registerCustomer(shop, { username: 'ada' });
@@ -90,7 +90,7 @@ inConsole('approves, prints and ships eight orders by keyboard', async (opened, 
   }
 });
 
-inConsole('filters by country and cheese, and opens a saved view', async (opened) => {
+inConsole('The console filters by country and cheese, and opens a saved view', async (opened) => {
   const { page, shop, goTo } = opened;
   const { json } = await shop.request('POST', '/v2/cheeses', {
     as: shop.admin,

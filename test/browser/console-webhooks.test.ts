@@ -34,7 +34,7 @@ const openDelivery = (page: Page, order: number, type: string) =>
     .click();
 
 inConsole(
-  'creates a webhook with chosen types, shows its secret once, and tests it',
+  'The webhooks screen of the console creates a webhook with chosen types, shows its secret once, and tests it',
   async ({ page, goTo }) => {
     await goTo('/webhooks');
     await page.getByText('No webhooks').waitFor();
@@ -63,7 +63,7 @@ inConsole(
 );
 
 inConsole(
-  'shows the attempts of a broken receiver, resends one delivery, and replays the rest',
+  'The webhooks screen of the console shows the attempts of a broken receiver, resends one delivery, and replays the rest',
   async (opening) => {
     const { page, shop, goTo } = opening;
     await goTo('/webhooks/1');
@@ -143,70 +143,79 @@ inConsole(
   },
 );
 
-inConsole('asks which version is kept where another client changed the webhook', async (opening) => {
-  const { page, shop, goTo } = opening;
-  const { json: created } = await shop.request('POST', '/v2/webhook-endpoints', {
-    as: shop.admin,
-    body: { url: opened().url, description: 'first', types: ['order.placed'] },
-  });
-  const path = `/v2/webhook-endpoints/${created.id}`;
-  const read = async () => (await shop.request('GET', path, { as: shop.admin })).json;
-  const changeByOther = async (body: object) => {
-    const { status: code, text } = await shop.request('POST', path, { as: shop.admin, body });
-    assert.equal(code, 200, text);
-  };
-  await goTo(`/webhooks/${created.id}`);
-  const dialog = page.getByRole('dialog');
-  const write = async (text: string) => {
-    await page.getByRole('button', { name: 'Edit' }).click();
-    await dialog.getByLabel('Description').fill(text);
-  };
-  // Changes of other fields are both kept, also after the screen was read again.
-  await write('mine');
-  await changeByOther({ types: ['order.shipped'] });
-  await page.getByText('order.shipped').first().waitFor();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  assert.deepEqual([(await read()).description, (await read()).types], ['mine', ['order.shipped']]);
+inConsole(
+  'The webhooks screen of the console asks which version is kept where another client changed the webhook',
+  async (opening) => {
+    const { page, shop, goTo } = opening;
+    const { json: created } = await shop.request('POST', '/v2/webhook-endpoints', {
+      as: shop.admin,
+      body: { url: opened().url, description: 'first', types: ['order.placed'] },
+    });
+    const path = `/v2/webhook-endpoints/${created.id}`;
+    const read = async () => (await shop.request('GET', path, { as: shop.admin })).json;
+    const changeByOther = async (body: object) => {
+      const { status: code, text } = await shop.request('POST', path, { as: shop.admin, body });
+      assert.equal(code, 200, text);
+    };
+    await goTo(`/webhooks/${created.id}`);
+    const dialog = page.getByRole('dialog');
+    const write = async (text: string) => {
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await dialog.getByLabel('Description').fill(text);
+    };
+    // Changes of other fields are both kept, also after the screen was read again.
+    await write('mine');
+    await changeByOther({ types: ['order.shipped'] });
+    await page.getByText('order.shipped').first().waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.deepEqual([(await read()).description, (await read()).types], ['mine', ['order.shipped']]);
 
-  await write('mine again');
-  await changeByOther({ description: 'theirs' });
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByRole('cell', { name: 'theirs' }).waitFor();
-  await dialog.getByRole('button', { name: 'Use theirs' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  assert.equal((await read()).description, 'theirs');
+    await write('mine again');
+    await changeByOther({ description: 'theirs' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('cell', { name: 'theirs' }).waitFor();
+    await dialog.getByRole('button', { name: 'Use theirs' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal((await read()).description, 'theirs');
 
-  await write('mine at last');
-  await changeByOther({ description: 'theirs again' });
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByRole('button', { name: 'Keep mine' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  assert.equal((await read()).description, 'mine at last');
-});
+    await write('mine at last');
+    await changeByOther({ description: 'theirs again' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Keep mine' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal((await read()).description, 'mine at last');
+  },
+);
 
-inConsole('shows an event as JSON with its deliveries, by a URL with filters', async ({ page, goTo }) => {
-  await goTo('/events?types=order.placed');
-  const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
-  await rows.nth(2).waitFor();
-  assert.equal(await rows.count(), 3);
-  await page.getByRole('button', { name: 'order.placed' }).first().click();
-  assert.match(page.url(), /types=order\.placed&event=evt_/);
-  const dialog = page.getByRole('dialog');
-  await dialog.getByText('"type": "order.placed"').waitFor();
-  await dialog.getByRole('link', { name: opened().url }).first().waitFor();
-  await page.keyboard.press('Escape');
-});
+inConsole(
+  'The webhooks screen of the console shows an event as JSON with its deliveries, by a URL with filters',
+  async ({ page, goTo }) => {
+    await goTo('/events?types=order.placed');
+    const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
+    await rows.nth(2).waitFor();
+    assert.equal(await rows.count(), 3);
+    await page.getByRole('button', { name: 'order.placed' }).first().click();
+    assert.match(page.url(), /types=order\.placed&event=evt_/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('"type": "order.placed"').waitFor();
+    await dialog.getByRole('link', { name: opened().url }).first().waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
 
-inConsole('lists new events without reloading, also from a time on', async ({ page, shop, goTo }) => {
-  await goTo('/events?types=cheese.*');
-  await page.getByRole('table', { name: 'Events' }).waitFor();
-  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
-    as: shop.writer,
-    body: { name: 'Brie' },
-  });
-  await page.getByRole('link', { name: `cheese ${cheese.id}`, exact: true }).waitFor();
-  await goTo('/events?types=cheese.*&since=2020-01-01T00:00:00Z');
-  await page.getByText('oldest first').waitFor();
-  await page.getByRole('link', { name: `cheese ${cheese.id}`, exact: true }).waitFor();
-});
+inConsole(
+  'The webhooks screen of the console lists new events without reloading, also from a time on',
+  async ({ page, shop, goTo }) => {
+    await goTo('/events?types=cheese.*');
+    await page.getByRole('table', { name: 'Events' }).waitFor();
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Brie' },
+    });
+    await page.getByRole('link', { name: `cheese ${cheese.id}`, exact: true }).waitFor();
+    await goTo('/events?types=cheese.*&since=2020-01-01T00:00:00Z');
+    await page.getByText('oldest first').waitFor();
+    await page.getByRole('link', { name: `cheese ${cheese.id}`, exact: true }).waitFor();
+  },
+);

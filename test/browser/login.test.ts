@@ -133,38 +133,42 @@ inBrowser('Cancel and Deny bring a person back without anything being granted', 
   assert.deepEqual(complaints, []);
 });
 
-inBrowser('Everything can be done by keyboard, and the focus is always to be seen', {}, async (scene) => {
-  const { page } = scene;
-  const focused = async (): Promise<string> => {
-    const [name, outline] = (await page.evaluate(`(() => {
+inBrowser(
+  'The login pages can be used by keyboard alone, and the focus is always visible',
+  {},
+  async (scene) => {
+    const { page } = scene;
+    const focused = async (): Promise<string> => {
+      const [name, outline] = (await page.evaluate(`(() => {
       const { innerText, id } = document.activeElement;
       const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
       return [id || innerText, outlineStyle + ' ' + outlineWidth];
     })()`)) as [string, string];
-    assert.equal(outline, 'solid 3px', `focus on ${name}`);
-    return name;
-  };
-  const tab = async (): Promise<string> => {
-    await page.keyboard.press('Tab');
-    return focused();
-  };
-  await scene.open();
-  await page.locator('#username:focus').waitFor();
-  assert.equal(await focused(), 'username');
-  await page.keyboard.type('ada');
-  assert.equal(await tab(), 'password');
-  await page.keyboard.type(password);
-  assert.deepEqual([await tab(), await tab()], ['Log in', 'Cancel']);
-  await page.getByLabel('Password').focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Allow' }).waitFor();
-  assert.deepEqual([await tab(), await tab(), await tab()], ['Allow', 'Deny', 'Log out']);
-  await page.keyboard.press('Shift+Tab');
-  await page.keyboard.press('Shift+Tab');
-  assert.equal(await focused(), 'Allow');
-  await page.keyboard.press('Enter');
-  assert.ok((await scene.arrived()).code !== undefined);
-});
+      assert.equal(outline, 'solid 3px', `focus on ${name}`);
+      return name;
+    };
+    const tab = async (): Promise<string> => {
+      await page.keyboard.press('Tab');
+      return focused();
+    };
+    await scene.open();
+    await page.locator('#username:focus').waitFor();
+    assert.equal(await focused(), 'username');
+    await page.keyboard.type('ada');
+    assert.equal(await tab(), 'password');
+    await page.keyboard.type(password);
+    assert.deepEqual([await tab(), await tab()], ['Log in', 'Cancel']);
+    await page.getByLabel('Password').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    assert.deepEqual([await tab(), await tab(), await tab()], ['Allow', 'Deny', 'Log out']);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    assert.equal(await focused(), 'Allow');
+    await page.keyboard.press('Enter');
+    assert.ok((await scene.arrived()).code !== undefined);
+  },
+);
 
 const implicit: Partial<ClientRequest> = { grants: ['implicit'] };
 
@@ -192,27 +196,31 @@ inBrowser('The implicit flow ends behind the #, where no server sees it', implic
   assert.deepEqual(complaints, []);
 });
 
-inBrowser('Whoever keeps a secret is asked about once, whoever cannot each time', {}, async (scene) => {
-  const { page, shop, site } = scene;
-  await scene.open({ scope: 'read:cheeses' });
-  await logIn(page);
-  await press(page, 'Allow');
-  await scene.arrived();
-  await page.goto('about:blank');
-  await scene.open({ scope: 'read:cheeses' });
-  assert.ok((await scene.arrived()).code !== undefined, 'not asked again');
-  await scene.open({ scope: 'read:cheeses read:orders' });
-  await scene.asked();
-  const open = await newApplication(shop, { isPublic: true, redirectUris: [`${site.origin}/open`] });
-  for (const _ of ['first', 'second']) {
-    await page.goto(`${shop.url}/oauth/authorize?${queryOf(open, { scope: 'read:cheeses' })}`);
-    await scene.asked();
+inBrowser(
+  'Consent is asked once for an application with a secret, and each time for one without',
+  {},
+  async (scene) => {
+    const { page, shop, site } = scene;
+    await scene.open({ scope: 'read:cheeses' });
+    await logIn(page);
     await press(page, 'Allow');
-    await page.waitForURL(`${site.origin}/open?*`);
-  }
-});
+    await scene.arrived();
+    await page.goto('about:blank');
+    await scene.open({ scope: 'read:cheeses' });
+    assert.ok((await scene.arrived()).code !== undefined, 'not asked again');
+    await scene.open({ scope: 'read:cheeses read:orders' });
+    await scene.asked();
+    const open = await newApplication(shop, { isPublic: true, redirectUris: [`${site.origin}/open`] });
+    for (const _ of ['first', 'second']) {
+      await page.goto(`${shop.url}/oauth/authorize?${queryOf(open, { scope: 'read:cheeses' })}`);
+      await scene.asked();
+      await press(page, 'Allow');
+      await page.waitForURL(`${site.origin}/open?*`);
+    }
+  },
+);
 
-inBrowser('Logging out on the way lets somebody else log in', {}, async (scene) => {
+inBrowser('A logout on the login page lets another customer log in', {}, async (scene) => {
   const { page } = scene;
   await scene.open();
   await logIn(page);
@@ -225,7 +233,7 @@ inBrowser('Logging out on the way lets somebody else log in', {}, async (scene) 
   assert.equal(await page.getByLabel('Username').inputValue(), '');
 });
 
-inBrowser('No script runs on a page, and no other page can frame it', {}, async (scene) => {
+inBrowser('No script runs on a login page, and no other page can frame it', {}, async (scene) => {
   const { page, shop, site, app, complaints } = scene;
   await scene.open();
   await page.evaluate(

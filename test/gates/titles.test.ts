@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { filesIn, read } from './sources.ts';
 
-/** A call that registers a test, and its title. Helpers that register tests for a browser have other names. */
+/** A call that registers a test, and its title. Helpers that register tests for a browser are named `inConsole`. */
 const registration =
-  /^ *(?:await )?(?:(?:\w+\.)?test(?:\.\w+)?|inBrowser)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/gm;
+  /^ *(?:await )?(?:(?:\w+\.)?test(?:\.\w+)?|in[A-Z]\w*)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/gm;
 
 /** The first word of a title that can have a small first letter: a command, a function, a file, a setting. */
 const nameInCode = /^(?:curd|npm|\S*[A-Z_./()-]\S*)(?:\s|$)/;
@@ -36,7 +36,7 @@ suite('Titles of tests', () => {
       test('One', () => {});
       await t.test(\`Two \${name}\`, async () => {});
         test.skip("Three's", () => {});
-      inBrowser(
+      inConsole(
         'Four',
       );`;
     assert.deepEqual(titlesIn(source), ['One', `Two \${name}`, "Three's", 'Four']);
