@@ -27,6 +27,7 @@ inConsole(
     await page.getByText('Such as 422, or 4xx').waitFor();
     await page.getByLabel('Status').fill('422');
     await table.getByText('no-cheese').waitFor({ state: 'detached' });
+    await table.getByText('bad-cheese').waitFor();
     assert.match(page.url(), /\/requests\?status=422$/);
     assert.equal(await table.getByRole('row').count(), 2);
     assert.deepEqual(await findAccessibilityProblems(page), []);
