@@ -34,7 +34,7 @@ export function requireWithin(limits: KeyLimits | null | undefined, cheese: Conf
   if (limits !== null && limits !== undefined && !isWithin(limits, cheese)) {
     throw new AppError(
       'forbidden',
-      `This restricted key is confined to ${confinementText(limits)}, and the cheese ${cheese.id} would be outside of them. Nothing was changed.`,
+      `This restricted key is confined to ${confinementText(limits)}, and the cheese ${cheese.id} would be outside of them.`,
       { details: { scopes: [] } },
     );
   }
@@ -45,7 +45,7 @@ export function requireMayCreate(limits: KeyLimits | null | undefined): void {
   if (limits?.cheeseIds !== undefined) {
     throw new AppError(
       'forbidden',
-      'This restricted key is confined to certain cheeses, so it creates none. Nothing was changed.',
+      'This restricted key is confined to certain cheeses, so it creates none.',
       { details: { scopes: [] } },
     );
   }

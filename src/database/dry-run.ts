@@ -34,11 +34,14 @@ const unlimited: DryRunLimit = { begin: () => {}, count: () => {} };
 /** What a dry run would have changed, in order. */
 export class Effects {
   readonly #limit: DryRunLimit;
+  readonly #isShown: (subject: string) => boolean;
   #listed: string[] = [];
   #more = 0;
 
-  constructor(limit = unlimited) {
+  /** @param isShown whether the caller may see effects on a subject; others are only counted */
+  constructor(limit = unlimited, isShown = (_subject: string) => true) {
     this.#limit = limit;
+    this.#isShown = isShown;
   }
 
   /** The JSON of each listed effect. */
@@ -54,6 +57,10 @@ export class Effects {
   addEvents(events: readonly EventEffect[]): void {
     this.#limit.count(events.length);
     for (const { type, subject, data } of events) {
+      if (!this.#isShown(subject)) {
+        this.#more += 1;
+        continue;
+      }
       this.#add(`{"type":${JSON.stringify(type)},"subject":${JSON.stringify(subject)},"data":${data}}`);
     }
   }

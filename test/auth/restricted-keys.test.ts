@@ -299,6 +299,22 @@ onBothEngines('A restricted key', (engine) => {
     assert.deepEqual([json.pricePerKg, json.category.name], [12, 'Soft']);
   });
 
+  test('A restricted key sees in a dry run how many orders of others a deletion cancels, and none of them', async () => {
+    const shop = opened();
+    const id = await addCheese(shop, { category: { name: 'Soft' } });
+    assert.equal((await order(shop, shop.admin, [id])).status, 201);
+    const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['soft'] });
+    const headers = { 'x-confirm-delete': 'true', 'dry-run': 'effects' };
+    const effectsFor = async (as: string) =>
+      (await shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers })).json;
+    const typesOf = ({ effects }: { effects: { type: string }[] }) => effects.map(({ type }) => type);
+    assert.ok(typesOf(await effectsFor(shop.admin)).includes('order.cancelled'));
+    const seen = await effectsFor(key);
+    assert.deepEqual([typesOf(seen).filter((type) => !type.startsWith('cheese.')), seen.more], [[], 1]);
+    const placing = await order(shop, await keyOf(shop), [id], { 'dry-run': 'effects' });
+    assert.ok(typesOf(placing.json).includes('order.placed'), placing.text);
+  });
+
   test('A restricted key previews an import of cheeses outside of its categories as the import itself: 403', async () => {
     const shop = opened();
     const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['Soft'] });

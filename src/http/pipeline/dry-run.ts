@@ -101,6 +101,7 @@ export function readDryRun(
   route: Route,
   headers: IncomingHttpHeaders,
   limit: () => DryRunLimit,
+  isRestricted: boolean,
 ): DryRun | null {
   const mode = requireDryRunMode(headers['dry-run']);
   if (mode === null || !isChange(route)) {
@@ -109,7 +110,13 @@ export function readDryRun(
   if (route.dryRun === 'none') {
     throw noDryRun();
   }
-  return { mode, effects: new Effects(limit()) };
+  return { mode, effects: effectsFor(route, limit(), isRestricted) };
+}
+
+/** A restricted key sees its own orders alone, but may delete cheeses that are in the orders of others. */
+export function effectsFor({ path }: Route, limit: DryRunLimit, isRestricted: boolean): Effects {
+  const hides = isRestricted && !path.startsWith('/store/order');
+  return new Effects(limit, (subject) => !(hides && /^(order|customer):/.test(subject)));
 }
 
 /** @throws AppError badRequest */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/principal.ts';
 import type { Clock } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
-import { Effects, rollingBack } from '../../database/dry-run.ts';
+import { type Effects, rollingBack } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
@@ -23,7 +23,7 @@ import {
   readClock,
   recheckCredential,
 } from './authenticate.ts';
-import { dryRunResponse, readDryRun } from './dry-run.ts';
+import { dryRunResponse, effectsFor, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
 import { respondToUpload } from './upload-request.ts';
 
@@ -183,7 +183,11 @@ function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): Retu
   const { guard, rateLimits } = dependencies;
   const principal = guard.authorize(principals, route as Parameters<typeof guard.authorize>[1]);
   const effects = isDryRun
-    ? new Effects(rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId))
+    ? effectsFor(
+        route,
+        rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
+        (principal?.limits ?? null) !== null,
+      )
     : null;
   return { principal, ...changesOf(exchange, principal, effects) };
 }
@@ -250,8 +254,11 @@ function refuseForeignOrigin({ request, route }: Exchange): void {
 function checkDryRun(exchange: Exchange): void {
   const { request, route, principals, dependencies } = exchange;
   if (request.headers['dry-run'] !== undefined) {
-    exchange.dryRun = readDryRun(route, request.headers, () =>
-      dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
+    exchange.dryRun = readDryRun(
+      route,
+      request.headers,
+      () => dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
+      (exchange.principal?.limits ?? null) !== null,
     );
   }
 }
