@@ -301,8 +301,8 @@ onBothEngines('A restricted key', (engine) => {
 
   test('A restricted key sees in a dry run how many orders of others a deletion cancels, and none of them', async () => {
     const shop = opened();
-    const id = await addCheese(shop, { category: { name: 'Soft' } });
-    assert.equal((await order(shop, shop.admin, [id])).status, 201);
+    const id = await newCheese(shop, { category: { name: 'Soft' } });
+    assert.equal((await placeOrder(shop, id)).status, 201);
     const key = await keyOf(shop, { scopes: ['write:cheeses'], categories: ['soft'] });
     const headers = { 'x-confirm-delete': 'true', 'dry-run': 'effects' };
     const effectsFor = async (as: string) =>
@@ -311,7 +311,7 @@ onBothEngines('A restricted key', (engine) => {
     assert.ok(typesOf(await effectsFor(shop.admin)).includes('order.cancelled'));
     const seen = await effectsFor(key);
     assert.deepEqual([typesOf(seen).filter((type) => !type.startsWith('cheese.')), seen.more], [[], 1]);
-    const placing = await order(shop, await keyOf(shop), [id], { 'dry-run': 'effects' });
+    const placing = await placeOrder(shop, id, { as: await keyOf(shop), headers: { 'dry-run': 'effects' } });
     assert.ok(typesOf(placing.json).includes('order.placed'), placing.text);
   });
 
