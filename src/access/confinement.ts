@@ -2,6 +2,7 @@
 import { AppError } from '../errors.ts';
 import { foldText } from '../schema/folding.ts';
 import type { KeyLimits } from './key-limits.ts';
+import type { Principal } from './principal.ts';
 
 interface ConfinedCheese {
   readonly id: number;
@@ -49,4 +50,16 @@ export function requireMayCreate(limits: KeyLimits | null | undefined): void {
       { details: { scopes: [] } },
     );
   }
+}
+
+/**
+ * Which effects of a dry run a credential may see. A restricted key sees its own orders alone, but it may delete cheeses
+ * that are in the orders of others.
+ * @param path of the route, which reaches only orders that the key may see
+ */
+export function effectsShownTo(principal: Principal | null, path: string): (subject: string) => boolean {
+  const isRestricted = (principal?.limits ?? null) !== null;
+  return isRestricted && !path.startsWith('/store/order')
+    ? (subject) => !/^(order|customer):/.test(subject)
+    : () => true;
 }

@@ -1,7 +1,7 @@
 /** The header Dry-Run: a request that runs completely, and whose change is then rolled back. */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { type DryRunLimit, Effects } from '../../database/dry-run.ts';
+import type { Effects } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
 import { objectOf } from '../../schema/parts.ts';
 import type { Parameters, Schema } from '../../schema/schema.ts';
@@ -95,13 +95,12 @@ export function dryRunEcho(headers: IncomingHttpHeaders): Readonly<Record<string
 
 /**
  * Reads the header before anything is done. Null for a real request.
- * @throws AppError badRequest for another value, and where the route has no dry run; and what `limit` throws
+ * @throws AppError badRequest for another value, and where the route has no dry run; and what `newEffects` throws
  */
 export function readDryRun(
   route: Route,
   headers: IncomingHttpHeaders,
-  limit: () => DryRunLimit,
-  isRestricted: boolean,
+  newEffects: () => Effects,
 ): DryRun | null {
   const mode = requireDryRunMode(headers['dry-run']);
   if (mode === null || !isChange(route)) {
@@ -110,13 +109,7 @@ export function readDryRun(
   if (route.dryRun === 'none') {
     throw noDryRun();
   }
-  return { mode, effects: effectsFor(route, limit(), isRestricted) };
-}
-
-/** A restricted key sees its own orders alone, but may delete cheeses that are in the orders of others. */
-export function effectsFor({ path }: Route, limit: DryRunLimit, isRestricted: boolean): Effects {
-  const hides = isRestricted && !path.startsWith('/store/order');
-  return new Effects(limit, (subject) => !(hides && /^(order|customer):/.test(subject)));
+  return { mode, effects: newEffects() };
 }
 
 /** @throws AppError badRequest */

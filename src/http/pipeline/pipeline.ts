@@ -1,5 +1,6 @@
 /** The pipeline: the ordered list of steps that every request to a route passes. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { effectsShownTo } from '../../access/confinement.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Clock } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
@@ -23,7 +24,7 @@ import {
   readClock,
   recheckCredential,
 } from './authenticate.ts';
-import { dryRunResponse, effectsFor, readDryRun } from './dry-run.ts';
+import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
 import { respondToUpload } from './upload-request.ts';
 
@@ -180,15 +181,9 @@ function changesOf(
 /** The input of a route that another one runs. @throws AppError forbidden; rateLimited where an earlier dry run still counts */
 function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): ReturnType<RouteInput['inner']> {
   const { principals, dependencies } = exchange;
-  const { guard, rateLimits } = dependencies;
+  const { guard } = dependencies;
   const principal = guard.authorize(principals, route as Parameters<typeof guard.authorize>[1]);
-  const effects = isDryRun
-    ? effectsFor(
-        route,
-        rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
-        (principal?.limits ?? null) !== null,
-      )
-    : null;
+  const effects = isDryRun ? effectsFor(exchange, route, principal) : null;
   return { principal, ...changesOf(exchange, principal, effects) };
 }
 
@@ -252,15 +247,17 @@ function refuseForeignOrigin({ request, route }: Exchange): void {
 }
 
 function checkDryRun(exchange: Exchange): void {
-  const { request, route, principals, dependencies } = exchange;
+  const { request, route, principal } = exchange;
   if (request.headers['dry-run'] !== undefined) {
-    exchange.dryRun = readDryRun(
-      route,
-      request.headers,
-      () => dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId),
-      (exchange.principal?.limits ?? null) !== null,
-    );
+    exchange.dryRun = readDryRun(route, request.headers, () => effectsFor(exchange, route, principal));
   }
+}
+
+/** @throws AppError rateLimited where an earlier dry run still counts */
+function effectsFor(exchange: Exchange, route: Route, principal: Principal | null): Effects {
+  const { principals, dependencies } = exchange;
+  const limit = dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId);
+  return new Effects(limit, effectsShownTo(principal, route.path));
 }
 
 /**
