@@ -4,7 +4,7 @@ import { effectsShownTo } from '../../access/confinement.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Clock } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
-import { type Effects, rollingBack } from '../../database/dry-run.ts';
+import { Effects, rollingBack } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
@@ -142,7 +142,6 @@ function responder(route: Route): (exchange: Exchange) => MaybePromise<RouteResp
 function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput {
   const { request, principal, dryRun, dependencies } = exchange;
   const { headers } = request;
-  const effects = dryRun === null ? null : dryRun.effects;
   return {
     url: request.url,
     params: request.params as Record<string, string>,
@@ -151,7 +150,7 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     headers: request.method === 'HEAD' ? { ...headers, range: undefined } : headers,
     body: { bytes: request.body as Uint8Array | undefined, mediaType: headers['content-type'] },
     principal,
-    ...changesOf(exchange, principal, effects),
+    ...changesOf(exchange, principal, dryRun?.effects ?? null),
     idempotency: dependencies.idempotency,
     clientIp: () => clientIpOf(exchange),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
@@ -180,9 +179,8 @@ function changesOf(
 
 /** The input of a route that another one runs. @throws AppError forbidden; rateLimited where an earlier dry run still counts */
 function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): ReturnType<RouteInput['inner']> {
-  const { principals, dependencies } = exchange;
-  const { guard } = dependencies;
-  const principal = guard.authorize(principals, route as Parameters<typeof guard.authorize>[1]);
+  const { guard } = exchange.dependencies;
+  const principal = guard.authorize(exchange.principals, route as Parameters<typeof guard.authorize>[1]);
   const effects = isDryRun ? effectsFor(exchange, route, principal) : null;
   return { principal, ...changesOf(exchange, principal, effects) };
 }
