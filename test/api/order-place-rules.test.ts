@@ -77,7 +77,12 @@ onBothEngines('POST /store/order', (engine) => {
     const unpriced = await newCheese(shop, { pricePerKg: undefined });
     const free = await placeOrder(shop, await newCheese(shop, { pricePerKg: 0 }));
     const alone = await placeOrder(shop, [[unpriced, 100]]);
-    const body = { items: [unpriced, await newCheese(shop)].map((id) => ({ cheeseId: id, quantity: 2 })) };
+    const body = {
+      items: [unpriced, await newCheese(shop, { pricePerKg: 24.5 })].map((id) => ({
+        cheeseId: id,
+        quantity: 2,
+      })),
+    };
     const mixed = await shop.request('POST', '/v2/store/order', {
       as: shop.admin,
       body: { ...body, shippingAddress: bern },

@@ -28,7 +28,7 @@ interface Buyer {
 
 async function buyer(shop: Shop): Promise<Buyer> {
   const as = await shop.createKey({ scopes: ['write:orders'] });
-  const cheeseId = await newCheese(shop);
+  const cheeseId = await newCheese(shop, { pricePerKg: 24.5 });
   const place: Buyer['place'] = (items, more = {}, headers = {}) =>
     shop.request('POST', '/v2/store/order', {
       as,

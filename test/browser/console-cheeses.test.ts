@@ -12,6 +12,9 @@ import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } 
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
+/** Until a page has read again what the events so far made stale. */
+const refreshedMs = 700;
+
 async function create({ shop }: Pick<OpenConsole, 'shop'>, body: object) {
   const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
   assert.equal(status, 201, text);
@@ -253,6 +256,7 @@ inConsole('The console sells a cheese by a key, and deletes it after naming its 
   const { id: other } = await create(opened, { name: 'Munster fermier' });
   await goTo(`/cheeses/${other}`);
   await page.getByRole('heading', { level: 1, name: 'Munster fermier' }).waitFor();
+  await page.waitForTimeout(refreshedMs);
   const late: string[] = [];
   page.on('response', (response) => {
     if (response.status() === 404) {

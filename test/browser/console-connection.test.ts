@@ -1,9 +1,13 @@
-/** The console while the server is away, and after it was updated. */
+/** The console while the server is away or late, and after it was updated. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { until } from '../context.ts';
+import { deleteCheese, newCheese } from '../shop-verbs.ts';
 import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
+/** Until a page has read again what the events so far made stale. */
+const refreshedMs = 700;
 
 inConsole(
   'The console loads the page again, once, where a screen is no longer on the server',
@@ -25,6 +29,38 @@ inConsole(
     assert.equal(pathname + search, '/console/limits?a=1');
     assert.equal(loads, 1);
     assert.equal(complaints.splice(0).filter((line) => line.includes('/limits-')).length, 1);
+  },
+);
+
+inConsole(
+  'The console keeps a cheese deleted when a response from before its deletion arrives',
+  async (opened) => {
+    const { page, shop, goTo } = opened;
+    const id = await newCheese(shop, { name: 'Langres' });
+    await goTo(`/cheeses/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'Langres' }).waitFor();
+    await page.waitForTimeout(refreshedMs);
+    let isHeld = false;
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(`**/v2/cheeses/${id}`, async (route) => {
+      const response = await route.fetch();
+      isHeld = true;
+      await released;
+      // Fails where the page does not wait for it any more.
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await shop.request('POST', `/v2/cheeses/${id}`, { as: shop.admin, body: { ageMonths: 2 } });
+    await until(async () => isHeld);
+    // What the page reads beside the cheese has arrived.
+    await page.waitForTimeout(refreshedMs);
+    await deleteCheese(shop, id);
+    const deleted = page.getByText('There is no such cheese');
+    await deleted.waitFor();
+    release();
+    await page.waitForTimeout(300);
+    await deleted.waitFor();
+    assert.equal(await page.getByRole('heading', { level: 1, name: 'Langres' }).count(), 0);
+    await page.unrouteAll({ behavior: 'wait' });
   },
 );
 

@@ -59,10 +59,11 @@ function showDeleted(queries: QueryClient, key: string): void {
     path: key,
     errors: [],
   });
-  queries
-    .getQueryCache()
-    .find({ queryKey: [key] })
-    ?.setState({ status: 'error', error });
+  const query = queries.getQueryCache().find({ queryKey: [key] });
+  // A response that is under way may be from before the deletion, and would show the object again. Nothing reads it again,
+  // which would be a 404.
+  query?.cancel({ silent: true });
+  query?.setState({ status: 'error', error, fetchStatus: 'idle', isInvalidated: false });
 }
 
 type Listener = (event: CurdEvent) => void;
