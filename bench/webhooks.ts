@@ -92,7 +92,7 @@ export async function benchWebhooks(
   );
   // The events wait in the log, so the rate is that of the deliveries alone.
   const types = ['cheese.created', 'cheese.updated'];
-  await send('POST', '/webhook-endpoints', { url: receiver.url, types, since });
+  const endpoint = await send('POST', '/webhook-endpoints', { url: receiver.url, types, since });
   const before = server.cpuSeconds();
   await receiver.waitFor(events);
   const cpuMicroseconds = ((server.cpuSeconds() - before) * 1e6) / events;
@@ -126,6 +126,11 @@ export async function benchWebhooks(
     ratio: null,
     target: `<= ${target.medianMs} ms, ${target.p99Ms} ms`,
     isMet: median <= target.medianMs && p99 <= target.p99Ms,
+  });
+  // Other benches fill the event log, which an endpoint would follow beside what they measure.
+  await fetch(`http://127.0.0.1:${server.port}/v2/webhook-endpoints/${endpoint.id}`, {
+    method: 'DELETE',
+    headers: { 'X-API-Key': key },
   });
   receiver.close();
   await server.stop();
