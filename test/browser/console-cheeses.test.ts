@@ -8,12 +8,15 @@ import { importCheeses } from '../../src/catalogue-import/import-cheeses.ts';
 import { bern, temporaryFolder, until } from '../context.ts';
 import { writeCheeseFile } from './cheese-file.ts';
 import { screenshot } from './chromium.ts';
-import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } from './console.ts';
+import {
+  consoleTests,
+  findAccessibilityProblems,
+  type OpenConsole,
+  refreshedMs,
+  viewports,
+} from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
-
-/** Until a page has read again what the events so far made stale. */
-const refreshedMs = 700;
 
 async function create({ shop }: Pick<OpenConsole, 'shop'>, body: object) {
   const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });

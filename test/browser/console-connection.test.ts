@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { until } from '../context.ts';
 import { deleteCheese, newCheese } from '../shop-verbs.ts';
-import { consoleTests, findAccessibilityProblems } from './console.ts';
+import { consoleTests, findAccessibilityProblems, refreshedMs } from './console.ts';
 
 const inConsole = consoleTests();
-/** Until a page has read again what the events so far made stale. */
-const refreshedMs = 700;
 
 inConsole(
   'The console keeps a cheese deleted when a response from before its deletion arrives',

@@ -59,6 +59,9 @@ export async function buildConsole(): Promise<void> {
   }
 }
 
+/** Milliseconds until a page has read again what the events so far made stale: it reads at most twice a second. */
+export const refreshedMs = 700;
+
 /** A URL that signs in once. */
 export async function consoleLink({ app, url }: ListeningShop, path = ''): Promise<string> {
   const { link } = await app.oauth.consoleLinks.create(app.contextOf('cli'));
