@@ -253,9 +253,9 @@ export const CheeseChange = {
   required: ['id', 'deleted', 'changedAt'],
   properties: {
     id: int64,
-    deleted: { type: 'boolean', description: 'Whether the cheese does not exist any more' },
+    deleted: { type: 'boolean', description: 'Whether the cheese does not exist any more; then `cheese` is absent' },
     changedAt: { ...timestampSchema, description: 'When the cheese was last changed or deleted' },
-    cheese: { ...Cheese, description: 'The cheese as it is now; absent when it was deleted' },
+    cheese: Cheese,
   },
   examples: [{ id: 8, deleted: true, changedAt: '2026-11-22T09:42:13.123Z' }],
 } as const;

@@ -99,8 +99,7 @@ export const BulkResult = {
     },
     unchanged: { type: 'integer', description: 'Cheeses that have all values already' },
     undo: {
-      ...BulkInput,
-      type: ['object', 'null'],
+      anyOf: [BulkInput, { type: 'null' }],
       description: 'The body of the request that restores the old values; null where nothing is changed',
     },
   },

@@ -8,6 +8,9 @@ export function exampleOf({ examples, items }: Schema): unknown {
 
 /** A schema as the document has it. Schemas with a title become components. */
 export function reference(schema: Schema, components: Map<string, unknown>): unknown {
+  if (schema.title !== undefined && components.has(schema.title)) {
+    return referenceTo(schema);
+  }
   const { properties, items, anyOf, oneOf, discriminator, ...rest } = withoutChecks(schema);
   const full = {
     ...rest,
