@@ -45,10 +45,9 @@ export function createRouteTable(routes: readonly Registered[]) {
     /** Literal paths that a parameter of another method also matches. They need routes that return 405. */
     shadowed() {
       const literals = ordered.filter((entry) => parametersIn(entry) === 0);
+      const patterns = ordered.slice(literals.length);
       return literals.flatMap((literal) => {
-        const shadowing = ordered.filter(
-          (entry) => parametersIn(entry) > 0 && matches(entry, literal.path.split('/')),
-        );
+        const shadowing = patterns.filter((entry) => matches(entry, literal.segments));
         const methods = new Set(shadowing.flatMap((entry) => [...entry.methods])).difference(literal.methods);
         return [...methods].map((method) => ({ method, path: literal.path }));
       });
