@@ -253,7 +253,10 @@ export const CheeseChange = {
   required: ['id', 'deleted', 'changedAt'],
   properties: {
     id: int64,
-    deleted: { type: 'boolean', description: 'Whether the cheese does not exist any more; then `cheese` is absent' },
+    deleted: {
+      type: 'boolean',
+      description: 'Whether the cheese does not exist any more; then `cheese` is absent',
+    },
     changedAt: { ...timestampSchema, description: 'When the cheese was last changed or deleted' },
     cheese: Cheese,
   },
