@@ -131,6 +131,12 @@ export class Http {
   #headersOf({ method, headers }: OutgoingRequest, options: WriteOptions): Record<string, string> {
     const { apiKey } = this.#shared.options;
     const { ifMatch, dryRun, clientIp = this.#behalf?.clientIp } = options;
+    // A change without a version would overwrite the changes of others, which is what ifMatch is to prevent.
+    if ('ifMatch' in options && !ifMatch) {
+      throw new TypeError(
+        'ifMatch is empty: items of a list have no version. Read the object with get() and send its etagOf(), or leave ifMatch out.',
+      );
+    }
     const isPost = method === 'POST';
     const optional = {
       // Browsers send a name of their own.

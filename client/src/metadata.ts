@@ -17,12 +17,12 @@ export interface ResponseMetadata {
 
 const metadataKey = Symbol.for('@curd/client.metadata');
 
-/** The response of a result; undefined for what is no result of this client. */
+/** The response of a result; undefined for what is no result of this client, such as an item of a list or a copy. */
 export function metadataOf(result: object): ResponseMetadata | undefined {
   return (result as { [metadataKey]?: ResponseMetadata })[metadataKey];
 }
 
-/** The version of a resource, for `ifMatch`; undefined where the operation has none. */
+/** The version of a resource, for `ifMatch`; undefined where the operation has none, and for items of a list. */
 export function etagOf(result: object): string | undefined {
   return metadataOf(result)?.etag;
 }

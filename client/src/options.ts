@@ -68,7 +68,10 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** The key by which the server recognizes a repeated POST. Random by default. */
   readonly idempotencyKey?: string | undefined;
-  /** The version that may be changed: the result of `etagOf`. */
+  /**
+   * The version that may be changed: `etagOf` of an object that `get` or a change returned. Items of a list have none. The
+   * operation rejects, and sends nothing, where the option is given and undefined.
+   */
   readonly ifMatch?: string | undefined;
   /**
    * The IP address of the visitor for whom a server logs in or registers a customer. With an API key, limits count it and

@@ -141,6 +141,23 @@ suite('The client', () => {
     assert.equal(etagOf({}), undefined);
   });
 
+  test('The client refuses an empty ifMatch and sends nothing, because items of a list have no version', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
+    const { id } = await curd.cheeses.create({ name: 'Ricotta', pricePerKg: 10 });
+    const { items } = await curd.cheeses.list({ q: 'ricotta' });
+    const [item = assert.fail()] = items;
+    const stale = { ifMatch: etagOf(item) };
+    assert.deepEqual(stale, { ifMatch: undefined });
+    const remedy = { name: 'TypeError', message: /Read the object with get\(\)/ };
+    await assert.rejects(curd.cheeses.patch(id, { pricePerKg: 1 }, stale), remedy);
+    await assert.rejects(curd.cheeses.patch(id, { pricePerKg: 1 }, { ifMatch: '' }), remedy);
+    await assert.rejects(curd.cheeses.delete(id, stale), remedy);
+    assert.equal((await curd.cheeses.get(id)).pricePerKg, 10);
+    const ifMatch = etagOf(await curd.cheeses.get(item.id));
+    assert.equal((await curd.cheeses.patch(id, { pricePerKg: 11 }, { ifMatch })).pricePerKg, 11);
+    assert.equal((await curd.cheeses.patch(id, { pricePerKg: 12 })).pricePerKg, 12);
+  });
+
   test('The client reaches every path with http, with its credentials, retries and errors', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '0' } };
     const proxy = await openProxy(t, shop().url, (number) => (number % 2 === 1 ? { refuse } : undefined));

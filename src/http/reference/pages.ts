@@ -48,7 +48,7 @@ export class ReferencePages {
     );
     return page(
       info.title,
-      `Guides, operations and schemas of the ${info.title}.`,
+      `Guides, operations and schemas of ${info.title}.`,
       html`<h1>${info.title}</h1>
 <nav aria-label="On this page"><ul class="tags">${tags.map(
         ({ name }) => html`<li><a href="#${anchorOf(name)}">${name}</a></li>`,
