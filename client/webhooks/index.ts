@@ -1,15 +1,9 @@
 /** Checks that a webhook comes from the shop, and returns its event. */
 import { Webhook } from 'standardwebhooks';
-import type { CurdEvent } from '../src/types.ts';
+import type { CurdEvent, Schemas } from '../src/types.ts';
 
 /** What the server sends for `webhookEndpoints.test`. It is not in the event log. */
-export interface WebhookTest {
-  readonly id: string;
-  readonly type: 'webhook.test';
-  readonly timestamp: string;
-  readonly sequence: null;
-  readonly data: Readonly<Record<string, never>>;
-}
+export type WebhookTest = Schemas['WebhookTest'];
 
 /** An event as a webhook. `type` decides what `data` contains. */
 export type WebhookEvent = (CurdEvent | WebhookTest) & {

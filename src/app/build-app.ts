@@ -14,6 +14,7 @@ import { createServer } from '../http/server.ts';
 import { createLog } from '../log.ts';
 import { type Maintenance, startMaintenance } from '../operations/maintenance.ts';
 import type { Config } from '../settings/config.ts';
+import { testDescription } from '../webhooks/test-description.ts';
 import { apiInfo } from './api-info.ts';
 import { type ComposedShop, composeShop } from './compose.ts';
 import type { ShopOptions } from './foundation.ts';
@@ -75,8 +76,8 @@ export async function buildApp(
   await events.numbering.start();
 
   function describe(): unknown {
-    const { webhookDescriptions } = events.components;
-    return describeApi([...routes, ...rawRoutes.map(describeRaw)], webhookDescriptions, apiInfo);
+    const descriptions = [...events.components.webhookDescriptions, testDescription];
+    return describeApi([...routes, ...rawRoutes.map(describeRaw)], descriptions, apiInfo);
   }
 
   async function start(isOnlyServer: boolean): Promise<void> {

@@ -11,6 +11,18 @@ function componentName(type: string): string {
   return `Event${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
+/** Who caused an event or a test ping. */
+export const originProperties = {
+  actor: {
+    type: 'string',
+    description: 'Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system`',
+  },
+  requestId: {
+    type: ['string', 'null'],
+    description: 'X-Request-Id of the request that caused it; do not send personal data in that header',
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
+
 function schemaOf({ type, description, schema }: EventDefinition): Schema {
   const data = schema.examples?.[0] ?? {};
   const [kind] = type.split('.');
@@ -26,14 +38,7 @@ function schemaOf({ type, description, schema }: EventDefinition): Schema {
       timestamp: timestampSchema,
       sequence: { ...int64, description: 'Rises by exactly one from event to event' },
       subject: { type: 'string', description: 'What it happened to' },
-      actor: {
-        type: 'string',
-        description: 'Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system`',
-      },
-      requestId: {
-        type: ['string', 'null'],
-        description: 'X-Request-Id of the request that caused it; do not send personal data in that header',
-      },
+      ...originProperties,
       data: schema,
       previousId: {
         type: ['string', 'null'],
@@ -56,7 +61,8 @@ function schemaOf({ type, description, schema }: EventDefinition): Schema {
   };
 }
 
-const headers = {
+/** The headers of every webhook. */
+export const webhookHeaders = {
   'webhook-id': {
     type: 'string',
     isRequired: true,
@@ -75,7 +81,7 @@ const headers = {
   },
 } as const satisfies Parameters;
 
-const headerExamples = {
+export const webhookHeaderExamples = {
   'webhook-id': 'evt_k3Xw_1043',
   'webhook-timestamp': '1795340533',
   'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
@@ -102,8 +108,8 @@ export function createEventComponents({ definitions }: EventTypes): EventCompone
       name: type,
       summary: description,
       description: `Sent to each endpoint that receives the type \`${type}\`, signed and at least once.`,
-      headers,
-      headerExamples,
+      headers: webhookHeaders,
+      headerExamples: webhookHeaderExamples,
       body: schema,
       responses: {
         '2XX': 'Accepted. The body of the response is ignored',

@@ -52,4 +52,11 @@ export const listQuery = {
   wait: waitParameter,
 } as const satisfies Parameters;
 
-export const streamQuery = { since, ...filterQuery } as const satisfies Parameters;
+export const streamQuery = {
+  since: {
+    ...since,
+    description: `${since.description} (without it and without \`Last-Event-ID\`)`,
+    default: 'latest',
+  },
+  ...filterQuery,
+} as const satisfies Parameters;

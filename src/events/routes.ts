@@ -83,7 +83,7 @@ export function eventRoutes(dependencies: Dependencies): Route[] {
       },
       handle: async ({ query, principal, headers, openConnection }) => {
         const filter = filterOf(eventTypes, query, seesAllEvents(principal));
-        const after = await events.resolve(String(headers['last-event-id'] ?? query.since ?? 'latest'));
+        const after = await events.resolve(String(headers['last-event-id'] ?? query.since));
         const connection = openConnection();
         if (connection.httpVersion === '1.0') {
           throw new AppError('badRequest', 'A stream needs HTTP/1.1 or later.');

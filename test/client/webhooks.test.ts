@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { verify, WebhookRefused } from '../../client/webhooks/index.ts';
 import { shared } from '../context.ts';
+import { read } from '../gates/sources.ts';
 import { openShop } from '../helper.ts';
 import { newCheese } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
@@ -18,7 +19,7 @@ const delivery = shared(async (t) => {
   await deliver(shop);
   const [received] = receiver.received;
   assert.ok(received !== undefined);
-  return { secret, ...received };
+  return { shop, receiver, secret, ...received };
 });
 
 const foreign = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -53,6 +54,19 @@ suite('verify', () => {
     }
     const event = await verify({ headers, body: text }, [foreign, secret]);
     assert.equal(event.previousId, null);
+  });
+
+  test('verify() returns a test ping, with the members of its schema', async () => {
+    const { shop, receiver, secret } = delivery();
+    const [endpoint] = (await shop.request('GET', '/v2/webhook-endpoints', { as: shop.admin })).json.items;
+    await shop.request('POST', `/v2/webhook-endpoints/${endpoint.id}/test`, { as: shop.admin });
+    const { headers, text } = receiver.received.at(-1) ?? assert.fail();
+    const event = await verify({ headers, body: text }, secret);
+    assert.ok(event.type === 'webhook.test');
+    assert.equal(event.subject, `webhook_endpoint:${endpoint.id}`);
+    const { WebhookTest } = JSON.parse(read('openapi.json')).components.schemas;
+    assert.deepEqual(Object.keys(event), Object.keys(WebhookTest.properties));
+    assert.deepEqual(Object.keys(event).sort(), WebhookTest.required.toSorted());
   });
 
   test('verify() refuses a parsed body, and says how the frameworks provide the raw one', async () => {

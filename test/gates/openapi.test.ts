@@ -132,12 +132,15 @@ suite('The OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length, 'each operationId is unique');
   });
 
-  test('The OpenAPI document describes one webhook for each type of events, with the schema of that type', () => {
-    const { Event, EventOrderShipped } = document.components.schemas;
-    assert.deepEqual(Object.keys(document.webhooks), eventTypes.names);
+  test('The OpenAPI document describes one webhook for each type of events and the test ping, with the schema of that type', () => {
+    const { Event, EventOrderShipped, WebhookTest } = document.components.schemas;
+    const { 'webhook.test': ping, ...ofEvents } = document.webhooks;
+    assert.deepEqual(Object.keys(ofEvents), eventTypes.names);
+    assert.equal(WebhookTest?.properties?.type?.const, 'webhook.test');
+    assert.deepEqual(Object.keys(ping?.post.responses ?? {}).sort(), ['2XX', 'default']);
     assert.equal(EventOrderShipped?.properties?.type?.const, 'order.shipped');
     assert.equal(Event?.discriminator?.propertyName, 'type');
-    for (const [type, { post }] of Object.entries(document.webhooks)) {
+    for (const [type, { post }] of Object.entries(ofEvents)) {
       const { $ref } = post.requestBody.content['application/json'].schema;
       assert.match(post.operationId ?? '', /^on[A-Z]\w+$/);
       assert.deepEqual(post.security, [], `${type} has the credentials of the API`);
