@@ -179,6 +179,12 @@ export const cheeseQueries = queriesOn((tx) => ({
       sql`select id from term where kind = 'category' and name in (${selectTexts(names)})`,
     ),
 
+  /** The categories of cheeses. */
+  listCategoryNames: () =>
+    tx.all<{ name: string }>(sql`
+      select name from term t
+      where kind = 'category' and exists (select 1 from cheese where category_id = t.id) order by name`),
+
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
 

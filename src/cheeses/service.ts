@@ -134,6 +134,11 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
       );
     },
 
+    /** The names of the categories that cheeses have. */
+    async listCategoryNames(): Promise<readonly string[]> {
+      return (await cheeseQueries(database).listCategoryNames()).map(({ name }) => name);
+    },
+
     /** The ids of the categories with these names. */
     async findCategoryIds(names: readonly string[]) {
       const rows = names.length === 0 ? [] : await cheeseQueries(database).findCategoryIds(names);

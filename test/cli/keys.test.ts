@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { secret } from '../context.ts';
+import { bern, secret } from '../context.ts';
 import {
   accountWithKey,
   assertEachRefused,
@@ -82,6 +82,35 @@ suite('curd accounts', { concurrency: 2 }, () => {
 });
 
 suite('curd keys', { concurrency: 2 }, () => {
+  test('curd keys create warns of a category that no cheese is in, and curd keys show counts one order as one', async (t) => {
+    const shop = await freshShop(t);
+    const server = await serve(t, shop);
+    await curdJson(shop, 'accounts', 'create', 'shop');
+    const create = (...categories: readonly string[]) =>
+      curd(
+        shop,
+        ...['keys', 'create', '--account', 'shop', '--restricted', '--scope', 'write:orders', '--json'],
+        ...['--orders-per-day', '1', ...categories.flatMap((name) => ['--category', name])],
+      );
+    const misspelled = await create('Hadr', 'semi-HARD');
+    assert.equal(misspelled.code, 0);
+    assert.match(misspelled.stderr, /no cheese is in the category Hadr, .*: Bloomy rind, .*revoke this key/);
+    const made = await create('Semi-hard', 'hârd');
+    assert.equal(made.stderr, '');
+    const { id, key } = JSON.parse(made.stdout);
+    const order = () =>
+      fetch(`${server.url}/v2/store/order`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ items: [{ cheeseId: 29, quantity: 1 }], shippingAddress: bern }),
+      });
+    assert.equal((await order()).status, 201);
+    const refused = await order();
+    assert.equal(refused.status, 429);
+    assert.match(((await refused.json()) as { message: string }).message, /may spend in a day: 1 order\./);
+    assert.match((await curd(shop, 'keys', 'show', String(id))).stdout, /\$36\.80 in 1 order$/m);
+  });
+
   test('curd keys create, list, rotate and revoke take effect immediately on a running server', async (t) => {
     const shop = await freshShop(t);
     const server = await serve(t, shop);

@@ -32,7 +32,7 @@ export function createKeyBudgets(database: Database, clock: Clock) {
     const resetMs = dayMs - (now % dayMs);
     const parts = [
       ...(dollarsPerDay === undefined ? [] : [`$${dollarsPerDay}`]),
-      ...(ordersPerDay === undefined ? [] : [`${ordersPerDay} orders`]),
+      ...(ordersPerDay === undefined ? [] : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}`]),
     ];
     const limit = dollarsPerDay ?? ordersPerDay ?? 0;
     return new AppError(

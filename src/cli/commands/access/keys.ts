@@ -1,17 +1,26 @@
 import type { KeyKind } from '../../../access/key-limits.ts';
 import { keyPrefixes } from '../../../auth/keys/format.ts';
 import type { CreatedKey } from '../../../auth/keys/service.ts';
+import { foldText } from '../../../schema/folding.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/access-options.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import { type Columns, formatTable, printResult, printSecret, printTable } from '../../framework/output.ts';
+import {
+  type Columns,
+  formatTable,
+  pluralize,
+  printResult,
+  printSecret,
+  printTable,
+} from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
+import { colored } from '../../framework/style.ts';
 
 /** Creates a key and prints it once. */
 export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<void> {
   const kind = kindOf(options);
-  return withShop(options, async ({ auth: { keys }, contextOf }) => {
+  return withShop(options, async ({ auth: { keys }, cheeses, contextOf }) => {
     const account = await keys.findAccount(options.account);
     const { name, type, dollarsPerOrder, dollarsPerDay, ordersPerDay } = options;
     const created = await keys.create(contextOf('cli'), account.id, {
@@ -24,7 +33,27 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
       lifetimeMs: options.expiresIn,
     });
     printNew(options, created);
+    if (options.category?.length) {
+      warnOfUnknownCategories(options.category, await cheeses.service.listCategoryNames());
+    }
   });
+}
+
+const shownCategoriesMax = 20;
+
+/** Only a warning: the category may be created later. @param known names of the categories of the catalogue */
+function warnOfUnknownCategories(names: readonly string[], known: readonly string[]): void {
+  const folded = new Set(known.map(foldText));
+  const unknown = names.filter((name) => !folded.has(foldText(name)));
+  if (unknown.length === 0) {
+    return;
+  }
+  const more = known.length > shownCategoriesMax ? ' ...' : '';
+  const shown = known.length === 0 ? 'none' : known.slice(0, shownCategoriesMax).join(', ') + more;
+  const text = unknown.length === 1 ? 'the category' : 'the categories';
+  process.stderr.write(
+    `${colored('yellow', 'Warning:', process.stderr)} no cheese is in ${text} ${unknown.join(', ')}, so the key can order and change nothing there. Categories with cheeses: ${shown}. If the name is misspelled, revoke this key and create another one.\n`,
+  );
 }
 
 function kindOf({ publishable, restricted }: OptionsOf<typeof createKeyOptions>): KeyKind {
@@ -51,7 +80,7 @@ export function showKey(id: number, options: CommandOptions): Promise<void> {
       ...Object.entries({ ...rest, ...(name === null ? {} : { name }), scopes: scopes.join(' ') || '-' }),
       ...days.map(({ day, dollars, orders }): [string, string] => [
         `spent on ${day}`,
-        `$${dollars.toFixed(2)} in ${orders} orders`,
+        `$${dollars.toFixed(2)} in ${pluralize(orders, 'order')}`,
       ]),
     ];
     const columns: Columns<[string, unknown]> = {
