@@ -132,7 +132,7 @@ export class Http {
     const { apiKey } = this.#shared.options;
     const { ifMatch, dryRun, clientIp = this.#behalf?.clientIp } = options;
     // A change without a version would overwrite the changes of others, which is what ifMatch is to prevent.
-    if ('ifMatch' in options && !ifMatch) {
+    if (Object.hasOwn(options, 'ifMatch') && !ifMatch) {
       throw new TypeError(
         'ifMatch is empty: items of a list have no version. Read the object with get() and send its etagOf(), or leave ifMatch out.',
       );

@@ -55,7 +55,7 @@ export const listQuery = {
 export const streamQuery = {
   since: {
     ...since,
-    description: `${since.description} (without it and without \`Last-Event-ID\`)`,
+    description: `${since.description}. \`Last-Event-ID\` wins over it`,
     default: 'latest',
   },
   ...filterQuery,

@@ -34,7 +34,8 @@ const WebhookTest = {
 export const testDescription: WebhookDescription = {
   name: 'webhook.test',
   summary: 'A test ping',
-  description: 'Sent once for each request to test an endpoint, whatever its types, and signed.',
+  description:
+    'Sent once for each request to test an endpoint, to endpoints of all types of events, and signed.',
   headers: webhookHeaders,
   headerExamples: { ...webhookHeaderExamples, 'webhook-id': WebhookTest.examples[0].id },
   body: WebhookTest,
