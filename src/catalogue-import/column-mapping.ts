@@ -1,6 +1,6 @@
 /** Maps the columns of an imported file to the fields of a cheese. */
 
-import { CheeseInput } from '../cheeses/schemas.ts';
+import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schemas.ts';
 import { requireNoErrors } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
@@ -8,20 +8,9 @@ import { parsePrice, parseRipening } from './cells.ts';
 import { ImportError } from './import-error.ts';
 import { cut } from './row-changes.ts';
 
+export type ImportField = CheeseField | 'stockKg';
 /** Fields that a file may contain: all that the server does not supply. */
-export const importFields = [
-  'name',
-  'category',
-  'photoUrls',
-  'tags',
-  'status',
-  'origin',
-  'pricePerKg',
-  'ageMonths',
-  'organic',
-  'stockKg',
-] as const satisfies readonly (keyof CheeseInput | 'stockKg')[];
-export type ImportField = (typeof importFields)[number];
+export const importFields = [...Object.keys(inputProperties), 'stockKg'] as readonly ImportField[];
 
 /** The columns of each field. The first column that is not empty is used; for tags, all columns are used. */
 export type Mapping = ReadonlyMap<ImportField, readonly string[]>;

@@ -78,17 +78,22 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
   const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
   const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
   requireNoErrors(errors);
-  return {
+  return withoutUndefined<Draft>({
     name: input.name,
     photoUrls: input.photoUrls ?? [],
     status: input.status ?? 'available',
     origin: input.origin ?? null,
-    ...(input.pricePerKg === undefined ? {} : { pricePerKg: input.pricePerKg }),
-    ...(input.ageMonths === undefined ? {} : { ageMonths: input.ageMonths }),
+    pricePerKg: input.pricePerKg,
+    ageMonths: input.ageMonths,
     organic: input.organic ?? false,
     categoryName,
     tagNames: [...new Set(tagNames)],
-  };
+  });
+}
+
+/** The compiler requires every key, so that no new field is forgotten. Those that are undefined are left out. */
+function withoutUndefined<T>(all: { readonly [K in keyof Required<T>]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The category and tags of a draft. */
@@ -104,22 +109,21 @@ export function toCheese(
   supplied: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
 ): Cheese {
   const { categoryName, tagNames } = draft;
-  return {
+  return withoutUndefined<Cheese>({
     id: supplied.id,
     name: draft.name,
-    ...(categoryName === null
-      ? {}
-      : { category: { id: idOf(['category', categoryName]), name: categoryName } }),
+    category:
+      categoryName === null ? undefined : { id: idOf(['category', categoryName]), name: categoryName },
     photoUrls: draft.photoUrls,
     tags: tagNames.map((name) => ({ id: idOf(['tag', name]), name })),
     status: draft.status,
     origin: draft.origin,
-    ...(draft.pricePerKg === undefined ? {} : { pricePerKg: draft.pricePerKg }),
-    ...(draft.ageMonths === undefined ? {} : { ageMonths: draft.ageMonths }),
+    pricePerKg: draft.pricePerKg,
+    ageMonths: draft.ageMonths,
     organic: draft.organic,
     createdAt: supplied.createdAt,
     updatedAt: supplied.updatedAt,
-  };
+  });
 }
 
 /** Drafts name two fields differently. */

@@ -1,7 +1,8 @@
 /** Events of cheeses. */
 import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
-import { Cheese } from './schemas.ts';
+import type { Schema } from '../schema/schema.ts';
+import { Cheese, type CheeseField } from './schemas.ts';
 
 const { name, status, origin, pricePerKg, ageMonths, organic } = Cheese.properties;
 const text = { type: ['string', 'null'] } as const;
@@ -10,6 +11,18 @@ const texts = { type: ['array', 'null'], items: { type: 'string' } } as const;
 /** The values of a field before and after; null for a field that the cheese does not have. */
 const change = <const V>(value: V) =>
   ({ type: 'object', required: ['from', 'to'], properties: { from: value, to: value } }) as const;
+
+const changes = {
+  name: change(name),
+  category: change(text),
+  photoUrls: change(texts),
+  tags: change(texts),
+  status: change(status),
+  origin: change(origin),
+  pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
+  ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
+  organic: change(organic),
+} as const satisfies Readonly<Record<CheeseField, Schema>>;
 
 /** The old and new values of a cheese: only the changed fields, because a cheese can have 100 long photoUrls. */
 export const CheeseUpdate = {
@@ -23,17 +36,7 @@ export const CheeseUpdate = {
       description:
         'The changed fields. The category and tags are names, and null means that the cheese has no such field',
       required: [],
-      properties: {
-        name: change(name),
-        category: change(text),
-        photoUrls: change(texts),
-        tags: change(texts),
-        status: change(status),
-        origin: change(origin),
-        pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
-        ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
-        organic: change(organic),
-      },
+      properties: changes,
     },
   },
   examples: [{ id: 12, name: 'Gruyère', changes: { pricePerKg: { from: 32.5, to: 34 } } }],

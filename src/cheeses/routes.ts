@@ -18,7 +18,14 @@ import type { BulkChanges } from './bulk/bulk-changes.ts';
 import { BulkInput, BulkResult, bulkCheesesMax } from './bulk/schemas.ts';
 import type { PriceReader } from './prices/price-list.ts';
 import { CheesePriceList } from './prices/schemas.ts';
-import { Cheese, CheeseInput, CheeseMergePatch, CheesePatch, CheeseReplacement } from './schemas.ts';
+import {
+  Cheese,
+  CheeseInput,
+  CheeseMergePatch,
+  CheesePatch,
+  CheeseReplacement,
+  inputProperties,
+} from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
@@ -108,7 +115,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       query: CheesePatch.properties,
       queryFailsAs: 'validation',
       unchangeable: {
-        fields: ['category', 'photoUrls', 'tags', 'origin', 'pricePerKg', 'ageMonths', 'organic'],
+        fields: Object.keys(inputProperties).filter((field) => !(field in CheesePatch.properties)),
         remedy: ({ cheeseId: id = '' }) =>
           `send PATCH /v2/cheeses/${/^\d{1,19}$/.test(id) ? id : '{cheeseId}'}`,
       },

@@ -2,20 +2,9 @@
 
 import type { XStatic } from 'typebox/schema';
 import { int64, timestampSchema } from '../schema/parts.ts';
-import type { TextRule } from '../schema/schema.ts';
-import { lineRule, optionalLineRule } from '../schema/text-rules.ts';
-
-/** Query parameters separate tags by commas. */
-export const tagRule: TextRule = {
-  test: (text) => lineRule.test(text) && !text.includes(','),
-  message: 'must contain at least one visible character, and no commas or control characters',
-};
-
-/** A URL that web pages show as an image. Schemes that can carry a script or name a local file are refused. */
-const photoUrlRule: TextRule = {
-  test: (text) => optionalLineRule.test(text) && !/^\s*(javascript|data|file)\s*:/i.test(text),
-  message: 'must be a URL without control characters, and not of the scheme javascript, data or file',
-};
+import type { Schema } from '../schema/schema.ts';
+import { lineRule } from '../schema/text-rules.ts';
+import { photoUrlRule, tagRule } from './text-rules.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof statuses)[number];
@@ -120,6 +109,8 @@ export const Cheese = {
   ],
 } as const;
 export type Cheese = XStatic<typeof Cheese>;
+/** A field that requests can set. Where a schema or literal must have all of them, the compiler checks it. */
+export type CheeseField = Exclude<keyof Cheese, 'id' | 'createdAt' | 'updatedAt'>;
 
 /** A cheese from the JSON in which it is stored and sent. */
 export function parseCheese(body: string): Cheese {
@@ -145,7 +136,8 @@ const tagInput = {
   },
 } as const;
 
-const inputProperties = {
+/** What the server does not supply. */
+export const inputProperties = {
   name: { ...nameText, description: 'Unique within the category' },
   category: categoryInput,
   photoUrls: photos,
@@ -160,7 +152,7 @@ const inputProperties = {
   pricePerKg: price,
   ageMonths: age,
   organic: organicFlag,
-} as const;
+} as const satisfies Readonly<Record<CheeseField, Schema>>;
 
 const supplied = {
   createdAt: { ...timestampSchema, readOnly: true },
@@ -225,7 +217,7 @@ export const CheeseMergePatch = {
     ...supplied,
   },
   examples: [{ pricePerKg: 29.5, tags: [{ name: 'cow' }], ageMonths: null }],
-} as const;
+} as const satisfies { properties: Readonly<Record<keyof Cheese, Schema>>; [keyword: string]: unknown };
 export type CheeseMergePatch = XStatic<typeof CheeseMergePatch>;
 
 export const CheeseList = {

@@ -3,7 +3,8 @@ import type { XStatic } from 'typebox/schema';
 import { int64 } from '../../schema/parts.ts';
 import type { CheeseUpdated } from '../drafts.ts';
 import { CheeseUpdate } from '../event-types.ts';
-import { CheeseMergePatch, statuses, tagRule } from '../schemas.ts';
+import { CheeseMergePatch, statuses } from '../schemas.ts';
+import { tagRule } from '../text-rules.ts';
 import { roundings } from './price-change.ts';
 
 export const bulkCheesesMax = 1000;

@@ -2,7 +2,7 @@
 import type { Cheese } from '../../../../../client/src/index.ts';
 import type { CsvColumns } from '../../../parts/tables/csv.ts';
 
-export const csvColumns: CsvColumns<Cheese> = {
+export const csvColumns: Readonly<Record<keyof Cheese, CsvColumns<Cheese>[string]>> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
   category: ({ category }) => category?.name,
