@@ -74,8 +74,10 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
   }
 }
 
-/** The owner whose orders the caller can see. API keys and admins see all orders, unless they act for a customer. */
-/** @param principal null: the command line, which sees all orders */
+/**
+ * The owner whose orders the caller can see. API keys and admins see all orders, unless they act for a customer.
+ * @param principal null: the command line, which sees all orders
+ */
 export function ownerOf(principal: Principal | null): Owner {
   if (principal === null) {
     return null;

@@ -8,9 +8,8 @@ import type { Database, Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { findRow, requireOwner, toOrder } from './order.ts';
-import { OrderPlacing, type PlaceOptions, type PlacingDependencies } from './placing/order-placing.ts';
+import { createOrderPlacing, type PlacingDependencies } from './placing/order-placing.ts';
 import type { OrderRow } from './queries.ts';
-import type { OrderInput } from './schemas.ts';
 import type { ShipmentInput } from './shipments/schemas.ts';
 import type { Shipments } from './shipments/shipments.ts';
 import type { OrderApprovals } from './transitions/order-approvals.ts';
@@ -29,8 +28,6 @@ export type OrderService = ReturnType<typeof createOrderService>;
 export function createOrderService(dependencies: Dependencies) {
   const { database, customers, transitions, approvals, shipments, firstId } = dependencies;
 
-  const placing = new OrderPlacing(dependencies);
-
   /**
    * Makes a transition of an order, if the client knows its version.
    * @param known the order as read without a lock, because the transition locks the job first
@@ -44,19 +41,14 @@ export function createOrderService(dependencies: Dependencies) {
     precondition: Precondition | undefined,
   ): Promise<OrderRow> {
     precondition?.(known.version);
-    const row = await transitions.transition(tx, context, known.id, transition);
+    const row = await transitions.changeStatus(tx, context, known.id, transition);
     // Another transition may have been committed after the order was read.
     precondition?.(row.version - 1);
     return row;
   }
 
   return {
-    /**
-     * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
-     * maximum
-     */
-    place: (context: Context, principal: Principal, input: OrderInput, options: PlaceOptions = {}) =>
-      placing.place(context, principal, input, options),
+    place: createOrderPlacing(dependencies),
 
     /** @throws AppError notFound, forbidden */
     async find(id: number, principal: Principal | null): Promise<Versioned> {
@@ -72,10 +64,8 @@ export function createOrderService(dependencies: Dependencies) {
     cancel: (context: Context, id: number, principal: Principal | null, precondition?: Precondition) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
-        if (principal !== null) {
-          requireOwner(known, principal);
-        }
-        const cancelled = await transitions.tryTransition(tx, context, id, transitions.cancellation(null));
+        requireOwner(known, principal);
+        const cancelled = await transitions.tryChangeStatus(tx, context, id, transitions.cancellation(null));
         const row = cancelled ?? (await findRow(tx, id, firstId));
         precondition?.(cancelled === undefined ? row.version : row.version - 1);
         if (row.status !== 'cancelled') {

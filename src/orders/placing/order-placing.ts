@@ -60,66 +60,33 @@ interface NewOrder {
   readonly kilograms: Kilograms;
 }
 
-export class OrderPlacing {
-  readonly #dependencies: PlacingDependencies;
-
-  constructor(dependencies: PlacingDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  /** See `OrderService.place`. */
-  place(
-    context: Context,
-    principal: Principal,
-    input: OrderInput,
-    { customerId: ordering, maxCents }: PlaceOptions,
-  ): Promise<Versioned> {
-    const { requirePrice } = this.#dependencies.settings;
-    return context.transaction(async (tx) => {
-      if (ordering !== undefined) {
-        requireOperator(principal);
-      }
-      const customerId = ordering ?? principal.customerId;
-      const [rows, hasCustomer, recent, id] = await this.#lock(tx, principal, customerId, input);
-      if (!hasCustomer) {
-        throw ordering === undefined
-          ? invalidCredential('The customer of this session is gone.')
-          : new AppError('notFound', `There is no customer with the id ${ordering}.`);
-      }
-      this.#requireVelocity(recent);
-      requireConfinedLines(input.items, rows, principal.limits);
-      const lines = priceLines(input.items, rows, requirePrice);
-      const kilograms = trackedKilograms(lines, rows);
-      if (lines.errors.length > 0) {
-        throw lineErrors(lines, await this.#reserve(tx, context, kilograms));
-      }
-      if (maxCents !== undefined) {
-        requireMaximum(lines, maxCents);
-      }
-      requireSum(lines, principal.limits);
-      return this.#store(tx, context, { id, principal, customerId, input, lines, kilograms });
-    });
-  }
-
+export function createOrderPlacing({
+  clock,
+  cheeses,
+  customers,
+  transitions,
+  testValues,
+  stock,
+  budgets,
+  settings: { approvalDelayMs, requirePrice, ordersPerHour },
+}: PlacingDependencies) {
   /**
    * Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
    * orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour), and later the
    * stock. PostgreSQL runs the statements one after another, without a round trip between them.
    */
-  #lock(tx: Sql, principal: Principal, customerId: number | null, { items }: OrderInput) {
-    const { cheeses, customers } = this.#dependencies;
+  function lock(tx: Sql, principal: Principal, customerId: number | null, { items }: OrderInput) {
     return Promise.all([
       cheeses.lockForShare(tx, cheesesOf(items).filter(Number.isSafeInteger)),
       customerId === null || customers.lockForUpdate(tx, customerId),
-      this.#lockRecent(tx, principal.id),
+      lockRecent(tx, principal.id),
       orderQueries(tx).reserveId(),
     ]);
   }
 
   /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
-  async #lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
-    const { clock, settings } = this.#dependencies;
-    if (settings.ordersPerHour === null) {
+  async function lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
+    if (ordersPerHour === null) {
       return [];
     }
     // Orders more than an hour in the future were placed while the clock was ahead.
@@ -132,23 +99,21 @@ export class OrderPlacing {
   }
 
   /** @throws AppError rateLimited */
-  #requireVelocity(recent: readonly string[]): void {
-    const { ordersPerHour } = this.#dependencies.settings;
+  function requireVelocity(recent: readonly string[]): void {
     const oldest = ordersPerHour === null ? undefined : recent.at(-ordersPerHour);
     if (oldest !== undefined) {
-      const retryAfterMs = Date.parse(oldest) + hourMs - this.#dependencies.clock.now();
+      const retryAfterMs = Date.parse(oldest) + hourMs - clock.now();
       throw new AppError('rateLimited', `Too many orders within an hour: the limit is ${ordersPerHour}.`, {
         details: { retryAfterMs },
       });
     }
   }
 
-  #reserve(tx: Sql, context: Context, kilograms: Kilograms) {
-    return kilograms.size === 0 ? null : this.#dependencies.stock.reserve(tx, context, kilograms);
+  function reserve(tx: Sql, context: Context, kilograms: Kilograms) {
+    return kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms);
   }
 
-  async #store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
-    const { clock, testValues, budgets, transitions, settings } = this.#dependencies;
+  async function store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
     const { id, principal, customerId, input, lines, kilograms } = placed;
     const { items, isPriced } = lines;
     const now = clock.now();
@@ -169,7 +134,7 @@ export class OrderPlacing {
     const [, row, left] = await Promise.all([
       principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,
       queries.insert(id, order, needsApproval),
-      this.#reserve(tx, context, kilograms),
+      reserve(tx, context, kilograms),
     ]);
     if (left !== null) {
       throw lineErrors(lines, left);
@@ -177,13 +142,47 @@ export class OrderPlacing {
     // Sent together with the order and the commit.
     await Promise.all([
       queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
-      needsApproval
-        ? null
-        : addJob(tx, orderApprovalKind, String(row.id), timestamp(now + settings.approvalDelayMs)),
-      transitions.record(tx, context, row, null),
+      needsApproval ? null : addJob(tx, orderApprovalKind, String(row.id), timestamp(now + approvalDelayMs)),
+      transitions.recordPlaced(tx, context, row),
     ]);
     return toOrder(row);
   }
+
+  /**
+   * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
+   * maximum
+   */
+  return function place(
+    context: Context,
+    principal: Principal,
+    input: OrderInput,
+    { customerId: ordering, maxCents }: PlaceOptions = {},
+  ): Promise<Versioned> {
+    return context.transaction(async (tx) => {
+      if (ordering !== undefined) {
+        requireOperator(principal);
+      }
+      const customerId = ordering ?? principal.customerId;
+      const [rows, hasCustomer, recent, id] = await lock(tx, principal, customerId, input);
+      if (!hasCustomer) {
+        throw ordering === undefined
+          ? invalidCredential('The customer of this session is gone.')
+          : new AppError('notFound', `There is no customer with the id ${ordering}.`);
+      }
+      requireVelocity(recent);
+      requireConfinedLines(input.items, rows, principal.limits);
+      const lines = priceLines(input.items, rows, requirePrice);
+      const kilograms = trackedKilograms(lines, rows);
+      if (lines.errors.length > 0) {
+        throw lineErrors(lines, await reserve(tx, context, kilograms));
+      }
+      if (maxCents !== undefined) {
+        requireMaximum(lines, maxCents);
+      }
+      requireSum(lines, principal.limits);
+      return store(tx, context, { id, principal, customerId, input, lines, kilograms });
+    });
+  };
 }
 
 /** @throws AppError forbidden where the principal may not place orders for customers */

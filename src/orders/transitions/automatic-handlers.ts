@@ -23,7 +23,7 @@ export function createAutomaticHandlers(
       attemptsMax: 20,
       async run(tx, { key }) {
         if (await claimJob(tx, orderShippingKind, key, now())) {
-          await transitions.changeStatus(tx, context, Number(key), transitions.shipping());
+          await transitions.tryChangeClaimed(tx, context, Number(key), transitions.shipping());
         }
       },
     },
@@ -35,7 +35,7 @@ export function createAutomaticHandlers(
         const { customer_id } = await findRow(tx, Number(key), firstRealId);
         const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
         if (await claimJob(tx, orderDeliveryKind, key, now())) {
-          const row = await transitions.changeStatus(tx, context, Number(key), transitions.delivery());
+          const row = await transitions.tryChangeClaimed(tx, context, Number(key), transitions.delivery());
           if (row !== undefined && isTheirs) {
             await customers.credit(tx, context, customer_id, row.total_cents);
           }

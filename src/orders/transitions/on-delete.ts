@@ -39,12 +39,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
         );
       }
       // None has been approved meanwhile: an approval locks the cheeses too, and this transaction has locked this one.
-      await transitions.tryTransitions(
-        tx,
-        context,
-        placed,
-        transitions.cancellation(`${name} was taken out of the catalogue`),
-      );
+      await transitions.cancelAll(tx, context, placed, `${name} was taken out of the catalogue`);
     },
 
     /** Cancels the customer's orders that have not shipped, and removes personal data from all of them. */
@@ -57,13 +52,9 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
         const some = orders.filter(({ status }) => allowedFrom('cancelled').includes(status));
         unshipped.push(...some.map(({ id }) => id));
       }
-      await transitions.tryTransitions(
-        tx,
-        context,
-        // The lock order is that of ids; the list is in the order of creation times.
-        unshipped.sort((a, b) => a - b),
-        transitions.cancellation('the customer was deleted'),
-      );
+      // The lock order is that of ids; the list is in the order of creation times.
+      unshipped.sort((a, b) => a - b);
+      await transitions.cancelAll(tx, context, unshipped, 'the customer was deleted');
       const first = await queries.findFirstOf(customerId);
       let anonymized = 0;
       for await (const orders of readBlocks(list)) {

@@ -93,7 +93,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
               ? `no longer available: ${missing.join(', ')}`
               : null;
         const transition = reason === null ? transitions.approval() : transitions.cancellation(reason);
-        await transitions.changeStatus(tx, context, id, transition);
+        await transitions.tryChangeClaimed(tx, context, id, transition);
         if (reason === null) {
           await testValues.afterApproval(tx, context, order);
         }

@@ -34,10 +34,10 @@ export function createTestValues(
     async afterApproval(tx: Sql, context: Context, { id, notes, customer_id }: OrderRow) {
       const note = noteOf(notes);
       if (note === 'test:ship' || note === 'test:deliver') {
-        await transitions.changeStatus(tx, context, id, transitions.shipping());
+        await transitions.tryChangeClaimed(tx, context, id, transitions.shipping());
       }
       if (note === 'test:deliver') {
-        const row = await transitions.changeStatus(tx, context, id, transitions.delivery());
+        const row = await transitions.tryChangeClaimed(tx, context, id, transitions.delivery());
         if (row !== undefined && customer_id !== null) {
           await customers.credit(tx, context, customer_id, row.total_cents);
         }

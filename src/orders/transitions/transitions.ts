@@ -52,7 +52,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
    * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
    * after all orders.
    */
-  async function changeStatuses(
+  async function updateStatuses(
     tx: Sql,
     context: Context,
     ids: readonly number[],
@@ -75,7 +75,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         }
       }
     }
-    await record(tx, context, now, rows, reason);
+    await recordStatuses(tx, context, now, rows, reason);
     return rows;
   }
 
@@ -114,12 +114,22 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     delivery: (): Transition => ({ to: 'delivered', reason: null, shipDate: undefined }),
     cancellation: (reason: string | null): Transition => ({ to: 'cancelled', reason, shipDate: null }),
 
-    /** Records the event of an order's new status. */
-    record: (tx: Sql, context: Context, row: OrderRow, reason: string | null): Promise<void> =>
-      record(tx, context, row.updated_at, [row], reason),
+    /** Records the event of a new order. */
+    recordPlaced: (tx: Sql, context: Context, row: OrderRow): Promise<void> =>
+      recordStatuses(tx, context, row.updated_at, [row], null),
 
-    /** Returns undefined when the status of the order does not allow the transition. */
-    async tryTransition(
+    /** @throws AppError notFound, conflict when the status of the order does not allow the transition */
+    async changeStatus(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow> {
+      const row = await transitions.tryChangeStatus(tx, context, id, transition);
+      if (row === undefined) {
+        const { status } = await findRow(tx, id, firstId);
+        throw new AppError('conflict', `The order is ${status}. ${nextStatusText(status)}`);
+      }
+      return row;
+    },
+
+    /** Returns undefined where `changeStatus` throws because of the order's status, or finds no order. */
+    async tryChangeStatus(
       tx: Sql,
       context: Context,
       id: number,
@@ -131,27 +141,13 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       if (transition.to === 'approved' || transition.to === 'cancelled') {
         await deleteJob(tx, orderApprovalKind, String(id));
       }
-      return transitions.changeStatus(tx, context, id, transition);
+      return transitions.tryChangeClaimed(tx, context, id, transition);
     },
 
-    /** Makes the transition of those orders whose status allows it. */
-    async tryTransitions(tx: Sql, context: Context, ids: readonly number[], transition: Transition) {
-      const real = ids.filter((id) => id >= firstId);
-      if (transition.to === 'approved' || transition.to === 'cancelled') {
-        // All jobs before the first order: two transactions with common orders cannot deadlock.
-        await deleteJobs(tx, orderApprovalKind, real.map(String));
-      }
+    /** Works like `tryChangeStatus`, for callers that have claimed the order's job: it leaves the approval job. */
+    async tryChangeClaimed(tx: Sql, context: Context, id: number, transition: Transition) {
       const released = new Map<number, number>();
-      await forEachBlock(real, blockSize, async (block) => {
-        await changeStatuses(tx, context, block, transition, released);
-      });
-      await stock.release(tx, context, released);
-    },
-
-    /** Works like `tryTransition`, for a caller that has claimed the approval job of the order. */
-    async changeStatus(tx: Sql, context: Context, id: number, transition: Transition) {
-      const released = new Map<number, number>();
-      const [row] = await changeStatuses(tx, context, [id], transition, released);
+      const [row] = await updateStatuses(tx, context, [id], transition, released);
       if (row?.status === 'approved') {
         await automaticSteps.onApproval(tx, [id], row.ship_date ?? row.updated_at);
       } else if (row?.status === 'shipped') {
@@ -160,6 +156,18 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       }
       await stock.release(tx, context, released);
       return row;
+    },
+
+    /** Cancels those orders whose status allows it. */
+    async cancelAll(tx: Sql, context: Context, ids: readonly number[], reason: string): Promise<void> {
+      const real = ids.filter((id) => id >= firstId);
+      // All jobs before the first order: two transactions with common orders cannot deadlock.
+      await deleteJobs(tx, orderApprovalKind, real.map(String));
+      const released = new Map<number, number>();
+      await forEachBlock(real, blockSize, async (block) => {
+        await updateStatuses(tx, context, block, transitions.cancellation(reason), released);
+      });
+      await stock.release(tx, context, released);
     },
 
     /** Approves placed orders that the caller has locked. */
@@ -175,17 +183,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         status: 'approved' as const,
         total_cents,
       }));
-      await record(tx, context, timestamp(now), approved, null);
-    },
-
-    /** @throws AppError notFound, conflict */
-    async transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow> {
-      const row = await transitions.tryTransition(tx, context, id, transition);
-      if (row === undefined) {
-        const { status } = await findRow(tx, id, firstId);
-        throw new AppError('conflict', `The order is ${status}. ${nextStatusText(status)}`);
-      }
-      return row;
+      await recordStatuses(tx, context, timestamp(now), approved, null);
     },
   };
   return transitions;
@@ -194,7 +192,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
 type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents'>;
 
 /** The log has no events of test orders: every start restores them, and deletes what their timelines gained. */
-async function record(
+async function recordStatuses(
   tx: Sql,
   { origin }: Context,
   at: string,
