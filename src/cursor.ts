@@ -1,6 +1,6 @@
 /** Pagination by cursors: a position in a list and the query that it belongs to, signed so that clients cannot make their own. */
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
-import { AppError } from './errors.ts';
+import { parameterError } from './errors.ts';
 
 export interface Cursors {
   encode(position: unknown): string;
@@ -53,9 +53,9 @@ export function createCursors(
         /^[\w-]{22}$/.test(signature) &&
         timingSafeEqual(Buffer.from(signature), Buffer.from(expected));
       if (!isValid) {
-        throw new AppError(
-          'badRequest',
-          `${parameter.name}: it is not valid. Send the value of ${parameter.field} from an earlier page, unchanged.`,
+        throw parameterError(
+          parameter.name,
+          `it is not valid. Send the value of ${parameter.field} from an earlier page, unchanged.`,
         );
       }
       return JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -88,9 +88,9 @@ export function requireSameQuery(
 ): void {
   for (const [name, value] of Object.entries(given)) {
     if (JSON.stringify(stored[name as keyof object]) !== JSON.stringify(value)) {
-      throw new AppError(
-        'badRequest',
-        `cursor: it belongs to a query with another ${parameters[name] ?? name}. Repeat that query, or send no cursor.`,
+      throw parameterError(
+        'cursor',
+        `it belongs to a query with another ${parameters[name] ?? name}. Repeat that query, or send no cursor.`,
       );
     }
   }

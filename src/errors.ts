@@ -186,6 +186,11 @@ export function badRequestError(errors: readonly FieldError[]): AppError {
   return new AppError('badRequest', joinErrors(errors), { errors: errors.slice(0, errorsMax) });
 }
 
+/** The error for one parameter or header. @param message completes "<field>: ..." */
+export function parameterError(field: string, message: string): AppError {
+  return badRequestError([{ field, message }]);
+}
+
 /** Joins up to `errorsMax` errors into one text. */
 export function joinErrors(errors: readonly FieldError[]): string {
   const named = errors

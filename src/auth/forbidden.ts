@@ -34,7 +34,7 @@ export function forbiddenForCustomers(): AppError {
 }
 
 function requirementText(access: readonly Requirement[]): string {
-  const words = { apiKey: 'an API key', session: "a customer's session" };
+  const words = { apiKey: 'a secret API key', session: "a customer's session" };
   return access
     .map((requirement) =>
       requirement.kind === 'oauth' ? `the scope ${requirement.scope}` : words[requirement.kind],
@@ -55,16 +55,17 @@ function remedyFor(
   if (alternative !== undefined && kinds.includes('apiKey')) {
     return `${alternative} accepts any API key. ${keyWith(scopes)}`;
   }
+  const acceptsKeys = access.some(({ kind }) => kind === 'apiKey');
+  if (kinds.includes('oauth') && scopes.length > 0) {
+    return tokenWith(scopes, acceptsKeys);
+  }
   if (access.some(({ kind }) => kind === 'session')) {
     return 'Log in as the customer with POST /v2/customer/login, and send the token as Authorization: Bearer <token>.';
   }
   if (kinds.includes('apiKey')) {
     return keyWith(scopes);
   }
-  const acceptsKeys = access.some(({ kind }) => kind === 'apiKey');
-  return kinds.includes('oauth')
-    ? tokenWith(scopes, acceptsKeys)
-    : `Send an API key ${acceptsKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
+  return `Send an API key ${acceptsKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
 }
 
 /** A restricted key gets no other scopes later. */

@@ -1,6 +1,6 @@
 /** The event log over HTTP. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
-import { AppError } from '../errors.ts';
+import { AppError, parameterError } from '../errors.ts';
 import type { EventTypes } from '../event-log/event-types.ts';
 import type { EventFilter } from '../event-log/reading/event-filter.ts';
 import type { EventHub } from '../event-log/reading/hub.ts';
@@ -135,16 +135,16 @@ type FilterQuery = { readonly types?: readonly string[]; readonly subject?: stri
 /** @throws AppError badRequest for a type that does not exist, and for a text that is not a subject */
 function filterOf(eventTypes: EventTypes, { types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
   if (subject !== undefined && !/^\w+:./.test(subject)) {
-    throw new AppError(
-      'badRequest',
-      'subject: must be a kind and an id, such as order:31. For all events of a kind, send types, such as order.*.',
+    throw parameterError(
+      'subject',
+      'must be a kind and an id, such as order:31. For all events of a kind, send types, such as order.*.',
     );
   }
   const unknown = types?.find((type) => !eventTypes.isKnown(type));
   if (unknown !== undefined) {
-    throw new AppError(
-      'badRequest',
-      `types: there is no type ${unknown}. Types are ${eventTypes.names.join(', ')}; cheese.* and the like stand for all of a kind.`,
+    throw parameterError(
+      'types',
+      `there is no type ${unknown}. Types are ${eventTypes.names.join(', ')}; cheese.* and the like stand for all of a kind.`,
     );
   }
   return { types: types ?? null, subject: subject ?? null, isAdmin };

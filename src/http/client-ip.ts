@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Principal } from '../access/principal.ts';
-import { AppError } from '../errors.ts';
+import { parameterError } from '../errors.ts';
 import type { Parameters } from '../schema/schema.ts';
 
 /** More than the longest IPv6 address with a zone. */
@@ -38,9 +38,9 @@ export function statedClientIp(
   // Node joins the values of repeated headers, which is no address.
   const text = String(stated);
   if (text.length > statedLengthMax || (!isIPv4(text) && !isIPv6(text))) {
-    throw new AppError(
-      'badRequest',
-      'Curd-Client-IP: must be one IPv4 or IPv6 address without a port, such as 203.0.113.7 or 2001:db8::7. Send the address of the visitor, or leave the header out.',
+    throw parameterError(
+      'Curd-Client-IP',
+      'must be one IPv4 or IPv6 address without a port, such as 203.0.113.7 or 2001:db8::7. Send the address of the visitor, or leave the header out.',
     );
   }
   return clientNetwork(text);

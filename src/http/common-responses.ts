@@ -1,7 +1,7 @@
 /** Headers, errors and records, which are the same for the responses of all routes and of none. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { AppError, isFailure } from '../errors.ts';
+import { AppError, isFailure, parameterError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
@@ -137,10 +137,10 @@ export function noRoute(request: FastifyRequest, routeTable: RouteTable): AppErr
 /** HTTP/1.1 requires one Host header (RFC 9112, section 3.2). Some other headers must not be repeated. */
 function headerError({ headers, raw }: FastifyRequest): AppError | undefined {
   if (headers.host === undefined && raw.httpVersion === '1.1') {
-    return new AppError('badRequest', 'Host: the header is required.');
+    return parameterError('Host', 'the header is required.');
   }
   const repeated = repeatedHeader(raw.rawHeaders);
   return repeated === undefined
     ? undefined
-    : new AppError('badRequest', `${repeated}: the header is repeated. Send it once.`);
+    : parameterError(repeated, `the header is repeated. Send it once.`);
 }

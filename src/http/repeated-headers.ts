@@ -2,7 +2,7 @@
  * Headers that a request may contain once. Node keeps the first of several `Authorization`, `Content-Type` or `Host`
  * headers and drops the others, while a proxy in front may have checked the last.
  */
-const singleHeaders = ['host', 'content-type', 'idempotency-key'];
+export const singleHeaders = ['host', 'content-type', 'idempotency-key'];
 
 /** Does the request contain the header more than once? @param name in lower case */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {

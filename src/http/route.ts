@@ -58,8 +58,10 @@ export interface InnerRequest {
 /** A tool that a request runs. The response has the status 200 also where the tool fails. */
 export interface ToolUse {
   readonly name: string;
-  /** The route that declares the names of its fields. */
+  /** Runs on behalf of the tool. */
   readonly route: Route;
+  /** The schema of the arguments. */
+  readonly input: Schema;
   readonly error: AppError | null;
 }
 

@@ -32,7 +32,7 @@ export function createToolRunner(routes: ReadonlyMap<string, Route>, clock: Cloc
   /** @throws AppError for the HTTP level: see `isForHttp` */
   return async (tool, given, { authorizeFor, runRoute, noteTool }) => {
     const route = routes.get(tool.operationId) as Route;
-    const note = (error: AppError | null) => noteTool({ name: tool.name, route, error });
+    const note = (error: AppError | null) => noteTool({ name: tool.name, route, input: tool.input, error });
     note(null);
     authorizeFor(route);
     const send: ToolCall['send'] = async (operationId, request) => {

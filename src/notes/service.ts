@@ -5,7 +5,7 @@ import type { CustomerFinder } from '../customers/customer-finder.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, parameterError } from '../errors.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
 import { type NoteRow, noteQueries } from './queries.ts';
 import type { Note, NoteInput, NoteSubject } from './schemas.ts';
@@ -52,10 +52,7 @@ export function createNoteService(dependencies: Dependencies) {
     }
     const position = cursors.decode(cursor) as Position;
     if (JSON.stringify(position.subject) !== JSON.stringify(subject)) {
-      throw new AppError(
-        'badRequest',
-        'cursor: it belongs to the notes about something else. Send no cursor.',
-      );
+      throw parameterError('cursor', 'it belongs to the notes about something else. Send no cursor.');
     }
     return position.before;
   }

@@ -1,6 +1,6 @@
 /** Filters of the list as the query and the command line state them. */
 import { timePattern, timestamp } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { parameterError } from '../errors.ts';
 import type { RequestFilters } from './queries.ts';
 
 interface GivenFilters extends Omit<RequestFilters, 'firstStatus' | 'lastStatus'> {
@@ -23,7 +23,7 @@ function parseStatus(status: string): Pick<RequestFilters, 'firstStatus' | 'last
     return { firstStatus: first, lastStatus: first + 99 };
   }
   if (!/^[1-5]\d\d$/.test(status)) {
-    throw new AppError('badRequest', 'status: must be a status such as 422, or a class such as 4xx.');
+    throw parameterError('status', 'must be a status such as 422, or a class such as 4xx.');
   }
   return { firstStatus: Number(status), lastStatus: Number(status) };
 }
@@ -31,7 +31,7 @@ function parseStatus(status: string): Pick<RequestFilters, 'firstStatus' | 'last
 function parseTime(name: string, text: string): string {
   const time = timePattern.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) {
-    throw new AppError('badRequest', `${name}: must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.`);
+    throw parameterError(name, `must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.`);
   }
   return timestamp(time);
 }

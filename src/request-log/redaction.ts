@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { type AppError, errorCatalogue } from '../errors.ts';
+import { singleHeaders } from '../http/repeated-headers.ts';
 import type { Route } from '../http/route.ts';
 import { parametersIn } from '../http/route.ts';
 
@@ -18,7 +19,8 @@ const removed = '…';
 export function redactedErrors(error: AppError | null, request: FastifyRequest) {
   const all = error?.errors ?? [];
   const values = all.length === 0 ? [] : textsOf(request);
-  const names = namesOf(request.exchange?.tool?.route ?? request.exchange?.route);
+  const { route = request.exchange?.route, input } = request.exchange?.tool ?? {};
+  const names = all.length === 0 ? commonNames : namesOf(route).union(new Set(propertiesIn(input)));
   const errors = all.slice(0, keptErrorsMax).map(({ field, message }) => ({
     field: isDeclared(field, names) ? field : removed,
     message: withoutTexts(message, values),
@@ -77,17 +79,27 @@ function textsOf(request: FastifyRequest): readonly string[] {
 const idPattern = /^\d{1,15}$/;
 
 const namesByRoute = new WeakMap<Route, ReadonlySet<string>>();
-const noNames: ReadonlySet<string> = new Set();
+/** Headers and parameters of every route. */
+const commonNames: ReadonlySet<string> = new Set([
+  'Curd-Client-IP',
+  'Dry-Run',
+  'Host',
+  'Idempotency-Key',
+  'Sandbox-Simulate',
+  'key',
+  ...singleHeaders,
+]);
 
 /** The names of all fields and parameters that the route declares. */
 function namesOf(route: Route | undefined): ReadonlySet<string> {
   if (route === undefined) {
-    return noNames;
+    return commonNames;
   }
   let names = namesByRoute.get(route);
   if (names === undefined) {
     const { query = {}, headers = {}, body, upload, unchangeable } = route;
     names = new Set([
+      ...commonNames,
       ...parametersIn(route.path),
       ...Object.keys(query),
       ...Object.keys(headers),

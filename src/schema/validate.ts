@@ -119,7 +119,8 @@ function toBatchEntry({ value, errors }: ReturnType<typeof validate>): BatchEntr
 /** The error of a string, number or boolean that has the type of the schema; null without one. */
 export function scalarError(schema: Schema, value: unknown): string | null {
   if (schema.enum !== undefined && !schema.enum.includes(value as string | boolean)) {
-    return `must be one of ${schema.enum.filter((option) => option !== null).join(', ')}`;
+    const options = schema.enum.filter((option) => option !== null);
+    return `must be ${options.length === 1 ? '' : 'one of '}${options.join(', ')}`;
   }
   if (typeof value === 'string') {
     return textError(schema, value);

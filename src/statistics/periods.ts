@@ -1,6 +1,6 @@
 /** Periods of series: hours, days, weeks or months of a time zone. */
 import { timePattern } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { parameterError } from '../errors.ts';
 import type { TextRule } from '../schema/schema.ts';
 
 export const steps = ['hour', 'day', 'week', 'month'] as const;
@@ -58,14 +58,14 @@ export function boundariesOf({ from, to, zone }: Range, step: SeriesStep): strin
   const end = instantOf(to, zone);
   let start = startOf(instantOf(from, zone).toZonedDateTimeISO(zone), step);
   if (Temporal.Instant.compare(instantOf(from, zone), end) >= 0) {
-    throw new AppError('badRequest', `to: must be later than from (${from}). The period ends before to.`);
+    throw parameterError('to', `must be later than from (${from}). The period ends before to.`);
   }
   const boundaries = [textOf(start)];
   while (Temporal.Instant.compare(start.toInstant(), end) < 0) {
     if (boundaries.length > pointsMax) {
-      throw new AppError(
-        'badRequest',
-        `to: the period has more than ${pointsMax} steps. Send a larger step or a shorter period.`,
+      throw parameterError(
+        'to',
+        `the period has more than ${pointsMax} steps. Send a larger step or a shorter period.`,
       );
     }
     start = nextAfter(start, step);
@@ -79,7 +79,7 @@ export function daysOf(from: string, to: string): readonly [string, string] {
   const boundaries = [from, to].map((text) => instantOf(text, 'UTC').toZonedDateTimeISO('UTC'));
   const [first, last] = boundaries as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
   if (Temporal.ZonedDateTime.compare(first, last) >= 0) {
-    throw new AppError('badRequest', `to: must be later than from (${from}). The period ends before to.`);
+    throw parameterError('to', `must be later than from (${from}). The period ends before to.`);
   }
   const start = last.startOfDay();
   const end = start.equals(last) ? last : start.add({ days: 1 });
@@ -90,7 +90,7 @@ export function daysOf(from: string, to: string): readonly [string, string] {
 export function salesDaysOf(from: string, to: string): readonly [string, string] {
   const [first, before] = daysOf(from, to);
   if (Temporal.PlainDate.from(first).until(before).days > daysMax) {
-    throw new AppError('badRequest', `to: the period has more than ${daysMax} days. Send a shorter period.`);
+    throw parameterError('to', `the period has more than ${daysMax} days. Send a shorter period.`);
   }
   return [first, before];
 }

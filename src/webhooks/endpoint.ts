@@ -1,5 +1,5 @@
 /** Webhook endpoints as responses show them. */
-import { AppError, type FieldError, validationError } from '../errors.ts';
+import { AppError, type FieldError, requireNoErrors, validationError } from '../errors.ts';
 import type { EventTypes } from '../event-log/event-types.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { Versioned } from '../versioned.ts';
@@ -52,6 +52,11 @@ export function requireFound(row: EndpointRow | undefined): EndpointRow {
 
 /** @param types of an endpoint or a replay; null for the default @throws AppError validation */
 export function requireKnownTypes(eventTypes: EventTypes, types: readonly string[] | null): void {
+  requireNoErrors(unknownTypeErrors(eventTypes, types));
+}
+
+/** An error for each type that does not exist. */
+export function unknownTypeErrors(eventTypes: EventTypes, types: readonly string[] | null): FieldError[] {
   const errors: FieldError[] = [];
   for (const [index, type] of (types ?? []).entries()) {
     if (!eventTypes.isKnown(type)) {
@@ -61,9 +66,7 @@ export function requireKnownTypes(eventTypes: EventTypes, types: readonly string
       });
     }
   }
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
+  return errors;
 }
 
 /**
@@ -79,7 +82,7 @@ export async function resolvePosition(
     return await events.resolve(position);
   } catch (error) {
     if (error instanceof AppError && error.code === 'badRequest') {
-      throw validationError([{ field, message: error.message.replace(/^since: /, '') }]);
+      throw validationError(error.errors.map(({ message }) => ({ field, message })));
     }
     throw error;
   }

@@ -5,7 +5,7 @@ import { commandName } from '../command-name.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock } from '../database/sql.ts';
-import { AppError, validationError } from '../errors.ts';
+import { AppError, requireNoErrors, validationError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import type { EventTypes } from '../event-log/event-types.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
@@ -15,7 +15,7 @@ import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { skipWaiting, wakeWaiting } from './delivery/delivery-order.ts';
 import { type Backlog, emptyBacklog, readBacklogs } from './delivery/waiting.ts';
-import { requireFound, requireKnownTypes, resolvePosition, toEndpoint } from './endpoint.ts';
+import { requireFound, resolvePosition, toEndpoint, unknownTypeErrors } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { webhookEvents } from './event-types.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
@@ -102,6 +102,16 @@ export function createEndpointService(dependencies: Dependencies) {
     });
   }
 
+  /** @throws AppError validation */
+  async function requireValid(url: string | undefined, types: readonly string[] | null): Promise<void> {
+    const { findTargetError } = await import('./requests/sender.ts');
+    const message = url === undefined ? null : await findTargetError(url, targets);
+    requireNoErrors([
+      ...(message === null ? [] : [{ field: 'url', message }]),
+      ...unknownTypeErrors(eventTypes, types),
+    ]);
+  }
+
   return {
     /** Endpoints as JSON. @param account all accounts without it @throws AppError notFound */
     async list(account?: string) {
@@ -136,8 +146,7 @@ export function createEndpointService(dependencies: Dependencies) {
       accountId: number,
       { url, types, description = null, since = 'latest' }: WebhookEndpointInput,
     ) {
-      requireKnownTypes(eventTypes, types ?? null);
-      await (await import('./requests/sender.ts')).requireTarget(url, targets);
+      await requireValid(url, types ?? null);
       const position = await resolvePosition(events, 'since', since);
       const [account, { epochs }] = await Promise.all([
         keys.findAccountById(accountId),
@@ -174,10 +183,7 @@ export function createEndpointService(dependencies: Dependencies) {
       { url, types, description }: WebhookEndpointChange,
       precondition?: Precondition,
     ) {
-      requireKnownTypes(eventTypes, types ?? null);
-      if (url !== undefined) {
-        await (await import('./requests/sender.ts')).requireTarget(url, targets);
-      }
+      await requireValid(url, types ?? null);
       return change(context, id, precondition, async (tx, row) => {
         const changes = {
           url: url ?? row.url,

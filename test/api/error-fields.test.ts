@@ -21,6 +21,52 @@ onBothEngines('The errors of a response', (engine) => {
     );
   });
 
+  test('The errors of a response name each header and parameter that a 400 is about', async () => {
+    const { request, admin } = shop();
+    for (const [path, headers, field, method = 'GET'] of [
+      ['/v2/cheeses?cursor=abc', {}, 'cursor'],
+      ['/v2/cheeses?minPrice=2&maxPrice=1', {}, 'minPrice'],
+      ['/v2/events?since=yesterday', {}, 'since'],
+      ['/v2/events?types=cheese.eaten', {}, 'types'],
+      ['/v2/requests?status=4yy', {}, 'status'],
+      ['/v2/store/order', { 'Idempotency-Key': 'a b' }, 'Idempotency-Key', 'POST'],
+      ['/v2/store/order', { 'Dry-Run': 'yes' }, 'Dry-Run', 'POST'],
+      ['/v2/cheeses', { 'Sandbox-Simulate': '999' }, 'Sandbox-Simulate'],
+      ['/v2/cheeses/1', {}, 'X-Confirm-Delete', 'DELETE'],
+      ['/v2/cheeses/1', { 'X-Confirm-Delete': 'yes' }, 'X-Confirm-Delete', 'DELETE'],
+    ] as const) {
+      const response = await request(method, path, {
+        ...('X-API-Key' in headers ? {} : { as: admin }),
+        headers,
+      });
+      assert.equal(response.status, 400, `${path} ${JSON.stringify(headers)}`);
+      assertError(response, 400, 'bad_request');
+      const { errors = [], message } = response.json;
+      assert.deepEqual(
+        errors.map((one: { field: string }) => one.field),
+        [field],
+        path,
+      );
+      assert.equal(message, `${field}: ${errors[0].message}`);
+    }
+    const remove = async (value: string) =>
+      (await request('DELETE', '/v2/cheeses/1', { as: admin, headers: { 'X-Confirm-Delete': value } })).json
+        .errors[0].message;
+    assert.deepEqual([await remove('yes'), await remove('false')], ['must be true', 'must be true']);
+  });
+
+  test('The errors of a response name all fields of a webhook endpoint that are not valid', async () => {
+    const response = await shop().request('POST', '/v2/webhook-endpoints', {
+      as: shop().admin,
+      body: { url: 'warehouse', types: ['ordr.*'] },
+    });
+    assertError(response, 422, 'validation_error');
+    assert.deepEqual(
+      response.json.errors.map(({ field }: { field: string }) => field),
+      ['url', 'types[0]'],
+    );
+  });
+
   test('The errors of a response name the fields of a 409 whose values are taken, and no others', async () => {
     const { request, writer, admin } = shop();
     const customer = { username: 'grace', email: 'grace@example.com', password: 'a cellar full of wheels' };

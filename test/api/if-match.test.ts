@@ -147,7 +147,9 @@ onBothEngines('If-Match', (engine) => {
       const { etag = '' } = before.headers;
       assert.match(etag, /^"[^"]+"$/, operationId);
       for (const tag of ['"another"', `W/${etag}`, 'nonsense']) {
-        assertError(await send(tag), 412, 'precondition_failed');
+        const refused = await send(tag);
+        assertError(refused, 412, 'precondition_failed');
+        assert.match(refused.json.message, tag === '"another"' ? /has changed/ : /without W\//);
       }
       assert.deepEqual((await read()).json, before.json, operationId);
       const changed = await send(`"another", ${etag}`);

@@ -211,6 +211,12 @@ test('A 403 says how to get what the request lacks', async (t) => {
       await token('read:orders'),
       ['the scope admin, which the operator must approve.'],
     ],
+    [
+      'GET',
+      '/v2/customer/ada/orders',
+      await token('read:cheeses'),
+      ['Request a token with the scope read:orders, or send an API key.'],
+    ],
     ['GET', '/v2/api-keys', bare, [createKey('admin')]],
     ['PUT', '/v2/customer/ada', bare, [logIn]],
     ['POST', '/v2/customer/logout', bare, [logIn]],

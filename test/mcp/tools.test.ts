@@ -153,7 +153,7 @@ onBothEngines('MCP tools', (engine) => {
       ['get_order', { orderId: 987_654 }, 404, undefined],
       ['search_cheeses', { limit: 21 }, 422, ['limit']],
       ['search_cheeses', { sort: 'taste' }, 422, ['sort']],
-      ['search_cheeses', { cursor: 'forged' }, 400, undefined],
+      ['search_cheeses', { cursor: 'forged' }, 400, ['cursor']],
       ['quote_order', orderOf(sold), 422, ['items[0].cheeseId']],
       ['quote_order', orderOf(unpriced), 409, undefined],
       [
@@ -170,7 +170,7 @@ onBothEngines('MCP tools', (engine) => {
       ],
       ['place_order', orderOf(id), 422, ['maxTotal', 'idempotencyKey']],
       ['place_order', { ...orderOf(id), ...payment, maxTotal: -1 }, 422, ['maxTotal']],
-      ['place_order', { ...orderOf(id), ...payment, idempotencyKey: 'é' }, 400, undefined],
+      ['place_order', { ...orderOf(id), ...payment, idempotencyKey: 'é' }, 400, ['Idempotency-Key']],
       ['place_order', { ...orderOf(unpriced), ...payment }, 409, undefined],
       ['place_order', { ...orderOf([[id, 101]]), ...payment }, 422, ['items[0].quantity']],
     ] as const) {
@@ -202,6 +202,8 @@ onBothEngines('MCP tools', (engine) => {
       send(shop, key, 'tools/call', { name, arguments: args }, { 'X-Request-Id': requestId });
     const placed = await call('place_order', given, `mcp-place-${engine}`);
     await call('place_order', { ...given, idempotencyKey: 'other', maxTotal: 1 }, `mcp-refused-${engine}`);
+    const { maxTotal: _, ...incomplete } = given;
+    await call('place_order', { ...incomplete, secretName: 1 }, `mcp-incomplete-${engine}`);
     await shop.app.requestLog.work.run();
     const looked = async (requestId: string) =>
       (await shop.request('GET', `/v2/requests/${requestId}`, { as: key })).json.items[0];
@@ -217,6 +219,10 @@ onBothEngines('MCP tools', (engine) => {
     );
     const refused = await looked(`mcp-refused-${engine}`);
     assert.deepEqual([refused.tool, refused.status, refused.error.type], ['place_order', 200, 'conflict']);
+    const incompleteFields = (await looked(`mcp-incomplete-${engine}`)).errors.map(
+      ({ field }: { field: string }) => field,
+    );
+    assert.deepEqual(incompleteFields.toSorted(), ['maxTotal', '…']);
     const { id: orderId } = placed.json.result.structuredContent;
     const events = await shop.request('GET', `/v2/events?subject=order:${orderId}`, { as: shop.admin });
     assert.match(events.json.items[0].actor, /^key:\d+$/);

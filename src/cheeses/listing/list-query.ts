@@ -1,7 +1,7 @@
 /** The query that a request for a list asks for: its filters and sort, or those that its cursor continues. */
 import { hash } from 'node:crypto';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
-import { AppError } from '../../errors.ts';
+import { parameterError } from '../../errors.ts';
 import { splitWords } from '../../schema/folding.ts';
 import type { Sort } from '../schemas.ts';
 import type { Filters } from '../search-index/matches.ts';
@@ -54,7 +54,7 @@ export function parseListQuery(
 function searchedWords(q: string | undefined): string[] {
   const words = q === undefined ? [] : splitWords(q);
   if (q !== undefined && words.length === 0) {
-    throw new AppError('badRequest', 'q: must contain at least one letter or digit');
+    throw parameterError('q', 'must contain at least one letter or digit');
   }
   const isImplied = (word: string) => words.some((other) => other !== word && other.startsWith(word));
   return words.filter((word) => !isImplied(word));
@@ -62,7 +62,7 @@ function searchedWords(q: string | undefined): string[] {
 
 function requireRange(name: string, min = 0, max = Number.POSITIVE_INFINITY): void {
   if (min > max) {
-    throw new AppError('badRequest', `min${name}: must be at most max${name}, which is ${max}`);
+    throw parameterError(`min${name}`, `must be at most max${name}, which is ${max}`);
   }
 }
 
@@ -85,10 +85,7 @@ function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
     return { ...position, filters: canonicalFilters(rest) };
   }
   if (repeated.tagsDigest === undefined) {
-    throw new AppError(
-      'badRequest',
-      'cursor: it belongs to a query with many tags. Repeat the parameter tags.',
-    );
+    throw parameterError('cursor', 'it belongs to a query with many tags. Repeat the parameter tags.');
   }
   return { ...position, filters: canonicalFilters({ ...rest, tags: filters.tags }) };
 }

@@ -3,7 +3,7 @@
  * An event id is `evt_<epoch>_<sequence>`: the epoch says in which history of the log the number was given.
  */
 import { timePattern } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, parameterError } from '../../errors.ts';
 import type { EpochRow, EventLogRow } from '../log-queries.ts';
 
 export type LogPosition =
@@ -44,9 +44,9 @@ export function parsePosition(text: string, name: string): LogPosition {
   const milliseconds = timePattern.test(text) ? Date.parse(text) : Number.NaN;
   // Times are compared as texts. An offset can lead out of the years 0 to 9999, whose texts have another form.
   if (!(milliseconds >= timeMin && milliseconds <= timeMax)) {
-    throw new AppError(
-      'badRequest',
-      `${name}: send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.`,
+    throw parameterError(
+      name,
+      `send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.`,
     );
   }
   return { kind: 'time', at: new Date(milliseconds).toISOString() };
@@ -81,7 +81,7 @@ export function sequenceOf(
     );
   }
   if (id.sequence > state.last) {
-    throw new AppError('badRequest', 'since: the log has no event with this number yet.');
+    throw parameterError('since', 'the log has no event with this number yet.');
   }
   if (id.sequence < state.first - 1) {
     throw expired(state);

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Effects } from '../../database/dry-run.ts';
-import { AppError } from '../../errors.ts';
+import { type AppError, parameterError } from '../../errors.ts';
 import { objectOf } from '../../schema/parts.ts';
 import type { Parameters, Schema } from '../../schema/schema.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
@@ -116,13 +116,13 @@ export function readDryRun(
 export function requireDryRunMode(header: IncomingHttpHeaders[string]): DryRunMode | null {
   const mode = dryRunMode(header as string | undefined);
   if (mode === undefined) {
-    throw new AppError('badRequest', 'Dry-Run: must be true, effects or false. Nothing was done.');
+    throw parameterError('Dry-Run', 'must be true, effects or false. Nothing was done.');
   }
   return mode;
 }
 
 export function noDryRun(): AppError {
-  return new AppError('badRequest', 'Dry-Run: this operation has no dry run. Nothing was done.');
+  return parameterError('Dry-Run', 'this operation has no dry run. Nothing was done.');
 }
 
 /** The response to a dry run, from the one that the real request would have got. */

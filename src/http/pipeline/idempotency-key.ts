@@ -1,5 +1,5 @@
 /** The header Idempotency-Key. */
-import { AppError } from '../../errors.ts';
+import { AppError, parameterError } from '../../errors.ts';
 
 export const keyLengthMax = 255;
 
@@ -12,9 +12,9 @@ export function parseIdempotencyKey(header: string): string {
   const quoted = unquote(text);
   const key = quoted ?? text;
   if (key === '' || key.length > keyLengthMax || (quoted === undefined && !/^[\x21\x23-\x7e]+$/.test(key))) {
-    throw new AppError(
-      'badRequest',
-      `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters. A key with spaces needs quotes.`,
+    throw parameterError(
+      'Idempotency-Key',
+      `send 1 to ${keyLengthMax} visible ASCII characters. A key with spaces needs quotes.`,
     );
   }
   return key;

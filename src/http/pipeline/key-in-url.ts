@@ -3,7 +3,7 @@
  * whatever else the request contains: histories, logs and proxies keep URLs.
  */
 import type { PublishableAccess } from '../../access/access.ts';
-import { AppError, invalidCredential } from '../../errors.ts';
+import { type AppError, invalidCredential, parameterError } from '../../errors.ts';
 
 /** Looked for in decoded text, because histories keep a percent-encoded key too. */
 const secretKey = /\b[sr]k_(live|test)_/;
@@ -35,7 +35,7 @@ export function keyInUrl(query: URLSearchParams, route: Target): string | null {
     );
   }
   if (keys.length > 1) {
-    throw new AppError('badRequest', 'key: must be sent only once');
+    throw parameterError('key', 'must be sent only once');
   }
   if (key !== null && !publishableKey.test(key)) {
     throw refusal(

@@ -82,7 +82,8 @@ export function readHeaders(
 function readOne(name: string, parameter: Parameter, text: string | undefined, reading: Reading): void {
   if (text === undefined) {
     if (parameter.isRequired) {
-      addError(reading.errors, name, 'is required');
+      const only = parameter.enum?.length === 1 ? `: send ${parameter.enum[0]}` : '';
+      addError(reading.errors, name, `is required${only}`);
     } else if (parameter.default !== undefined) {
       reading.values[name] = parameter.default;
     }
@@ -145,6 +146,9 @@ function isInt64(text: string): boolean {
 }
 
 function expectedType(parameter: Parameter): string {
+  if (parameter.enum?.length === 1) {
+    return String(parameter.enum[0]);
+  }
   if (parameter.type === 'integer') {
     const { minimum, maximum } = parameter;
     return minimum !== undefined && maximum !== undefined

@@ -55,7 +55,10 @@ export function preconditionOf(ifMatch: string | undefined): Precondition | unde
 /** The header of routes that change `resource`. */
 export function ifMatchFor(resource: string) {
   return {
-    'If-Match': { type: 'string', description: `Change the ${resource} only at this ETag` },
+    'If-Match': {
+      type: 'string',
+      description: `Change the ${resource} only at this ETag`,
+    },
   } as const;
 }
 
@@ -64,10 +67,20 @@ export function ifMatchFor(resource: string) {
  * @throws AppError preconditionFailed
  */
 export function requireIfMatch(ifMatch: string | undefined, tag: string): void {
-  if (ifMatch !== undefined && ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(tag)) {
-    throw new AppError('preconditionFailed');
+  if (ifMatch === undefined || ifMatch.trim() === '*') {
+    return;
+  }
+  const tags = tagsOf(ifMatch);
+  if (!tags.includes(tag)) {
+    throw new AppError('preconditionFailed', tags.some(isStrong) ? undefined : noStrongTag);
   }
 }
+
+/** Where reading the resource again would not help. */
+const noStrongTag =
+  'If-Match has no ETag that can match. Send the ETag of a response with its quotes and without W/, such as "3".';
+
+const isStrong = (tag: string) => !tag.startsWith('W/');
 
 function tagsOf(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];

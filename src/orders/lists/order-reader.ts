@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, parameterError } from '../../errors.ts';
 import { listEvents } from '../../event-log/history.ts';
 import { orderCountQueries } from '../count-queries.ts';
 import { shipmentChanged } from '../event-types.ts';
@@ -93,9 +93,9 @@ export function createOrderReader(database: Database, clock: Clock, cursors: Cur
       }
       // Neither of them may be short, so that a page could skip all orders of the other.
       if (placedBy !== undefined && country !== undefined) {
-        throw new AppError(
-          'badRequest',
-          'country: cannot be combined with placedBy. Send one of them, or customerId with country.',
+        throw parameterError(
+          'country',
+          'cannot be combined with placedBy. Send one of them, or customerId with country.',
         );
       }
       const now = timestamp(clock.now());

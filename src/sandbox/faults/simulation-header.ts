@@ -1,6 +1,6 @@
 /** The header Sandbox-Simulate: the failure that a client asks for, to test what it does then. */
 import { parseDuration } from '../../duration.ts';
-import { AppError } from '../../errors.ts';
+import { parameterError } from '../../errors.ts';
 
 export const simulatedStatuses = [401, 403, 404, 409, 412, 413, 415, 422, 429, 500, 502, 503, 504] as const;
 export const connectionFailures = ['drop-before', 'drop-after', 'truncate', 'reset'] as const;
@@ -29,7 +29,7 @@ export function parseSimulation(header: string): RequestedSimulation {
     } else if (one !== null && failure === null) {
       failure = one;
     } else {
-      throw new AppError('badRequest', `Sandbox-Simulate: ${problemOf(word, delay ?? one)} ${remedy}`);
+      throw parameterError('Sandbox-Simulate', `${problemOf(word, delay ?? one)} ${remedy}`);
     }
   }
   return { delayMs, failure };

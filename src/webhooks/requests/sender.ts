@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { validationError } from '../../errors.ts';
 import { Agent as HttpAgent, request as httpRequest } from '../../http/node-http.ts';
 import { parseRetryAfter } from '../delivery/retry-schedule.ts';
 import { findAddresses } from './host-lookup.ts';
@@ -64,7 +63,7 @@ export function isPublicAddress(address: string): boolean {
 export function targetError(text: string, targets: WebhookTargets): string | null {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || targets === 'public')) {
-    return 'must be an https URL';
+    return targets === 'public' ? 'must be an https URL' : 'must be an https or http URL';
   }
   if (url.username !== '' || url.password !== '') {
     return 'must not contain a username or password';
@@ -76,14 +75,11 @@ export function targetError(text: string, targets: WebhookTargets): string | nul
 }
 
 /**
- * Checks a target before it is stored. The sender checks it again at each connection.
- * @throws AppError validation with what is wrong and what to do
+ * What is wrong with a target and what to do, before it is stored; null where nothing is. The sender checks it again at
+ * each connection.
  */
-export async function requireTarget(url: string, targets: WebhookTargets): Promise<void> {
-  const problem = targetError(url, targets) ?? (targets === 'any' ? null : await hostError(new URL(url)));
-  if (problem !== null) {
-    throw validationError([{ field: 'url', message: problem }]);
-  }
+export async function findTargetError(url: string, targets: WebhookTargets): Promise<string | null> {
+  return targetError(url, targets) ?? (targets === 'any' ? null : await hostError(new URL(url)));
 }
 
 async function hostError(url: URL): Promise<string | null> {
