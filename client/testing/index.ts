@@ -23,7 +23,7 @@ const installedCurd = ['npx', '--no', 'curd'];
 /** Starts of npx can take long on a busy machine. */
 const startMs = 60_000;
 const installRemedy =
-  'Curd is not installed in this project: run "npm pack" in a clone of Curd, and "npm install --save-dev <the file>" here, or set "command".';
+  'Curd is not installed in this project: run "npm ci --omit=dev && npm pack" in a clone of Curd, and "npm install --save-dev <the file>" here, or set "command".';
 const stopMs = 10_000;
 const errorLengthMax = 4000;
 

@@ -28,7 +28,8 @@ export function clientPackageRoutes(folder: URL = builtFiles): Route[] {
       operationId: 'getClientPackage',
       tag: 'Operation',
       summary: 'The client package for TypeScript and JavaScript',
-      description: 'The version of `@curd/client` that fits this server: `npm install <server>/client.tgz`.',
+      description:
+        'The version of `@curd/client` that fits this server. Save the file in your repository and install it from there, so that `npm ci` needs no server.',
       access: 'operational',
       mediaType: 'application/gzip',
       responses: {

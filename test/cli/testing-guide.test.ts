@@ -153,7 +153,7 @@ suite('curd serve --ephemeral', () => {
     };
     await assert.rejects(
       run(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder, env }),
-      /Curd is not installed in this project: run "npm pack" in a clone of Curd/,
+      /Curd is not installed in this project: run "npm ci --omit=dev && npm pack" in a clone of Curd/,
     );
     assert.ok(!requested.includes('/curd.tgz'));
   });

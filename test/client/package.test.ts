@@ -252,11 +252,13 @@ suite('The package', () => {
 
   test('The client package has types that accept the samples of docs/client.md and of the reference, in strict projects', async () => {
     const { folder } = project();
-    const [sample = '', typed = '', handled = ''] = [
+    const [sample = '', typed = '', handled = '', hooks = ''] = [
       ...read('docs/client.md').matchAll(/```ts\n([\s\S]*?)```/g),
     ].map(([, text = '']) => text);
     assert.match(typed, /Query<'listCheeses'>/);
     assert.match(handled, /'rate_limit_exceeded'/);
+    assert.match(hooks, /onRetry/);
+    writeFileSync(join(folder, 'hooks-sample.ts'), `import { Curd } from '@curd/client';\n${hooks}`);
     writeFileSync(
       join(folder, 'handled-sample.ts'),
       `import { type Body, type Curd, isCurdError } from '@curd/client';
@@ -308,7 +310,14 @@ suite('The package', () => {
       join(folder, 'tsconfig.json'),
       JSON.stringify({
         compilerOptions,
-        files: ['sample.ts', 'typed-sample.ts', 'handled-sample.ts', 'refused.ts', ...samples],
+        files: [
+          'sample.ts',
+          'typed-sample.ts',
+          'handled-sample.ts',
+          'hooks-sample.ts',
+          'refused.ts',
+          ...samples,
+        ],
       }),
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
