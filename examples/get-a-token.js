@@ -81,8 +81,11 @@ if (!response.ok) {
 }
 console.log(`A token for ${token.expires_in} seconds, with the scopes ${token.scope}.`);
 
-const list = await fetch(`${shop}/v2/cheeses?limit=3`, {
-  headers: { Authorization: `Bearer ${token.access_token}` },
-});
+const headers = { Authorization: `Bearer ${token.access_token}` };
+// The paths of the customer's profile and orders contain the username.
+const { customer } = await (await fetch(`${shop}/v2/whoami`, { headers })).json();
+console.log(`It acts for the customer ${customer}.`);
+
+const list = await fetch(`${shop}/v2/cheeses?limit=3`, { headers });
 const { items, total } = await list.json();
 console.log(`With it, ${total} cheeses can be read: ${items.map(({ name }) => name).join(', ')} ...`);

@@ -4,15 +4,17 @@
  *
  *     KEY=sk_test_... node examples/mirror-catalogue.js mirror.json [http://127.0.0.1:8080]
  *
+ * Without a URL it uses CURD_PUBLIC_URL or CURD_PORT, as the server does.
  * With --once it ends as soon as the copy is complete.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-const [file = 'mirror.json', server = 'http://127.0.0.1:8080'] = process.argv
+const { CURD_PORT, CURD_PUBLIC_URL, KEY: key } = process.env;
+const [file = 'mirror.json', url = CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`] = process.argv
   .slice(2)
   .filter((argument) => argument !== '--once');
+const server = url.replace(/\/$/, '');
 const isOnce = process.argv.includes('--once');
-const key = process.env.KEY;
 if (!key) {
   console.error('Set KEY to an API key.');
   process.exit(1);

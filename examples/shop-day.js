@@ -1,10 +1,10 @@
 /**
  * A day in a cheese shop, over HTTP: the shop counts its stock; a customer registers, lists cheeses, gets a quote, orders,
  * and becomes silver; another order is canceled, and at the end the customer is deleted. Needs a running server and a key
- * with these scopes:
+ * with the scope admin:
  *
- *     WRITER=$(npx curd keys create --account local --scope "write:cheeses write:orders admin")   # unless set
- *     KEY=$WRITER node examples/shop-day.js [http://127.0.0.1:8080]
+ *     ADMIN=${ADMIN:-$(npx curd keys create --account local --scope admin)}
+ *     KEY=$ADMIN node examples/shop-day.js [http://127.0.0.1:8080]
  *
  * Without an argument it uses CURD_PUBLIC_URL or CURD_PORT, as the server does.
  */

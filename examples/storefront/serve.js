@@ -2,8 +2,8 @@
  * The server of a web shop: it serves the page beside it, and passes the requests of the page to Curd. Needs a running
  * Curd server and a key that may place orders and nothing else:
  *
- *     KEY=$(npx curd keys create --account local --scope write:orders)
- *     KEY=$KEY node examples/storefront/serve.js [http://127.0.0.1:8080]
+ *     WRITER=${WRITER:-$(npx curd keys create --account local --scope "write:cheeses write:orders")}
+ *     KEY=$WRITER node examples/storefront/serve.js [http://127.0.0.1:8080]
  *
  * Then open http://127.0.0.1:8090 (PORT changes the port). Without an argument it uses CURD_PUBLIC_URL or CURD_PORT, as
  * the server does. Behind a proxy that appends to X-Forwarded-For, set PROXY=1.

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../context.ts';
-import { accountWithKey, freshShop, resultOf, serve, startExample } from './run.ts';
+import { accountWithKey, type Environment, freshShop, resultOf, serve, startExample } from './run.ts';
 
 test('examples/mirror-catalogue.js copies the catalogue and continues where it stopped', async (t) => {
   const shop = await freshShop(t, {});
@@ -17,9 +17,9 @@ test('examples/mirror-catalogue.js copies the catalogue and continues where it s
       headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'X-Confirm-Delete': 'true' },
       body: JSON.stringify(body),
     });
-  const run = async () => {
+  const run = async (where: Environment, ...args: string[]) => {
     const { code, stdout, stderr } = await resultOf(
-      startExample('mirror-catalogue.js', { KEY: key }, file, server.url, '--once'),
+      startExample('mirror-catalogue.js', { KEY: key, ...where }, file, ...args, '--once'),
     );
     assert.equal(code, 0, stderr);
     return stdout.trim().split('\n');
@@ -27,10 +27,10 @@ test('examples/mirror-catalogue.js copies the catalogue and continues where it s
   // The demo catalogue has 62 cheeses.
   const { id } = (await (await send('POST', '/cheeses', { name: 'Brie' })).json()) as { id: number };
   await send('POST', '/cheeses', { name: 'Feta' });
-  assert.equal((await run()).at(-1), 'The copy has 64 cheeses.');
+  assert.equal((await run({ CURD_PORT: '1' }, server.url)).at(-1), 'The copy has 64 cheeses.');
   await send('DELETE', `/cheeses/${id}`);
   await send('POST', '/cheeses', { name: 'Gouda' });
-  assert.deepEqual(await run(), [
+  assert.deepEqual(await run({ CURD_PORT: new URL(server.url).port }), [
     `cheese ${id} was deleted`,
     `cheese ${id + 2} is new: Gouda`,
     'The copy has 64 cheeses.',

@@ -106,7 +106,7 @@ onBothEngines('GET /v2/events/stream', (engine) => {
       destroy() {},
     });
     const request = {
-      query: {},
+      query: { since: 'latest' },
       headers: {},
       principal: { accountId: 9, scopes: new Set() },
       openConnection,
