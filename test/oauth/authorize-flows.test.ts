@@ -142,6 +142,26 @@ suite('The authorization endpoint', () => {
     assertRefused(await post(token, without, publicApp), 400, 'invalid_grant');
   });
 
+  test('The token endpoint says why a grant is not valid', async (t) => {
+    const shop = await openListeningShop(t);
+    await registerCustomer(shop, { username: 'ada' });
+    const app = await newApplication(shop);
+    const browser = openBrowser(shop.url, 'ada');
+    const reasonOf = async (form: Record<string, string>) => {
+      const response = await post(`${shop.url}/oauth/token`, form, app);
+      assertRefused(response, 400, 'invalid_grant');
+      return response.json.error_description;
+    };
+    const form = redeeming(app, await codeOf(app, browser));
+    const other = { ...form, code_verifier: verifier.split('').reverse().join('') };
+    assert.match(await reasonOf(other), /code_verifier does not match code_challenge$/);
+    assert.match(await reasonOf({ ...form, code: 'unknown' }), /not found$/);
+    const { json } = await post(`${shop.url}/oauth/token`, redeeming(app, await codeOf(app, browser)), app);
+    const refresh = { grant_type: 'refresh_token', refresh_token: json.refresh_token };
+    await post(`${shop.url}/oauth/revoke`, { token: json.refresh_token }, app);
+    assert.match(await reasonOf(refresh), /refresh token not found$/);
+  });
+
   test('The authorization endpoint refuses a flow that the application is not registered for (RFC 6749, 4.1.2.1 and 4.2.2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const withCode = await newApplication(shop);

@@ -57,6 +57,12 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
       log.error({ err: error }, 'the authorization server failed');
     }
   });
+  provider.on('grant.error', (ctx, { error, error_description, error_detail, cause }) => {
+    const reason = error_detail ?? (cause instanceof Error ? cause.message : null);
+    if (error === 'invalid_grant' && reason !== null) {
+      ctx.body = { error, error_description: `${error_description}: ${reason}` };
+    }
+  });
   provider.Client.prototype.compareClientSecret = async function compareHashes(
     secret: string,
   ): Promise<boolean> {
