@@ -300,6 +300,7 @@ onBothEngines('Snapshots', (engine) => {
     const then = await ahead();
     const { id, createdAt } = await create(shop);
     await advance('3d');
+    await requestOk(shop, 'POST', '/v2/cheeses', { as, body: { name: 'Three days later' } });
     const restored = await restore(shop, id);
     assert.equal(await ahead(), then);
     const passed = Date.parse(restored.json.now) - Date.parse(createdAt);
@@ -308,8 +309,19 @@ onBothEngines('Snapshots', (engine) => {
     assert.ok(Date.parse(cheese.createdAt) - Date.parse(createdAt) < 3_600_000, cheese.createdAt);
     await requestOk(shop, 'POST', '/v2/sandbox/reset', { as, body: { confirm: true } });
     assert.equal(await ahead(), 'PT0S');
+    await requestOk(shop, 'POST', '/v2/cheeses', { as, body: { name: 'After the reset' } });
+    await eventsNumbered(shop);
+    const times: string[] = [];
+    for (const list of ['/v2/cheeses?limit=100', '/v2/events?since=earliest&limit=100']) {
+      const { items } = await requestOk(shop, 'GET', list, { as });
+      assert.ok(items.length > 0, list);
+      times.push(...items.flatMap((item: Record<string, string>) => item.updatedAt ?? item.timestamp ?? ''));
+    }
+    assert.ok(Date.parse(times.sort().at(-1) ?? '') <= Date.now(), times.at(-1));
     assert.equal((await restore(shop, id)).status, 200);
     assert.equal(await ahead(), then);
+    const after = await requestOk(shop, 'POST', '/v2/cheeses', { as, body: { name: 'After the restore' } });
+    assert.ok(Date.parse(after.createdAt) - Date.parse(createdAt) < 3_600_000, after.createdAt);
     const doctor = await curd(environmentOf(shop), 'doctor');
     assert.equal(doctor.code, 0, doctor.stdout);
   });

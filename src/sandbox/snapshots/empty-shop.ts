@@ -28,7 +28,8 @@ export async function emptyShop(tx: Sql, origin: Origin, clock: Clock): Promise<
   // Instances that run load the catalogue again, as if they had missed deletions. The demo gets the ids of a first
   // start: cheeses by the number in this row, categories and tags because their rows stay.
   await tx.run(sql`
-    update catalogue set version = version + 1, tombstones_after = version + 1, cheeses = 0, last_cheese_id = 0`);
+    update catalogue set version = version + 1, tombstones_after = version + 1, cheeses = 0, last_cheese_id = 0,
+      last_written_at = ''`);
   for (const { name } of tables.filter(isEmptiedByReset).toReversed()) {
     await tx.run(sql`delete from ${rawSql(name)}`);
   }
