@@ -125,15 +125,8 @@ export function requireColumns(
   }
 }
 
-function missingColumns(missing: string, [first = '', ...more]: readonly string[]): ImportError {
-  // Spreadsheets of many countries write such files.
-  const separator = more.length === 0 ? /[;\t]/.exec(first)?.[0] : undefined;
-  return separator === undefined
-    ? new ImportError('map', `The file has no column ${missing}. It has: ${[first, ...more].join(', ')}.`)
-    : new ImportError(
-        'file',
-        `The file has one column only, "${first}": its columns are separated by ${separator === ';' ? 'semicolons' : 'tabs'}. Save it with commas.`,
-      );
+function missingColumns(missing: string, columns: readonly string[]): ImportError {
+  return new ImportError('map', `The file has no column ${missing}. It has: ${columns.join(', ')}.`);
 }
 
 /** What a row says about a cheese. */

@@ -1,5 +1,6 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
 import { createReadStream, type ReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { Cheese } from '../cheeses/schemas.ts';
@@ -37,7 +38,20 @@ export function readImportRows(file: string, format: Format = fileFormatOf(file)
   }
 }
 
+/** A header is longer where a file has very many columns; its beginning says how they are separated. */
+const headBytes = 65_536;
+
+/** Spreadsheets write semicolons in countries where decimals have a comma. Quoted texts of the header do not count. */
+async function separatorOf(file: string): Promise<string> {
+  await using handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+  const text = buffer.toString('utf8', 0, bytesRead).replace(/"[^"]*"/g, '""');
+  const [header = ''] = /[^\r\n\uFEFF]+/.exec(text) ?? [];
+  return [',', ';', '\t'].find((separator) => header.includes(separator)) ?? ',';
+}
+
 async function* readCsv(file: string): AsyncGenerator<ImportRow> {
+  const delimiter = await separatorOf(file);
   const source = createReadStream(file);
   const lineAt = lineCounter(source);
   const records = source.pipe(
@@ -51,6 +65,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
       },
       // More columns than an import accepts are cut off: rows with very many members would be slow.
       columns: (names: string[]) => names.map((name, at) => (at > columnsMax ? false : name)),
+      delimiter,
       info: true,
       max_record_size: rowBytesMax,
       relax_column_count: true,

@@ -284,6 +284,23 @@ suite('POST /imports', () => {
     assert.equal(last.status, 200, await last.text());
   });
 
+  test('POST /imports reads semicolons and tabs where the header has no comma', async () => {
+    const shop = await shopOf();
+    for (const [at, text] of [
+      'name;category;pricePerKg;tags\r\nSemi 0;Firm;32,50;cow,raw\r\n',
+      '\uFEFFname;category;"price, or none"\nSemi 1;Firm;5\n',
+      'name\tcategory\nSemi 2\tFirm\n',
+      'name,category\nSemi 3,"Firm"\nSemi;4,Firm\n',
+    ].entries()) {
+      const { created } = await importing(shop, text);
+      assert.equal(created, at === 3 ? 2 : 1, text);
+    }
+    const { items } = (await shop.request('GET', '/v2/cheeses?q=Semi&limit=9', { as: shop.reader })).json;
+    const found = items.map(({ name, category }: Record<string, { name: string }>) => [name, category?.name]);
+    assert.deepEqual(found.sort(), [...[0, 1, 2, 3].map((at) => [`Semi ${at}`, 'Firm']), ['Semi;4', 'Firm']]);
+    assert.equal(items.find(({ name }: { name: string }) => name === 'Semi 0').pricePerKg, 32.5);
+  });
+
   test('POST /imports refuses files and fields that are not valid, and imports nothing', async () => {
     const shop = await shopOf();
     const before = await listOf(shop);

@@ -268,11 +268,6 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
       ['a JSON file that is not there', missing('missing.json'), /missing\.json/, /no such file/],
       ['a file of another form', holding('a.xlsx', 'x'), /a\.xlsx/, /\.csv, \.json or \.ndjson/],
       ['no column for the name', from(file), /no column "name"/, /--map/, /NameFr/],
-      [
-        'columns with semicolons',
-        holding('semi.csv', 'name;origin\nBrie;France\n'),
-        /semicolons.*with commas/,
-      ],
       ['a mapping to no column', from(file, 'name=Name,Nom'), /no column Nom/, /NameFr/],
       ['a mapping of no field', from(file, 'nmae=Name'), /nmae/, /pricePerKg/],
       ['a mapping that is none', from(file, 'name'), /mapping "name"/, /field=Column/],

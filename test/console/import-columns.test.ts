@@ -13,12 +13,18 @@ suite('columns of a file', () => {
       .map((text) => text.trim())
       .filter((text) => text !== '');
     fc.assert(
-      fc.property(fc.array(cell, { minLength: 1, maxLength: 8 }), fc.boolean(), (cells, hasRows) => {
-        const header = cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(',');
-        assert.deepEqual(headerOf(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);
-      }),
+      fc.property(
+        fc.array(cell, { minLength: 1, maxLength: 8 }),
+        fc.boolean(),
+        fc.constantFrom(',', ';', '\t'),
+        (cells, hasRows, separator) => {
+          const header = cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(separator);
+          assert.deepEqual(headerOf(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);
+        },
+      ),
     );
     assert.deepEqual(headerOf('name,Country of origin\n1,2'), ['name', 'Country of origin']);
+    assert.deepEqual(headerOf('name;"Price, €"\nBrie, a;2'), ['name', 'Price, €']);
     assert.deepEqual(headerOf('"two\nlines",b'), ['two\nlines', 'b']);
   });
 

@@ -85,13 +85,16 @@ export async function readColumns(file: File): Promise<string[]> {
   }
 }
 
-/** The cells of the first row of a CSV file (RFC 4180). */
+/** The cells of the first row of a CSV file, with the separator that the server chooses (RFC 4180). */
 export function headerOf(text: string): string[] {
   const cells: string[] = [];
-  const cell = /\s*"((?:[^"]|"")*)"\s*(,|\r?\n|$)|([^,\r\n]*)(,|\r?\n|$)/y;
+  const [header = ''] = /[^\r\n]+/.exec(text.replace(/"[^"]*"/g, '""')) ?? [];
+  const separator = [',', ';', '\t'].find((one) => header.includes(one)) ?? ',';
+  const end = `(${separator}|\\r?\\n|$)`;
+  const cell = new RegExp(`\\s*"((?:[^"]|"")*)"\\s*${end}|([^${separator}\\r\\n]*)${end}`, 'y');
   for (let match = cell.exec(text); match !== null; match = cell.exec(text)) {
     cells.push((match[1]?.replaceAll('""', '"') ?? match[3] ?? '').trim());
-    if ((match[2] ?? match[4]) !== ',') {
+    if ((match[2] ?? match[4]) !== separator) {
       break;
     }
   }
