@@ -6,7 +6,7 @@
 import { type PublishableAccess, permits, type Requirement } from '../access/access.ts';
 import type { Audience, Principal } from '../access/principal.ts';
 import { AppError, invalidCredential } from '../errors.ts';
-import type { Guard } from '../http/exchange.ts';
+import type { Guard, GuardedRoute } from '../http/pipeline/guard.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { isChange } from '../http/route.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
@@ -90,10 +90,7 @@ function requireAudience(principal: Principal, audience: Audience): void {
 }
 
 /** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */
-function authorize(
-  principals: readonly Principal[],
-  route: Parameters<Guard['authorize']>[1],
-): Principal | null {
+function authorize(principals: readonly Principal[], route: GuardedRoute): Principal | null {
   const { access, alternative, permitsConfined, publishable } = route;
   const key = principals.find(({ kind }) => kind === 'publishable');
   if (key !== undefined) {

@@ -1,8 +1,7 @@
-/** The state of one request on its way through the pipeline. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+/** The state of one request on its way through the pipeline, and what the steps use. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../access/access.ts';
-import type { Audience, Principal } from '../access/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
@@ -15,6 +14,7 @@ import type { Config } from '../settings/config.ts';
 import type { IdempotencyStore } from '../stored-responses/store.ts';
 import type { Uploads } from './bodies/uploads.ts';
 import type { DryRun } from './pipeline/dry-run.ts';
+import type { Guard } from './pipeline/guard.ts';
 import type { RouteResponse } from './responses/response.ts';
 import type { Route, ToolUse } from './route.ts';
 
@@ -25,34 +25,6 @@ declare module 'fastify' {
     /** A value of performance.now(). */
     startedAt: number;
   }
-}
-
-export interface Guard {
-  /**
-   * The principals of all credentials that were sent, each of which must be valid, and accepted by the protected resource.
-   * @throws AppError unauthorized
-   */
-  authenticate(
-    request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
-    audience: Audience,
-    /** The publishable key in the URL. */
-    keyInUrl?: string | null,
-  ): MaybePromise<readonly Principal[]>;
-  /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
-  authorize(
-    principals: readonly Principal[],
-    route: Pick<Route, 'alternative' | 'permitsConfined' | 'publishable' | 'method' | 'mutatesOnGet'> & {
-      readonly access: Exclude<Access, 'operational'>;
-    },
-  ): Principal | null;
-}
-
-/** Keeps facts of requests, without text of the request. */
-export interface RequestRecorder {
-  /** Called once for every response: keeps those that the request log is for. @param error null where it is not an error of the API */
-  record(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): void;
-  /** The facts that the request log keeps, for the log line of a failure. */
-  describe(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): object;
 }
 
 /** A fault that a request asks for, to test its client (sandbox/faults/). */

@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { clientNetwork, statedClientIp } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
-import type { Guard } from './exchange.ts';
 import { noDryRun, requireDryRunMode } from './pipeline/dry-run.ts';
+import type { Guard } from './pipeline/guard.ts';
 import { setClockHeader } from './responses/send-response.ts';
 import type { Described } from './route.ts';
 

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
 import { clientNetwork } from '../http/client-ip.ts';
-import type { RequestRecorder } from '../http/exchange.ts';
+import type { RequestRecorder } from '../http/metrics/request-log.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import {

@@ -15,6 +15,14 @@ export interface RequestLogOptions {
   readonly withClientIp: boolean;
 }
 
+/** Keeps facts of requests, without text of the request. */
+export interface RequestRecorder {
+  /** Called once for every response: keeps those that the request log is for. @param error null where it is not an error of the API */
+  record(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): void;
+  /** The facts that the request log keeps, for the log line of a failure. */
+  describe(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): object;
+}
+
 /** What identifies a request in this log and in those of other services. */
 function identityOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOptions) {
   const { id, headers, routeOptions, exchange } = request;

@@ -26,6 +26,7 @@ import {
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
+import type { GuardedRoute } from './guard.ts';
 import { respondToUpload } from './upload-request.ts';
 
 const isLimited = ({ access }: Route) => access !== 'operational';
@@ -179,8 +180,7 @@ function changesOf(
 
 /** The input of a route that another one runs. @throws AppError forbidden; rateLimited where an earlier dry run still counts */
 function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): ReturnType<RouteInput['inner']> {
-  const { guard } = exchange.dependencies;
-  const principal = guard.authorize(exchange.principals, route as Parameters<typeof guard.authorize>[1]);
+  const principal = exchange.dependencies.guard.authorize(exchange.principals, route as GuardedRoute);
   const effects = isDryRun ? effectsFor(exchange, route, principal) : null;
   return { principal, ...changesOf(exchange, principal, effects) };
 }
