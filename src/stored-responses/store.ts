@@ -60,6 +60,8 @@ export interface KnownRequest {
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
 
+type Work<T> = (transaction: Transaction) => Promise<T>;
+
 /** A request that runs. Ids are hashes, so that they tell nothing about keys and callers. */
 interface Running {
   readonly id: string;
@@ -75,14 +77,16 @@ interface Running {
 const idOf = (scope: string, method: string, path: string, key: string) =>
   hash('sha256', JSON.stringify([scope, method, path, key]));
 /** Half of a hash is unique enough, and keeps the indexes small. */
-const half = (id: string) => id.slice(0, 32);
-const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringify([scope, key])));
-/** The responses of an owner are next to each other in the index. */
-const requestOf = (owner: string, id: string) =>
-  owner.slice(0, ownerLength) + id.slice(0, half(id).length - ownerLength);
+const halfOfHash = (digest: string) => digest.slice(0, 32);
+const ownerDigestOf = (scope: string, key: string) =>
+  halfOfHash(hash('sha256', JSON.stringify([scope, key])));
+/** The value of the column `request`. The responses of an owner are next to each other in its index. */
+const rowKeyOf = (owner: string, id: string) =>
+  owner.slice(0, ownerLength) + id.slice(0, halfOfHash(id).length - ownerLength);
+
 /** @param secret at least 32 bytes, the same for all instances on a database */
 export function createIdempotencyStore(database: Database, clock: Clock, secret: string) {
-  const sealer = createSealer(clock, secret, 'idempotent answers');
+  const sealer = createSealer(clock, secret, 'idempotent responses');
   const fingerprintKey = createSecretKey(
     Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32)),
   );
@@ -94,7 +98,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   }
 
   /** null where it was encrypted with another secret, when CURD_SECRET was changed. */
-  function open(id: string, stored: string): StoredResponse | null {
+  function openStored(id: string, stored: string): StoredResponse | null {
     const text = isText(stored) ? stored : sealer.open(stored, id)?.toString('utf8');
     return text === undefined ? null : parseStored(text);
   }
@@ -106,7 +110,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     sql: Sql,
   ): Promise<StoredResponse | null> {
     const now = timestamp(clock.now());
-    const row = await idempotencyQueries(sql).find(requestOf(owner, id), now);
+    const row = await idempotencyQueries(sql).find(rowKeyOf(owner, id), now);
     if (row === undefined) {
       return null;
     }
@@ -115,7 +119,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         { field: '', message: 'this Idempotency-Key was used for another request: send a new one' },
       ]);
     }
-    const response = open(id, row.response);
+    const response = openStored(id, row.response);
     if (response === null) {
       throw new Error('A stored response cannot be decrypted.');
     }
@@ -128,7 +132,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     const now = clock.now();
     const text = storedText(response);
     const row = {
-      request: requestOf(owner, id),
+      request: rowKeyOf(owner, id),
       owner,
       fingerprint,
       method,
@@ -141,17 +145,45 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return idempotencyQueries(tx).insert(row);
   }
 
+  /** Runs the work, and stores the response to its change in the same transaction. Work without a change stores none. */
+  async function runAndStore<T>(
+    request: Running,
+    fingerprint: string,
+    work: Work<T>,
+    toResponse: (result: T) => StoredResponse,
+  ): Promise<StoredResponse> {
+    let stored: { readonly changed: unknown; readonly response: StoredResponse } | undefined;
+    const result = await work(async (change, groupOrder) => {
+      try {
+        return await database.transaction(async (tx) => {
+          const changed = await change(tx);
+          // It is the result of the work, which the types cannot say: checked below.
+          const response = toResponse(changed as unknown as T);
+          stored = { changed, response };
+          await store(tx, request, fingerprint, response);
+          return changed;
+        }, groupOrder);
+      } catch (error) {
+        if (isStoredAlready(error)) {
+          // Throws where the key was used for another request. The work must see that: a login counts it.
+          await findStored(request, fingerprint, database);
+        }
+        throw error;
+      }
+    });
+    if (stored !== undefined && result !== stored.changed) {
+      throw new Error('A verb returned something else than its transaction, whose response is stored.');
+    }
+    return stored?.response ?? toResponse(result);
+  }
+
   return {
     /**
      * Runs `work` once for each key. `work` makes its change in the transaction that it receives, which stores the
      * response too. Later requests with the key get the stored response, with `isReplay`.
      * @throws AppError conflict while the first request runs, validation where the key was used for another request
      */
-    async run<T>(
-      keyed: KeyedRequest,
-      work: (transaction: Transaction) => Promise<T>,
-      toResponse: (result: T) => StoredResponse,
-    ) {
+    async run<T>(keyed: KeyedRequest, work: Work<T>, toResponse: (result: T) => StoredResponse) {
       const request = toRunning(keyed, clock.now());
       const { id } = request;
       const fingerprint = fingerprintOf(keyed);
@@ -167,29 +199,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         if (earlier !== null) {
           return { response: earlier, isReplay: true };
         }
-        let response: StoredResponse | undefined;
-        let stored: unknown;
-        const result = await work((change, groupOrder) =>
-          database
-            .transaction(async (tx) => {
-              const changed = await change(tx);
-              response = toResponse(changed as never);
-              await store(tx, request, fingerprint, response);
-              stored = changed;
-              return changed;
-            }, groupOrder)
-            .catch(async (error) => {
-              if (isStoredAlready(error)) {
-                // Throws where the key was used for another request. The work must see that: a login counts it.
-                await findStored(request, fingerprint, database);
-              }
-              throw error;
-            }),
-        );
-        if (response !== undefined && result !== stored) {
-          throw new Error('A verb returned something else than its transaction, whose response is stored.');
-        }
-        return { response: response ?? toResponse(result), isReplay: false };
+        return { response: await runAndStore(request, fingerprint, work, toResponse), isReplay: false };
       } catch (error) {
         // Errors of the route take precedence: the checks that throw them must run even for a replay.
         if (isAfterChecks && error instanceof AppError) {
@@ -209,7 +219,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
 
     /** The newest requests of this scope with a key: those that run in this process, and stored ones. */
     async list(scope: string, key: string, limit: number) {
-      const owner = ownerOf(scope, key);
+      const owner = ownerDigestOf(scope, key);
       // Read before the statement: a request that ends meanwhile is in one of the two lists.
       const current = [...running.values()].filter((one) => one.owner === owner);
       const rows = await idempotencyQueries(database).listOf(owner, timestamp(clock.now()), limit);
@@ -222,7 +232,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
           requestId: request_id,
           createdAt: created_at,
           expiresAt: expires_at,
-          response: open(id, response) ?? 'sealed',
+          response: openStored(id, response) ?? 'sealed',
         };
       });
       const isStored = ({ method, path }: Running) =>
@@ -256,9 +266,10 @@ function toRunning(
 ): Running {
   const path = url.split('?', 1)[0] as string;
   const id = idOf(scope, method, path, key);
-  return { id, owner: ownerOf(scope, key), method, path, requestId, startedAt, isEncrypted };
+  return { id, owner: ownerDigestOf(scope, key), method, path, requestId, startedAt, isEncrypted };
 }
 
+/** The insert sets this column to null where a response is stored: see `idempotencyQueries`. */
 function isStoredAlready(error: unknown): boolean {
   return error instanceof NotNullError && error.column === 'stored_response.expires_at';
 }

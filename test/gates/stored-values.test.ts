@@ -6,7 +6,7 @@ import { filesIn, read } from './sources.ts';
 /** Each occurs exactly once in `src`, in this spelling. */
 const constants = [
   // Labels from which keys are derived (HKDF).
-  "'idempotent answers'",
+  "'idempotent responses'",
   "'idempotency fingerprints'",
   "'session tokens'",
   "'authorization forms'",
