@@ -13,8 +13,8 @@ import { countManualAttempt } from './delivery/manual-attempts.ts';
 import { requireFound } from './endpoint.ts';
 import { afterTest } from './health.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
-import { attemptError, toRequest } from './requests/request.ts';
 import type { WebhookTargets } from './requests/sender.ts';
+import { attemptError, toRequest } from './requests/signed-request.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 
 export interface PingResult {

@@ -14,8 +14,8 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/delivery/retry-schedule.ts';
 import { parseHosts } from '../../src/webhooks/requests/host-lookup.ts';
-import { sign } from '../../src/webhooks/requests/request.ts';
 import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/requests/sender.ts';
+import { sign } from '../../src/webhooks/requests/signed-request.ts';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { openNameServer } from './name-server.ts';
 

@@ -15,8 +15,8 @@ import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
 import { requestsMax, runningMaxOf } from '../health.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
-import { toRequest } from '../requests/request.ts';
 import type { SendResult, WebhookSender } from '../requests/sender.ts';
+import { toRequest } from '../requests/signed-request.ts';
 import { type EndpointSecrets, parseSecrets } from '../secrets.ts';
 import { deliveryKind, laneOf } from './delivery-order.ts';
 import {

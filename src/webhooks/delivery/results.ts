@@ -11,8 +11,8 @@ import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
 import { afterFailure, afterSuccess, isRecovery } from '../health.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from '../queries.ts';
-import { attemptError } from '../requests/request.ts';
 import type { SendResult } from '../requests/sender.ts';
+import { attemptError } from '../requests/signed-request.ts';
 import { addJobsOfLines, deliveryKind, wakeAfterSuccess } from './delivery-order.ts';
 import { nextAttemptMs } from './retry-schedule.ts';
 

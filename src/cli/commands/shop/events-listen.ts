@@ -6,7 +6,7 @@ import { systemClock } from '../../../clock.ts';
 import { parseSettings } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { publicBaseUrl } from '../../../settings/urls.ts';
-import { sign } from '../../../webhooks/requests/request.ts';
+import { sign } from '../../../webhooks/requests/signed-request.ts';
 import type { listenOptions } from '../../framework/event-options.ts';
 import type { OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
