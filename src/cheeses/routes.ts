@@ -14,6 +14,7 @@ import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/
 import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
+import { cursorParameter } from '../schema/parts.ts';
 import type { BulkChanges } from './bulk/bulk-changes.ts';
 import { BulkInput, BulkResult, bulkCheesesMax } from './bulk/schemas.ts';
 import type { PriceReader } from './prices/price-list.ts';
@@ -190,12 +191,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       description:
         'The current price and those before it, with the lowest price of the last 30 days. `reduction` is what a shop in the European Union shows beside a reduced price.',
       query: {
-        cursor: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 400,
-          description: 'nextCursor of an earlier page',
-        },
+        cursor: cursorParameter(400),
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Prices of a page' },
       },
       responses: {

@@ -1,5 +1,5 @@
 /** Schemas of mails. */
-import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { mailNames } from '../settings/mail.ts';
 import { mailStates } from './queries.ts';
@@ -87,6 +87,6 @@ export const mailListQuery = {
   state: { type: 'string', enum: mailStates, description: 'Only mails in this state' },
   customerId: { ...id, description: 'Only mails to this customer' },
   orderId: { ...id, description: 'Only mails about this order' },
-  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
+  cursor: cursorParameter(2000),
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Mails on a page' },
 } as const satisfies Parameters;

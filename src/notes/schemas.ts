@@ -1,6 +1,6 @@
 /** Schemas of notes. */
 import type { XStatic } from 'typebox/schema';
-import { int64, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, int64, timestampSchema } from '../schema/parts.ts';
 import type { Parameters, TextRule } from '../schema/schema.ts';
 import { multilineRule } from '../schema/text-rules.ts';
 
@@ -57,6 +57,6 @@ export const NoteList = {
 export type NoteList = XStatic<typeof NoteList>;
 
 export const noteListQuery = {
-  cursor: { type: 'string', minLength: 1, maxLength: 1000, description: 'nextCursor of an earlier page' },
+  cursor: cursorParameter(1000),
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Notes on a page' },
 } as const satisfies Parameters;

@@ -20,6 +20,10 @@ export function objectOf<
   return { type: 'object', required: required as Exclude<keyof P & string, O>[], properties } as const;
 }
 
+/** @param maxLength what the longest cursor of the list needs: it contains the filters */
+export const cursorParameter = (maxLength: number) =>
+  ({ type: 'string', minLength: 1, maxLength, description: '`nextCursor` of the page before' }) as const;
+
 /** A list without pages. */
 export function listOf<const S extends Schema>(title: string, items: S) {
   return {

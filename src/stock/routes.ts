@@ -10,6 +10,7 @@ import {
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
 import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
+import { cursorParameter } from '../schema/parts.ts';
 import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';
 import { Stock, StockAdjustment, StockInput, StockList, stockSorts } from './schemas.ts';
@@ -34,12 +35,7 @@ export function stockRoutes(stock: StockService, stockReader: StockReader): Rout
         'Sorted by the id of the cheese, or by what is available with `sort`. Cheeses whose stock is not tracked are left out.',
       access: reading,
       query: {
-        cursor: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 4000,
-          description: 'nextCursor of an earlier page',
-        },
+        cursor: cursorParameter(4000),
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
         low: {
           type: 'boolean',

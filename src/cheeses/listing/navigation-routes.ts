@@ -4,6 +4,7 @@ import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { type Route, route } from '../../http/route.ts';
+import { cursorParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { lineRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
@@ -13,7 +14,7 @@ import type { NamedKind, NameLists } from './name-lists.ts';
 import { CountedNameList } from './navigation-schemas.ts';
 
 const query = {
-  cursor: { type: 'string', minLength: 1, maxLength: 4000, description: '`nextCursor` of the page before' },
+  cursor: cursorParameter(4000),
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Names per page' },
   q: {
     type: 'string',

@@ -7,6 +7,7 @@ import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
+import { cursorParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { lineRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
@@ -22,12 +23,7 @@ const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: lineRule 
 const tagItem = { ...nameText, format: 'line' } as const;
 const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
 const age = { type: 'integer', minimum: 0, maximum: 120 } as const;
-const cursor = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 12_000,
-  description: '`nextCursor` of the page before',
-} as const;
+const cursor = cursorParameter(12_000);
 
 export const cheeseListQuery = {
   cursor,

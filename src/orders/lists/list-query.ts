@@ -2,7 +2,7 @@
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { type RouteResponse, TextBody } from '../../http/responses/response.ts';
 import { countryRule } from '../../schema/countries.ts';
-import { int64 } from '../../schema/parts.ts';
+import { cursorParameter, int64 } from '../../schema/parts.ts';
 import type { Parameters, ParameterValues } from '../../schema/schema.ts';
 import { lineRule, timestampRule } from '../../schema/text-rules.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
@@ -11,7 +11,7 @@ import type { OrderPage, OrderRequest } from './order-reader.ts';
 const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
 
 export const orderListQuery = {
-  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
+  cursor: cursorParameter(2000),
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
   status: {
     type: 'array',

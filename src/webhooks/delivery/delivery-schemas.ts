@@ -1,6 +1,12 @@
 /** Schemas of deliveries, and of what sends events again. */
 import type { XStatic } from 'typebox/schema';
-import { int64, nullableTimestampSchema, objectOf, timestampSchema } from '../../schema/parts.ts';
+import {
+  cursorParameter,
+  int64,
+  nullableTimestampSchema,
+  objectOf,
+  timestampSchema,
+} from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { dueAt, position, types, waitingFor } from '../schemas.ts';
 
@@ -139,6 +145,6 @@ export const RetryResult = {
 export const deliveryListQuery = {
   status: { type: 'string', enum: deliveryStatuses, description: 'Only deliveries in this status' },
   eventId: { type: 'string', minLength: 1, maxLength: 64, description: 'Only deliveries of this event' },
-  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
+  cursor: cursorParameter(2000),
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Deliveries on a page' },
 } as const satisfies Parameters;
