@@ -1,6 +1,6 @@
 /** Compares the rows of an import with the stored cheeses. */
 import type { Sql } from '../database/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, joinErrors } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
 import { applyPatch, cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
 import { cheeseQueries } from './queries.ts';
@@ -37,7 +37,8 @@ export type GivenFields = readonly (readonly string[])[] | undefined;
 /** The reason of a row that was refused. Throws all other errors. */
 export function refusedRow(error: unknown): RefusedRow {
   if (error instanceof AppError && (error.code === 'validation' || error.code === 'notFound')) {
-    return { outcome: 'refused', reason: error.message.replace('The request failed validation. ', '') };
+    const reason = error.code === 'validation' ? joinErrors(error.errors) : error.message;
+    return { outcome: 'refused', reason };
   }
   throw error;
 }

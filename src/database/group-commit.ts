@@ -86,6 +86,9 @@ export function createGroupCommit({ sizeMax, waitMs = Infinity, commit }: GroupS
     try {
       while (rest.length > 0) {
         const outcomes = await commitGroup(rest.map(({ work }) => work));
+        if (outcomes.length === 0) {
+          throw new Error('The adapter ran none of the changes of a group.');
+        }
         for (const [index, outcome] of outcomes.entries()) {
           const { resolve, reject } = rest[index] as Change;
           if ('error' in outcome) {

@@ -193,7 +193,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     );
     assert.match(report.refused[0].reason, /not valid JSON/);
     assert.match(report.refused[1].reason, /not an object/);
-    assert.match(report.refused[2].reason, /^status: .*1 more/);
+    assert.match(report.refused[2].reason, /^status: .*; pricePerKg: /);
     const [brie, feta] = await catalogue(shop);
     assert.deepEqual(brie?.tags, ['cow', 'raw milk']);
     assert.deepEqual(

@@ -4,7 +4,7 @@ import { rateLimitHeaders } from './rate-limit-headers.ts';
 
 type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** Each status has one code. */
+/** Each status has one code, except 410: clients tell its two codes apart by the type in the body. */
 const statuses: Readonly<Record<ErrorCode, number>> = {
   badRequest: 400,
   unauthorized: 401,
@@ -29,6 +29,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   gatewayTimeout: 504,
 };
 
+/** Codes by status. That of 410 is the last one, `logRewound`: it is in the examples of the OpenAPI document. */
 const codes = new Map(Object.entries(statuses).map(([code, status]) => [status, code as ErrorCode]));
 
 const challenge = 'Bearer realm="cheese"';

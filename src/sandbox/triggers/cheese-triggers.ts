@@ -1,6 +1,7 @@
 /** Events of cheeses, of their images, and of their stock. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseCheese } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
@@ -48,8 +49,8 @@ export function cheeseTriggers(dependencies: Dependencies, makeCheese: MakeChees
     'cheese.created': making('cheese', (request) => makeCheese(request)),
     'cheese.updated': changing('cheese', makeCheese, async ({ context }, id) => {
       const { body } = await cheeses.find(id);
-      const { pricePerKg } = JSON.parse(body) as { readonly pricePerKg: number | null };
-      await cheeses.patch(context, id, { pricePerKg: (pricePerKg ?? 0) < 1000 ? (pricePerKg ?? 0) + 1 : 1 });
+      const { pricePerKg = 0 } = parseCheese(body);
+      await cheeses.patch(context, id, { pricePerKg: pricePerKg < 1000 ? pricePerKg + 1 : 1 });
     }),
     'cheese.deleted': changing('cheese', makeCheese, ({ context }, id) => cheeses.delete(context, id)),
     'cheese.image_uploaded': changing('cheese', makeCheese, (request, id) =>

@@ -17,9 +17,8 @@ const examinedMax = 1000;
 const toEveryEndpoint = 'shop.reset';
 
 export interface FanOutResult {
-  /** Deliveries that wait or are being sent, with those that were queued. */
+  /** Deliveries that wait or are being sent, with those that were queued; 0 where no events were read. */
   readonly open: number;
-
   /** Deliveries that were queued. */
   readonly queued: number;
   /** Whether to continue at once: more events follow. */
