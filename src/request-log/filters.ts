@@ -1,14 +1,19 @@
 /** Filters of the list as the query and the command line state them. */
 import { timePattern, timestamp } from '../clock.ts';
-import { parameterError } from '../errors.ts';
+import { errorCatalogue, parameterError } from '../errors.ts';
 import type { RequestFilters } from './queries.ts';
 
 interface GivenFilters extends Omit<RequestFilters, 'firstStatus' | 'lastStatus'> {
   readonly status?: string | undefined;
 }
 
-/** @throws AppError badRequest for an unknown status or time */
+const errorTypes: readonly string[] = [...new Set(Object.values(errorCatalogue).map(({ type }) => type))];
+
+/** @throws AppError badRequest for an unknown status, type of error or time */
 export function parseFilters({ status, from, before, ...exact }: GivenFilters): RequestFilters {
+  if (exact.error !== undefined && !errorTypes.includes(exact.error)) {
+    throw parameterError('error', `must be one of ${errorTypes.join(', ')}`);
+  }
   return {
     ...exact,
     ...(status === undefined ? {} : parseStatus(status)),

@@ -29,6 +29,7 @@ onBothEngines('The errors of a response', (engine) => {
       ['/v2/events?since=yesterday', {}, 'since'],
       ['/v2/events?types=cheese.eaten', {}, 'types'],
       ['/v2/requests?status=4yy', {}, 'status'],
+      ['/v2/requests?error=conflct', {}, 'error'],
       ['/v2/store/order', { 'Idempotency-Key': 'a b' }, 'Idempotency-Key', 'POST'],
       ['/v2/store/order', { 'Dry-Run': 'yes' }, 'Dry-Run', 'POST'],
       ['/v2/cheeses', { 'Sandbox-Simulate': '999' }, 'Sandbox-Simulate'],
