@@ -131,7 +131,7 @@ export interface RouteDefinition<
    * reach (auth/guard.ts). Every other route that checks credentials refuses them, whatever the key permits.
    */
   readonly permitsConfined?: true;
-  /** Permits publishable keys, which every other route refuses. test/gates/publishable-routes.test.ts lists these routes. */
+  /** Permits publishable keys, which every other route refuses. test/auth/route-access.ts lists these routes. */
   readonly publishable?: PublishableAccess;
   /** A request with the same result that any API key may send. The 403 for a missing scope names it. */
   readonly alternative?: string;

@@ -1,6 +1,6 @@
-/** The access of each route. The tests compare it with what the routes declare, and try every kind of credential. */
+/** Which credentials reach each route. The tests compare it with what the routes declare, and try every kind. */
 import assert from 'node:assert/strict';
-import type { Scope } from '../../src/access/access.ts';
+import type { PublishableAccess, Scope } from '../../src/access/access.ts';
 import type { Route } from '../../src/http/route.ts';
 
 type Access = readonly ('apiKey' | 'session' | Scope)[] | 'open' | 'any credential';
@@ -130,6 +130,55 @@ const routeAccess: Readonly<Record<string, Access>> = {
   'GET /webhook-deliveries/:deliveryId': ['admin'],
   'POST /webhook-deliveries/:deliveryId/retry': ['admin'],
 };
+
+/** The operations that take a publishable key, which anybody can copy out of a page. All others refuse it. */
+export const publishableRoutes: Readonly<Record<string, PublishableAccess>> = {
+  listCheeses: 'catalogue',
+  getCheese: 'catalogue',
+  findCheesesByStatus: 'catalogue',
+  findCheesesByTags: 'catalogue',
+  listCategories: 'catalogue',
+  listTags: 'catalogue',
+  listCheeseChanges: 'catalogue',
+  listCheeseImages: 'catalogue',
+  listCheesePrices: 'catalogue',
+  getCheeseAvailability: 'catalogue',
+  listAvailability: 'catalogue',
+  explainCredential: 'alone',
+  listLimits: 'alone',
+  getIdempotentResponse: 'alone',
+  registerCustomer: 'alone',
+  loginCustomer: 'alone',
+  requestPasswordReset: 'alone',
+  logoutCustomer: 'withCustomer',
+  logoutCustomerSafely: 'withCustomer',
+  getCustomer: 'withCustomer',
+  replaceCustomer: 'withCustomer',
+  deleteCustomer: 'withCustomer',
+  placeOrder: 'withCustomer',
+  listOrders: 'withCustomer',
+  getOrder: 'withCustomer',
+  getOrderTimeline: 'withCustomer',
+  getOrderShipment: 'withCustomer',
+  cancelOrder: 'withCustomer',
+  listCustomerOrders: 'withCustomer',
+  getCustomerOrder: 'withCustomer',
+  getCustomerOrderTimeline: 'withCustomer',
+  getCustomerOrderShipment: 'withCustomer',
+  cancelCustomerOrder: 'withCustomer',
+};
+
+const withoutCustomer = ['registerCustomer', 'loginCustomer', 'requestPasswordReset'];
+
+/**
+ * The operations of a request that acts for a customer: with an API key, and the session or token of the customer. All
+ * others are 403. One that belongs here reaches no data but the catalogue and those of the customer.
+ */
+export const permittedForCustomers: readonly string[] = [
+  ...Object.keys(publishableRoutes).filter((id) => !withoutCustomer.includes(id)),
+  'getInventory',
+  'getOrderCustomer',
+];
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
 
