@@ -3,8 +3,8 @@
  * `placeOrder`, `changeOrder`, `deleteCheese` and `sendLogin` return any response. The others assert that they succeed.
  *
  *     const cheese = await newCheese(shop, { pricePerKg: 12 });
- *     const ada = await newSession(shop, await newCustomer(shop, { username: 'ada' }));
- *     const order = await newOrder(shop, [[cheese, 5]], { headers: ada, changes: ['approve', 'ship'] });
+ *     const { headers } = await registerAndLogIn(shop, { username: 'ada' });
+ *     const order = await newOrder(shop, [[cheese, 5]], { headers, changes: ['approve', 'ship'] });
  *
  * Credentials that no request issues at once, such as tokens, are in auth/holders.ts.
  */

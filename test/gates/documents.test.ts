@@ -39,7 +39,7 @@ test('docs/README.md lists every page once', () => {
     ([, name]) => `docs/${name}`,
   );
   const pages = filesIn('docs/*.md').filter((path) => path !== 'docs/README.md');
-  assert.deepEqual(listed.toSorted(), pages);
+  assert.deepEqual(listed.toSorted(), pages, 'link each page of docs/ once in docs/README.md');
 });
 
 suite('docs/errors.md', () => {
@@ -48,7 +48,11 @@ suite('docs/errors.md', () => {
   test('docs/errors.md has a row for every error type, and for no other', () => {
     const types = Object.values(errorCatalogue).map(({ type }) => type);
     const documented = rows().flatMap(([first]) => codeIn(first));
-    assert.deepEqual(documented.toSorted(), [...new Set(types)].sort());
+    assert.deepEqual(
+      documented.toSorted(),
+      [...new Set(types)].sort(),
+      'give each error type of src/errors.ts one row in docs/errors.md',
+    );
   });
 
   test('docs/errors.md gives the status of every error type', () => {
@@ -77,7 +81,11 @@ suite('docs/configuration.md', () => {
   test('docs/configuration.md has no row for a setting that does not exist', () => {
     const known: string[] = allSettings.map(({ variable }) => variable);
     const documented = rows().flatMap(([first]) => codeIn(first).filter((code) => code.startsWith('CURD_')));
-    assert.deepEqual(new Set(documented), new Set(known));
+    assert.deepEqual(
+      new Set(documented),
+      new Set(known),
+      'give each setting a row in docs/configuration.md, and nothing else',
+    );
     const flags = rows().flatMap((row) => row.join(' ').match(/--[a-z][a-z-]*/g) ?? []);
     const knownFlags = allSettings.flatMap(({ variable, former = variable }) =>
       [variable, former].map((name) => `--${flagOf(name)}`),
@@ -85,6 +93,7 @@ suite('docs/configuration.md', () => {
     assert.deepEqual(
       flags.filter((flag) => !knownFlags.includes(flag)),
       [],
+      'no setting has these flags: correct docs/configuration.md',
     );
   });
 });
@@ -95,6 +104,7 @@ test('docs/architecture.md lists the steps of the pipeline in their order', () =
   assert.deepEqual(
     listed,
     Object.values(pipeline).flatMap((steps) => steps.map(({ name }) => name)),
+    'give each step a row in the table of docs/architecture.md, in the order of the pipeline',
   );
 });
 
@@ -142,6 +152,7 @@ suite('The settings table', () => {
         'CURD_MAIL',
         'CURD_MAIL_FROM',
       ],
+      'give the setting a default without defaultText, or add it here with the reason in its commit',
     );
     for (const setting of allSettings) {
       assert.equal(typeof setting.default === 'function', described.includes(setting), setting.variable);

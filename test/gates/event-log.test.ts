@@ -34,16 +34,26 @@ suite('Events', () => {
     assert.deepEqual(
       placesOf(/\bdeleteEvents\b/, ['src/event-log/log-queries.ts', 'src/event-log/retention.ts']),
       [],
+      'leave the deletion to src/event-log/retention.ts',
     );
   });
 
   test('Events have numbers that only passes, transactions of changes and repairs give', () => {
-    assert.deepEqual(placesOf(/\bupdate event set\b.*\bsequence\b/, ['src/event-log/log-queries.ts']), []);
+    assert.deepEqual(
+      placesOf(/\bupdate event set\b.*\bsequence\b/, ['src/event-log/log-queries.ts']),
+      [],
+      'leave the numbers to src/event-log/numbering.ts',
+    );
     assert.deepEqual(
       placesOf(/\beventQueries\(tx\)\.insert\b/, ['src/event-log/record.ts', 'src/event-log/repair.ts']),
       [],
+      'call recordEvents of src/event-log/record.ts',
     );
     const insert = /\binto event\b|[iI]nsert\(\s*'event'/;
-    assert.deepEqual(placesOf(insert, ['src/event-log/queries.ts']), []);
+    assert.deepEqual(
+      placesOf(insert, ['src/event-log/queries.ts']),
+      [],
+      'call recordEvents of src/event-log/record.ts',
+    );
   });
 });

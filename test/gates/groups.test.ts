@@ -24,7 +24,11 @@ test('Each folder of tests is in one group, or its files run in processes of the
       }
     }
   }
-  assert.deepEqual(runs.toSorted(), [...expected].toSorted());
+  assert.deepEqual(
+    runs.toSorted(),
+    [...expected].toSorted(),
+    'name each part of a folder once in the files of test/groups/',
+  );
   assert.deepEqual(
     [...new Set(runs.map((run) => run.split(' ')[0]))].toSorted(),
     folders.toSorted(),

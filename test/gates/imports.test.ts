@@ -71,7 +71,7 @@ suite('Imports', () => {
     assert.ok(shown(imports).includes('src/app/compose.ts -> src/app/foundation.ts'));
     assert.ok(shown(imports).includes('src/cli/commands/commands.ts -> src/cli/server/serve.ts'));
     const dangling = imports.filter(({ to }) => !files.includes(to));
-    assert.deepEqual(shown(dangling), []);
+    assert.deepEqual(shown(dangling), [], 'correct these paths, or add the folder to `files` above');
   });
 
   test('Imports belong to files with a layer', () => {
@@ -89,12 +89,16 @@ suite('Imports', () => {
       .split('\n')
       .map((line) => line.split(' '));
     const names = layers.map((folders) => folders.map((folder) => folder.replace(/^src\//, '')));
-    assert.deepEqual(shownLayers, names);
+    assert.deepEqual(shownLayers, names, 'copy `layers` of this file to docs/architecture.md');
   });
 
   test('Imports lead only to the same layer or a lower one', () => {
     const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
-    assert.deepEqual(shown(upward), []);
+    assert.deepEqual(
+      shown(upward),
+      [],
+      'move what both files need to a lower layer, or pass it in: src/app/compose.ts knows all areas',
+    );
   });
 
   test("Imports of one area never lead to another area's queries: it receives the other's service", () => {
@@ -102,14 +106,14 @@ suite('Imports', () => {
       const [area] = areas.exec(from) ?? [];
       return area !== undefined && areas.test(to) && !to.startsWith(area) && queries.test(to);
     });
-    assert.deepEqual(shown(crossing), []);
+    assert.deepEqual(shown(crossing), [], "call the other area's service, which open.ts can receive");
   });
 
   test('Imports of queries stay in the folder of the queries and the folders in it', () => {
     const foreign = imports.filter(
       ({ from, to }) => queries.test(to) && !from.startsWith(`${posix.dirname(to)}/`),
     );
-    assert.deepEqual(shown(foreign), []);
+    assert.deepEqual(shown(foreign), [], 'call the reader or the service beside the queries instead');
   });
 
   test('Imports of event types stay in the area that defines them: the list of all is passed in', () => {
@@ -122,7 +126,11 @@ suite('Imports', () => {
         to !== 'src/event-log/event-types.ts' &&
         from.split('/')[1] !== to.split('/')[1],
     );
-    assert.deepEqual(shown(foreign), []);
+    assert.deepEqual(
+      shown(foreign),
+      [],
+      'receive the list of all types as a parameter, or call the service that records the event',
+    );
     const listed = filesIn('src/**/event-types.ts').filter(
       (path) =>
         !/^src\/(app|event-log)\//.test(path) && !read('src/app/event-types.ts').includes(path.slice(4)),
@@ -143,7 +151,7 @@ suite('Imports', () => {
       ({ from, to }) =>
         /(^|[/-])routes\.ts$/.test(from) && (queries.test(to) || to === 'src/database/sql.ts'),
     );
-    assert.deepEqual(shown(direct), []);
+    assert.deepEqual(shown(direct), [], 'call a method of the service, which calls the queries');
   });
 
   test('Imports of the console lead to itself, to its packages and to the client, never to the server', () => {
@@ -153,7 +161,11 @@ suite('Imports', () => {
         ({ to }) =>
           !to.startsWith('console/src/') && !['client/src/index.ts', 'client/oauth/index.ts'].includes(to),
       );
-    assert.deepEqual(shown(outside), []);
+    assert.deepEqual(
+      shown(outside),
+      [],
+      'use the client: what the console needs of the server is a response or a type of the API',
+    );
   });
 
   test('Imports of the server never lead to the console or to one of its packages', () => {
@@ -162,7 +174,7 @@ suite('Imports', () => {
     const leading = [...files, ...filesIn('client/src/**/*.ts')].filter(
       (path) => pattern.test(read(path)) || importsOf(path).some(({ to }) => to.startsWith('console/')),
     );
-    assert.deepEqual(leading, []);
+    assert.deepEqual(leading, [], 'move what both need to client/, and packages to package.json');
   });
 
   test('Imports form no cycle, dynamic imports and the console included', () => {
@@ -183,6 +195,6 @@ suite('Imports', () => {
     for (const path of all) {
       visit(path, []);
     }
-    assert.deepEqual(cycles, []);
+    assert.deepEqual(cycles, [], 'move what the files of a cycle share to a file that imports none of them');
   });
 });

@@ -39,7 +39,7 @@ test('Links in documents lead to a file, and to a heading of it', () => {
       }
     }
   }
-  assert.deepEqual(broken, []);
+  assert.deepEqual(broken, [], 'correct these links: the file or its heading does not exist');
 });
 
 test('Code names only documents that exist', () => {
@@ -52,6 +52,7 @@ test('Code names only documents that exist', () => {
   assert.deepEqual(
     named.filter(({ name }) => !existsSync(join(root, name))),
     [],
+    'correct the names of these documents in the code',
   );
 });
 
@@ -59,11 +60,15 @@ test('Decisions have the number of their file, are listed, and are named by that
   const records = filesIn('docs/decisions/0*.md');
   const numberOf = (path: string) => Number(/(\d{4})-[\w-]+\.md$/.exec(path)?.[1]);
   const numbers = records.map(numberOf);
-  assert.equal(new Set(numbers).size, records.length);
+  assert.equal(new Set(numbers).size, records.length, 'give each decision another number');
   const listed = [...read('docs/decisions/README.md').matchAll(/^- \[\d+\. .*\]\(([\w-]+\.md)\)$/gm)];
-  assert.deepEqual(listed.map(([, name]) => `docs/decisions/${name}`).toSorted(), records);
+  assert.deepEqual(
+    listed.map(([, name]) => `docs/decisions/${name}`).toSorted(),
+    records,
+    'list each decision once in docs/decisions/README.md',
+  );
   for (const path of records) {
-    assert.ok(read(path).startsWith(`# ${numberOf(path)}. `), path);
+    assert.ok(read(path).startsWith(`# ${numberOf(path)}. `), `begin ${path} with its number: "# 7. Title"`);
   }
   const code = filesIn('{src,test,client,console,bench,migrations}/**/*.{ts,tsx,sql}');
   for (const path of [...documents, ...code]) {

@@ -26,16 +26,16 @@ const packages: [string, Package][] = Object.entries(
 suite('package-lock.json', () => {
   test('package-lock.json has a hash for each package', () => {
     const unlocked = packages.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'));
-    assert.deepEqual(unlocked, []);
+    assert.deepEqual(unlocked, [], 'install these packages from the registry: npm install <package>');
   });
 
   test('package-lock.json has the three dependencies of the client, and no second version of one in the workspace', () => {
     const { dependencies } = JSON.parse(read('client/package.json'));
-    assert.deepEqual(Object.keys(dependencies).sort(), [
-      'eventsource-parser',
-      'oauth4webapi',
-      'standardwebhooks',
-    ]);
+    assert.deepEqual(
+      Object.keys(dependencies).sort(),
+      ['eventsource-parser', 'oauth4webapi', 'standardwebhooks'],
+      'everybody who installs the client gets its dependencies: do without, or add it here and to the README of the client',
+    );
     const nested = Object.keys(dependencies).map((name) => `client/node_modules/${name}`);
     assert.deepEqual(
       packages.filter(([path]) => nested.includes(path)),
@@ -49,6 +49,7 @@ suite('package-lock.json', () => {
     assert.deepEqual(
       scripts.map(([path]) => path),
       ['node_modules/esbuild'],
+      'scripts run on the servers of shops: choose a package without one, or make it a devDependency',
     );
   });
 
@@ -58,6 +59,7 @@ suite('package-lock.json', () => {
     assert.deepEqual(
       node.map(([path]) => path.replace('node_modules/', '')),
       Object.keys(optionalDependencies),
+      'run npm install after a change of the versions of Node in package.json',
     );
     for (const [path, { version = '', optional, os, cpu }] of node) {
       assert.equal(optionalDependencies[path.replace('node_modules/', '')], version, 'an exact version');

@@ -39,7 +39,7 @@ suite('Migrations', () => {
     const [sqlite, postgres] = engines.map((engine) =>
       listMigrations(engine).map((migration) => [migration.name, isBreaking(migration)]),
     );
-    assert.deepEqual(sqlite, postgres);
+    assert.deepEqual(sqlite, postgres, 'begin both files of a pair with "-- breaking", or none');
   });
 });
 

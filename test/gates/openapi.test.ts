@@ -97,6 +97,7 @@ suite('The OpenAPI document', () => {
     assert.deepEqual(
       references.filter((one) => !resolves(one)),
       [],
+      'give the schema that these refer to a title, so that it is a component',
     );
   });
 
@@ -107,7 +108,11 @@ suite('The OpenAPI document', () => {
       .filter((response) => !('$ref' in response))
       .map((response) => JSON.stringify(response));
     assert.ok(texts.length > 50);
-    assert.equal(new Set(texts).size, texts.length);
+    assert.equal(
+      new Set(texts).size,
+      texts.length,
+      'src/http/openapi/shared-responses.ts must find all repeated responses',
+    );
   });
 
   test('The OpenAPI document has a name, a summary, a description, a tag and responses for every operation', () => {
@@ -135,7 +140,11 @@ suite('The OpenAPI document', () => {
   test('The OpenAPI document describes one webhook for each type of events and the test ping, with the schema of that type', () => {
     const { Event, EventOrderShipped, WebhookTest } = document.components.schemas;
     const { 'webhook.test': ping, ...ofEvents } = document.webhooks;
-    assert.deepEqual(Object.keys(ofEvents), eventTypes.names);
+    assert.deepEqual(
+      Object.keys(ofEvents),
+      eventTypes.names,
+      'describe each type in src/events/event-components.ts',
+    );
     assert.equal(WebhookTest?.properties?.type?.const, 'webhook.test');
     assert.deepEqual(Object.keys(ping?.post.responses ?? {}).sort(), ['2XX', 'default']);
     assert.equal(EventOrderShipped?.properties?.type?.const, 'order.shipped');
@@ -164,14 +173,22 @@ suite('The OpenAPI document', () => {
       assert.match(description, /^[A-Z].{20,}\.$/, name);
     }
     const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
-    assert.deepEqual(document.tags.map(({ name }) => name).sort(), [...used].sort());
+    assert.deepEqual(
+      document.tags.map(({ name }) => name).sort(),
+      [...used].sort(),
+      'describe each `tag` of a route in src/app/api-info.ts, and no other',
+    );
   });
 
   test('The OpenAPI document declares every parameter of a path, and describes every credential', () => {
     for (const { name, path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
       const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
-      assert.deepEqual(declared, inPath, name);
+      assert.deepEqual(
+        declared,
+        inPath,
+        `${name}: declare the parameters of the path in \`params\` of the route`,
+      );
       for (const scheme of (operation.security ?? []).flatMap((one) => Object.keys(one))) {
         assert.ok(Object.hasOwn(document.components.securitySchemes, scheme), `${name}: ${scheme}`);
       }

@@ -56,5 +56,9 @@ test('Names of commands, options, metrics and limits are unchanged', async (t) =
   if (process.env.CURD_TEST_UPDATE === '1') {
     writeFileSync(file, `${JSON.stringify(names, null, 2)}\n`);
   }
-  assert.deepEqual(names, JSON.parse(readFileSync(file, 'utf8')));
+  assert.deepEqual(
+    names,
+    JSON.parse(readFileSync(file, 'utf8')),
+    'run this test with CURD_TEST_UPDATE=1 to add names; restore names that are missing, because programs depend on them',
+  );
 });

@@ -67,5 +67,5 @@ test('Terms of the field find the right file of src', () => {
       ? []
       : [`${term}: ${found.join(', ') || 'nothing'}, not ${file}`];
   });
-  assert.deepEqual(missed, []);
+  assert.deepEqual(missed, [], 'use the term in the name of the file or in its first comment');
 });

@@ -105,7 +105,11 @@ suite('The sources', () => {
   });
 
   test('The sources take values of node:http from http/node-http.ts: an import statement would load an HTTP client at each start', () => {
-    assert.deepEqual(placesOf(/^import (?!type ).*'node:http';/, []), []);
+    assert.deepEqual(
+      placesOf(/^import (?!type ).*'node:http';/, []),
+      [],
+      'import the value from src/http/node-http.ts',
+    );
   });
 
   test('The sources write imports with file extensions, and built-in modules with node:', () => {
@@ -113,6 +117,6 @@ suite('The sources', () => {
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,
       [],
     );
-    assert.deepEqual(places, []);
+    assert.deepEqual(places, [], 'add .ts to paths, and node: to built-in modules');
   });
 });

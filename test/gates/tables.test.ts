@@ -89,7 +89,11 @@ function mayName(path: string, table: string): boolean {
 
 suite('Tables', () => {
   test('Tables have an owner each, the same on both engines', () => {
-    assert.deepEqual(ownersIn('postgres'), ownersIn('sqlite'));
+    assert.deepEqual(
+      ownersIn('postgres'),
+      ownersIn('sqlite'),
+      'write the same "-- src/<folder>" before the table in the migrations of both engines',
+    );
     const folders = new Set(files.map((path) => dirname(path).slice('src/'.length)));
     assert.deepEqual(
       Object.entries(owners).filter(([, folder]) => !folders.has(folder)),

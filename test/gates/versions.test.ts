@@ -19,7 +19,11 @@ test('package.json, the lockfile, --version, openapi.json and the API have one v
   assert.equal(apiInfo.version, version);
   // The version of the interface is another: its major is the prefix of the paths.
   assert.ok(JSON.parse(read('openapi.json')).info.description.includes(`served by Curd ${version}.`));
-  assert.deepEqual([lockfile.version, lockfile.packages[''].version], [version, version]);
+  assert.deepEqual(
+    [lockfile.version, lockfile.packages[''].version],
+    [version, version],
+    'run npm install, which writes the version of package.json to the lockfile',
+  );
 });
 
 test('The client has the version of its package, which is that of the server since 1.0.0', () => {
