@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { until } from '../context.ts';
-import { deleteCheese, newCheese } from '../shop-verbs.ts';
+import { deleteCheese, newCheese, newOrder } from '../shop-verbs.ts';
 import { consoleTests, findAccessibilityProblems, refreshedMs } from './console.ts';
 
 const inConsole = consoleTests();
@@ -88,6 +88,67 @@ inConsole(
     await goTo('/orders');
     await page.getByRole('status', { name: 'Updates: live' }).waitFor();
     // What the browser says of refused connections.
+    assert.ok(complaints.splice(0).every((line) => line.includes('net::ERR_')));
+  },
+);
+
+inConsole(
+  'The console moves orders when the server is back, and calls none of them moved before',
+  async (opened) => {
+    const { page, shop, goTo, complaints } = opened;
+    await page.clock.install();
+    const cheese = await newCheese(shop, { pricePerKg: 20 });
+    const shipped = await newOrder(shop, [[cheese, 1]], { changes: ['approve'] });
+    const undone = await newOrder(shop, [[cheese, 1]], { changes: ['approve'] });
+    const lost = await newOrder(shop, [[cheese, 1]], { changes: ['approve', 'ship'] });
+    const statusOf = async (id: number): Promise<string> =>
+      (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.admin })).json.status;
+    const card = (column: string, id: number) =>
+      page.locator(`section[aria-label="${column}"] [data-order="${id}"]`);
+    await goTo('/orders');
+    await card('shipped', lost).waitFor();
+    // The server carries this one out, and its response is lost.
+    await page.route(`**/order/${lost}/deliver`, async (route) => {
+      await route.fetch();
+      await goAway();
+      await route.abort('connectionreset');
+    });
+    const { server } = shop.app.server;
+    const goAway = async () => {
+      server.close();
+      server.closeAllConnections();
+    };
+    await card('shipped', lost)
+      .getByRole('button', { name: `Deliver order ${lost}` })
+      .click();
+    await page.getByText('The server does not respond. What was read stays here').waitFor();
+    await card('shipped', lost).getByText('will be delivered').waitFor();
+    for (const id of [shipped, undone]) {
+      await card('approved', id)
+        .getByRole('button', { name: `Ship order ${id}` })
+        .click();
+      await page
+        .getByRole('alert')
+        .getByText(`Order ${id} will be shipped when the server is back.`)
+        .waitFor();
+    }
+    // Longer than the ten seconds, and than the client of the API tries.
+    await page.clock.fastForward(30_000);
+    await card('approved', shipped).getByText('will be shipped').waitFor();
+    await card('approved', undone).getByRole('button', { name: 'Undo' }).click();
+    await card('approved', undone).getByText('will be shipped').waitFor({ state: 'detached' });
+    assert.deepEqual(await page.getByRole('alert').filter({ hasText: 'Ship order' }).allTextContents(), []);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    server.listen(shop.port, '127.0.0.1');
+    await once(server, 'listening');
+    await card('shipped', shipped).waitFor();
+    await card('delivered', lost).waitFor();
+    assert.deepEqual(await Promise.all([shipped, undone, lost].map(statusOf)), [
+      'shipped',
+      'approved',
+      'delivered',
+    ]);
+    assert.deepEqual(await page.getByRole('alert').filter({ hasText: 'order' }).allTextContents(), []);
     assert.ok(complaints.splice(0).every((line) => line.includes('net::ERR_')));
   },
 );

@@ -87,11 +87,16 @@ suite('orders', () => {
     for (const id of ids) {
       await isSelected(opened, id);
       await page.keyboard.press('s');
-      await card(opened, 'shipped', id).waitFor();
+      await card(opened, 'approved', id).getByText('will be shipped').waitFor();
     }
+    await page.getByRole('alert').getByText(`Order ${last} will be shipped in 10 s.`).waitFor();
+    assert.equal(await countOf(opened, 'shipped'), 0);
     await letPass(opened);
     await page.getByRole('alert').getByText('The order is cancelled').waitFor();
     await card(opened, 'cancelled', last).waitFor();
+    for (const id of ids.slice(0, -1)) {
+      await card(opened, 'shipped', id).waitFor();
+    }
     await page.keyboard.press('ArrowRight');
     for (const id of ids.slice(0, -1)) {
       await isSelected(opened, id);
@@ -132,7 +137,7 @@ suite('orders', () => {
     await isSelected(opened, third);
     await card(opened, 'approved', second).getByRole('link').focus();
     await page.keyboard.press('s');
-    await card(opened, 'shipped', second).waitFor();
+    await card(opened, 'approved', second).getByText('will be shipped').waitFor();
     release();
     await letPass(opened);
     await until(async () => {
@@ -163,7 +168,7 @@ suite('orders', () => {
     await page.getByRole('alert').getByText(`Approve order ${third}`).waitFor();
     await isSelected(opened, first);
     await page.keyboard.press('s');
-    await card(opened, 'shipped', first).waitFor();
+    await card(opened, 'approved', first).getByText('will be shipped').waitFor();
   });
 
   inConsole(
@@ -174,9 +179,10 @@ suite('orders', () => {
       await goTo('/orders');
       await card(opened, 'approved', first).getByRole('link').focus();
       await page.keyboard.press('s');
-      await card(opened, 'shipped', first).waitFor();
+      const waiting = card(opened, 'approved', first).getByText('will be shipped');
+      await waiting.waitFor();
       await page.keyboard.press('u');
-      await card(opened, 'approved', first).waitFor();
+      await waiting.waitFor({ state: 'detached' });
       await letPass(opened);
       assert.equal(await statusOf(opened, first), 'approved');
 
@@ -211,7 +217,7 @@ suite('orders', () => {
       await card(opened, 'approved', third)
         .getByRole('button', { name: `Ship order ${third}` })
         .click();
-      await card(opened, 'shipped', third).waitFor();
+      await card(opened, 'approved', third).getByText('will be shipped').waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByText('The console for operators.').waitFor();
       assert.equal(await statusOf(opened, third), 'shipped');
@@ -219,6 +225,35 @@ suite('orders', () => {
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     },
   );
+
+  inConsole('The board of orders drops a shipping when another session cancels the order', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const [first = 0, second = 0] = await placeSome(opened, 2, { changes: ['approve'] });
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await goTo(`/orders/${first}`);
+    await page.getByRole('button', { name: 'Ship', exact: true }).click();
+    const main = page.locator('main');
+    await main.getByText('will be shipped', { exact: true }).waitFor();
+    await main.getByText('approved', { exact: true }).first().waitFor();
+    await page.getByRole('alert').getByText(`Order ${first} will be shipped in 10 s.`).waitFor();
+    await shop.request('DELETE', `/v2/store/order/${first}`, { as: shop.admin });
+    const dropped = page.getByRole('alert').filter({ hasText: `Order ${first} was not shipped` });
+    await dropped.getByText('It was cancelled elsewhere.').waitFor();
+    await page.getByText(`Order ${first} will be shipped`).waitFor({ state: 'detached' });
+    await main.getByText('will be shipped', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Order again' }).waitFor();
+    await letPass(opened);
+    // The operator cancels instead.
+    await goTo(`/orders/${second}`);
+    await page.getByRole('button', { name: 'Ship', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the order' }).click();
+    await page.getByRole('link', { name: 'Order again' }).waitFor();
+    await letPass(opened);
+    assert.equal(await statusOf(opened, second), 'cancelled');
+    assert.ok(!requests.some((url) => url.endsWith('/ship')));
+  });
 
   inConsole('The board of orders asks before it cancels, and cancels by keys alone', async (opened) => {
     const { page, goTo } = opened;

@@ -174,6 +174,11 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
   }
+  if (isCurdError(error, 'connection_failed')) {
+    return error.method === 'GET'
+      ? 'The server does not respond.'
+      : 'The server does not respond. It may have done this: look when it is back, and do it again if not.';
+  }
   if (isCurdError(error) && error.status < 500) {
     return error.message.replace(/ \[[\w-]+\]$/, '');
   }

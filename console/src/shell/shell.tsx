@@ -259,7 +259,8 @@ function AwayBar() {
   const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
   return isAway ? (
     <Alert color="red" variant="filled" className="away no-print" role="alert">
-      The server does not respond. What was read stays here; changes wait until it is back.
+      The server does not respond. What was read stays here. Orders that you move wait until it is back; save
+      other changes then.
     </Alert>
   ) : null;
 }

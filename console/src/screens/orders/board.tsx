@@ -10,7 +10,6 @@ import { Empty, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { showNumber } from '../../parts/text/format.ts';
 import { Card, type CardActions } from './card.tsx';
-import { useHeld } from './held.ts';
 import { useMoves } from './moved-orders.ts';
 import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
@@ -112,11 +111,14 @@ export function Board() {
       }
     } else if (order !== undefined && chosen.length === 0 && transition !== cancel) {
       void make(transition, order);
+      if (transition.isFinal) {
+        // The card stays until the server confirms it.
+        moveRow(1);
+      }
     } else {
       setRequested({ transition, orders: fitting });
     }
   };
-  const held = useHeld();
   const offered =
     current === undefined ? [] : transitions.filter(({ from }) => from.includes(current.status));
 
@@ -199,7 +201,6 @@ export function Board() {
                       order={order}
                       isCurrent={current?.id === order.id}
                       isSelected={selected.has(order.id)}
-                      isHeld={held.has(order.id)}
                       actions={actions}
                     />
                   ))}

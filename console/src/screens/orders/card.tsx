@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { undoHeld } from './held.ts';
+import { useHeld } from './held.ts';
 import { hasNoPrice, isWaiting, linesOf, Recipient, Warnings } from './order-fields.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
@@ -19,14 +19,13 @@ interface Props {
   readonly order: Order;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
-  /** Its last transition can be undone. */
-  readonly isHeld: boolean;
   readonly actions: RefObject<CardActions>;
 }
 
-export const Card = memo(function Card({ order, isCurrent, isSelected, isHeld, actions }: Props) {
+export const Card = memo(function Card({ order, isCurrent, isSelected, actions }: Props) {
   const link = useRef<HTMLAnchorElement>(null);
-  const next = nextOf(order.status);
+  const held = useHeld(order.id);
+  const next = held === undefined ? nextOf(order.status) : undefined;
   const isUrgent = isWaiting(order) || (order.status === 'placed' && hasNoPrice(order));
 
   // Runs before the next key is handled: a late focus would select this card again after a key has moved on.
@@ -84,12 +83,12 @@ export const Card = memo(function Card({ order, isCurrent, isSelected, isHeld, a
               <Cross2Icon aria-hidden="true" />
             </button>
           ) : null}
-          {isHeld ? (
+          {held?.isSent === false ? (
             <button
               type="button"
               className="mini-button"
-              aria-label={`Undo: order ${order.id} is ${order.status}`}
-              onClick={() => undoHeld(order.id)}
+              aria-label={`Undo: order ${order.id} will be ${held.to}`}
+              onClick={held.undo}
             >
               Undo
             </button>

@@ -1,54 +1,88 @@
 /**
- * Transitions that are sent ten seconds after an operator made them, so that they can be undone. They are shown at once.
- * When the page is hidden or left, they are sent: what was shown as done must be done.
+ * Transitions that the server has not confirmed. A shipping waits ten seconds, so that it can be undone. While the server
+ * is away, every transition waits until it is back. When the page is hidden or left, those of the ten seconds are sent.
  */
 import { useSyncExternalStore } from 'react';
-import { undoMs } from '../../parts/notifications.tsx';
+import type { Order } from '../../../../client/src/index.ts';
+import { connection } from '../../data/connection.ts';
 
-/**
- * Keys are orders. The function ends the wait, and says whether the transition is sent. A new map after each change.
- */
-let held: ReadonlyMap<number, (isSent: boolean) => void> = new Map();
+interface Held {
+  /** The status that the transition leads to. */
+  readonly to: Order['status'];
+  /** Its request may have arrived: it cannot be undone any more. */
+  readonly isSent: boolean;
+  /** Ends the ten seconds. */
+  readonly send: () => void;
+  readonly undo: () => void;
+}
+
+/** Keys are orders. A new map after each change. */
+let held: ReadonlyMap<number, Held> = new Map();
 const listeners = new Set<() => void>();
 
-function set(next: typeof held): void {
-  held = next;
+function set(id: number, next: Held | null): void {
+  const changed = new Map(held);
+  changed.delete(id);
+  held = next === null ? changed : changed.set(id, next);
   for (const listener of listeners) {
     listener();
   }
 }
 
-/** @returns whether the transition is to be sent, when this is known */
-export function hold(id: number): Promise<boolean> {
+/**
+ * Waits some milliseconds, and then until the server is there.
+ * @returns whether the transition is to be sent
+ */
+export async function hold(id: number, to: Held['to'], ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = window.setTimeout(() => end(true), undoMs);
-  function end(isSent: boolean): void {
-    window.clearTimeout(timer);
-    const others = new Map(held);
-    others.delete(id);
-    set(others);
-    resolve(isSent);
+  let isDue = false;
+  const sendIfDue = () => {
+    if (isDue && !connection.isAway()) {
+      resolve(true);
+    }
+  };
+  const send = () => {
+    isDue = true;
+    sendIfDue();
+  };
+  const entry = { to, isSent: false, send, undo: () => resolve(false) };
+  set(id, entry);
+  const stopWaiting = connection.onReturn(sendIfDue);
+  const timer = window.setTimeout(send, ms);
+  if (ms === 0) {
+    send();
   }
-  set(new Map(held).set(id, end));
-  return promise;
+  const isSent = await promise;
+  window.clearTimeout(timer);
+  stopWaiting();
+  // The next transition of the order has taken its place.
+  if (held.get(id) === entry) {
+    set(id, isSent ? { ...entry, isSent } : null);
+  }
+  return isSent;
 }
 
-export function sendHeld(id: number): void {
-  held.get(id)?.(true);
+/** The server has confirmed or refused it. */
+export function endHeld(id: number, to: Held['to']): void {
+  if (held.get(id)?.to === to) {
+    set(id, null);
+  }
 }
 
-export function undoHeld(id: number): void {
-  held.get(id)?.(false);
-}
+export const heldOf = (id: number): Held | undefined => held.get(id);
+
+/** The orders with a transition that can be undone. */
+export const undoable = (): readonly number[] =>
+  [...held].filter(([, { isSent }]) => !isSent).map(([id]) => id);
 
 export function sendAllHeld(): void {
-  for (const id of held.keys()) {
-    sendHeld(id);
+  for (const id of undoable()) {
+    heldOf(id)?.send();
   }
 }
 
 window.addEventListener('beforeunload', (event) => {
-  if (held.size > 0) {
+  if (undoable().length > 0) {
     sendAllHeld();
     // While the browser asks, the requests are sent.
     event.preventDefault();
@@ -60,13 +94,13 @@ document.addEventListener('visibilitychange', () => {
   }
 });
 
-/** The orders whose last transition can be undone. */
-export function useHeld(): ReadonlyMap<number, unknown> {
+/** The transition of an order that the server has not confirmed. */
+export function useHeld(id: number): Held | undefined {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => held,
+    () => held.get(id),
   );
 }

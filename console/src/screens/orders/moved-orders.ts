@@ -4,6 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import type { Order } from '../../../../client/src/index.ts';
+import { connection } from '../../data/connection.ts';
 import { session } from '../../session/session.ts';
 
 interface Move {
@@ -83,13 +84,16 @@ function columnOf(
 
 /** How the page shows orders and columns that it has read. */
 export function useMoves() {
-  const known = useSyncExternalStore(
+  const all = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     () => moves,
   );
+  const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
+  // The server may never have received what it has not confirmed.
+  const known = isAway ? new Map([...all].filter(([, { confirmedAt }]) => confirmedAt !== null)) : all;
   return {
     latest: (order: Order) => latest(order, known),
     columnOf: (status: Order['status'], column: Column, readAt: number) =>

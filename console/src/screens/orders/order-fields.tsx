@@ -3,6 +3,7 @@ import { Badge } from '@mantine/core';
 import type { Order } from '../../../../client/src/index.ts';
 import { useNames } from '../../parts/text/names.ts';
 import { Age } from '../../parts/text/time.tsx';
+import { useHeld } from './held.ts';
 import type { Status } from './transitions.ts';
 
 const dayMs = 86_400_000;
@@ -41,6 +42,10 @@ export function hasNoPrice({ items }: Order): boolean {
 /** "approved 2 days ago" in words, beside the color. @param isShort in rows: of a late order only that it is late */
 export function Warnings({ order, isShort = false }: { readonly order: Order; readonly isShort?: boolean }) {
   const isLateOrder = isLate(order);
+  const to = useHeld(order.id)?.to;
+  if (to !== undefined && to !== order.status) {
+    return <span className="waiting">will be {to}</span>;
+  }
   return (
     <>
       {isLateOrder ? (

@@ -10,7 +10,7 @@ import { Actor } from '../../parts/text/actor.tsx';
 import { showKilograms, showMoney } from '../../parts/text/format.ts';
 import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
-import { undoHeld, useHeld } from './held.ts';
+import { useHeld } from './held.ts';
 import { useMoves } from './moved-orders.ts';
 import { ShippingAddress, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
 import { Shipment, Tracking } from './shipping/shipment.tsx';
@@ -24,7 +24,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
   const { latest } = useMoves();
   const order = data && latest(data);
 
-  const isHeld = useHeld().has(id);
+  const held = useHeld(id);
 
   const buttons = useRef<HTMLDivElement>(null);
   const isFocusDue = useRef(false);
@@ -42,7 +42,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
     if (isFocusDue.current && document.activeElement === document.body) {
       buttons.current?.querySelector<HTMLElement>('button, a')?.focus();
     }
-  }, [order?.status, isHeld]);
+  }, [order?.status, held]);
   useShortcuts(
     Object.fromEntries(transitions.map((transition) => [transition.key, () => request(transition)])),
   );
@@ -65,13 +65,13 @@ export function OrderDetail({ id }: { readonly id: number }) {
         <StatusBadge status={order.status} />
         <Warnings order={order} />
         <Group gap="xs" ref={buttons}>
-          {isHeld ? (
-            <Button size="xs" variant="default" onClick={() => undoHeld(id)}>
+          {held?.isSent === false ? (
+            <Button size="xs" variant="default" onClick={held.undo}>
               Undo
             </Button>
           ) : null}
           {transitions
-            .filter(({ from }) => from.includes(order.status))
+            .filter((one) => one.from.includes(order.status) && one.to !== held?.to)
             .map((transition) => (
               <Button
                 key={transition.key}

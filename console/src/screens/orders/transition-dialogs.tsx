@@ -8,7 +8,7 @@ import { useCurd } from '../../data/queries.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { Bulk } from '../../parts/tables/bulk.tsx';
 import { hrefOf, keepOrders } from './shipping/read-orders.ts';
-import { cancel, type Transition, useTransition } from './transitions.ts';
+import { cancel, settle, type Transition, useTransition } from './transitions.ts';
 
 export interface Requested {
   readonly transition: Transition;
@@ -44,7 +44,13 @@ export function TransitionDialog({
   const make = useTransition();
   const question = questionOf(transition, orders);
   const [isConfirmed, setConfirmed] = useState(question === null);
-  const run = useCallback(({ id }: Order) => transition.send(curd, id), [transition, curd]);
+  const run = useCallback(
+    async ({ id }: Order) => {
+      await settle(transition, id);
+      return transition.send(curd, id);
+    },
+    [transition, curd],
+  );
   /** The dialog closes after its button too: then the next one has begun. */
   const isStarted = useRef(false);
   const [first] = orders;

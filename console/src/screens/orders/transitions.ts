@@ -1,12 +1,12 @@
 /** What an operator does with orders: the transitions, and how the page shows them before the server confirms. */
-
 import { useQueryClient } from '@tanstack/react-query';
-import type { Curd, Order } from '../../../../client/src/index.ts';
+import { type Curd, isCurdError, type Order } from '../../../../client/src/index.ts';
+import { connection } from '../../data/connection.ts';
 import { live } from '../../data/live.ts';
 import { useCurd } from '../../data/queries.ts';
-import { notifications, showUndo } from '../../parts/notifications.tsx';
+import { notifications, showUndo, undoMs } from '../../parts/notifications.tsx';
 import { messageOf, onRefused, session } from '../../session/session.ts';
-import { hold, sendAllHeld, sendHeld, undoHeld } from './held.ts';
+import { endHeld, heldOf, hold, sendAllHeld, undoable } from './held.ts';
 import { beginMove, confirmMove, undoMove } from './moved-orders.ts';
 
 export type Status = Order['status'];
@@ -23,7 +23,7 @@ export interface Transition {
   readonly to: Status;
   /** It tells others at once and cannot be taken back: one order waits ten seconds, and for many it asks. */
   readonly isFinal?: true;
-  readonly send: (curd: Curd, id: number) => Promise<Order>;
+  readonly send: (curd: Curd, id: number, options?: { readonly idempotencyKey: string }) => Promise<Order>;
 }
 
 export const cancel: Transition = {
@@ -43,7 +43,7 @@ export const transitions: readonly Transition[] = [
     verb: 'Approve',
     from: ['placed'],
     to: 'approved',
-    send: (curd, id) => curd.orders.approve(id),
+    send: (curd, id, options) => curd.orders.approve(id, options),
   },
   {
     key: 's',
@@ -51,14 +51,14 @@ export const transitions: readonly Transition[] = [
     from: ['approved'],
     to: 'shipped',
     isFinal: true,
-    send: (curd, id) => curd.orders.ship(id),
+    send: (curd, id, options) => curd.orders.ship(id, {}, options),
   },
   {
     key: 'd',
     verb: 'Deliver',
     from: ['shipped'],
     to: 'delivered',
-    send: (curd, id) => curd.orders.deliver(id),
+    send: (curd, id, options) => curd.orders.deliver(id, options),
   },
   cancel,
 ];
@@ -68,14 +68,19 @@ export function nextOf(status: Status): Transition | undefined {
   return transitions.find((one) => one !== cancel && one.from.includes(status));
 }
 
-/** The orders that a transition applies to. */
+/** The orders that a transition applies to: to one that waits to be shipped, what follows, too. */
 export const applicable = (transition: Transition, orders: readonly Order[]): readonly Order[] =>
-  orders.filter(({ status }) => transition.from.includes(status));
+  orders.filter(({ id, status }) => {
+    const next = heldOf(id)?.to ?? status;
+    return next !== transition.to && [status, next].some((one) => transition.from.includes(one));
+  });
 
 /** Says why a key does nothing. */
 export function sayNotApplicable({ verb, from }: Transition, orders: readonly Order[]): void {
   const [first] = orders;
-  const found = orders.length === 1 ? `Order ${first?.id} is ${first?.status}` : 'None of these orders fits';
+  const held = first === undefined ? undefined : heldOf(first.id);
+  const is = held === undefined ? `is ${first?.status}` : `will be ${held.to}`;
+  const found = orders.length === 1 ? `Order ${first?.id} ${is}` : 'None of these orders fits';
   notifications.show({
     color: 'red',
     message: `${found}: ${verb.toLowerCase()} is for orders that are ${from.join(' or ')}.`,
@@ -88,14 +93,87 @@ export const columnKey = (status: Status) => ['orders', 'board', status];
 /** The last transition of each order whose request is under way, and whether it succeeds. */
 const running = new Map<number, Promise<boolean>>();
 
+/**
+ * Prepares an order for another transition: a cancellation drops what waits, and any other one shows that it was meant.
+ * @returns whether the transition before it has succeeded
+ */
+export async function settle(transition: Transition, id: number): Promise<boolean> {
+  const held = heldOf(id);
+  if (transition === cancel) {
+    held?.undo();
+  } else {
+    held?.send();
+  }
+  const isDone = await running.get(id);
+  return isDone !== false || transition === cancel;
+}
+
 session.beforeSignOut(() => {
   sendAllHeld();
   return Promise.all(running.values());
 });
 
+function drop(id: number, why: string): void {
+  const held = heldOf(id);
+  if (held !== undefined && !held.isSent) {
+    held.undo();
+    notifications.show({
+      color: 'red',
+      title: `Order ${id} was not ${held.to}`,
+      message: why,
+      autoClose: 15_000,
+    });
+  }
+}
+
+session.onEnd(() => {
+  for (const id of undoable()) {
+    drop(id, 'The session has ended before.');
+  }
+});
+
+live.onEvent(({ type, subject }) => {
+  const [kind, id] = subject.split(':');
+  const [, change = ''] = type.split('.');
+  if (kind === 'order' && ['cancelled', 'shipped', 'delivered'].includes(change)) {
+    drop(Number(id), `It was ${change} elsewhere.`);
+  }
+});
+
+/** A request that the server did not answer is sent again when it is back: by its key, it is carried out once. */
+async function sendOnce({ send }: Transition, curd: Curd, id: number): Promise<Order> {
+  const options = { idempotencyKey: crypto.randomUUID() };
+  for (;;) {
+    try {
+      return await send(curd, id, options);
+    } catch (error) {
+      if (!isCurdError(error, 'connection_failed') || !connection.isAway()) {
+        throw error;
+      }
+      await new Promise<void>((resolve) => {
+        const stop = connection.onReturn(() => {
+          stop();
+          resolve();
+        });
+      });
+    }
+  }
+}
+
+interface Sending {
+  /** Whether the transition before it has succeeded. */
+  readonly isReady: Promise<boolean>;
+  /** Whether it is sent, when this is known. */
+  readonly released: Promise<boolean>;
+  /** The page shows it already. */
+  readonly isShown: boolean;
+  readonly isLast: () => boolean;
+}
+
 /**
- * Makes a transition: shown at once, and undone with the reason where the server refuses. Transitions of one order are
- * sent one after the other; after a refusal, those that wait are not sent.
+ * Makes a transition. Those that can be taken back are shown at once, and undone with the reason where the server refuses.
+ * A shipping is shown when the server has confirmed it. Transitions of one order are sent one after the other; after a
+ * refusal, those that wait are not sent.
  */
 export function useTransition(): (transition: Transition, order: Order) => Promise<void> {
   const curd = useCurd();
@@ -107,22 +185,23 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
 
   async function send(
     transition: Transition,
-    { id }: Order,
-    previous: Promise<boolean> | undefined,
-    released: Promise<boolean> | undefined,
-    isLast: () => boolean,
+    order: Order,
+    { isReady, released, isShown, isLast }: Sending,
   ): Promise<boolean> {
-    if (previous !== undefined && !(await previous)) {
-      undoHeld(id);
+    const { id } = order;
+    if (!(await isReady)) {
+      heldOf(id)?.undo();
+      endHeld(id, transition.to);
       return false;
     }
-    if (released !== undefined && !(await released)) {
-      undoMove(id);
-      void readAgain(id);
+    if (!(await released)) {
       return false;
+    }
+    if (!isShown && transition.isFinal !== true) {
+      beginMove(order, transition.to);
     }
     try {
-      const moved = await transition.send(curd, id);
+      const moved = await sendOnce(transition, curd, id);
       if (isLast()) {
         confirmMove(moved);
       }
@@ -141,6 +220,8 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
       });
       void readAgain(id);
       return false;
+    } finally {
+      endHeld(id, transition.to);
     }
   }
 
@@ -150,16 +231,19 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
       sayNotApplicable(transition, [order]);
       return;
     }
-    // The next transition shows that the one before was meant.
-    sendHeld(id);
-    beginMove(order, transition.to);
-    const released = transition.isFinal ? hold(id) : undefined;
-    const hide = transition.isFinal
-      ? showUndo(`Order ${id} is ${transition.to}.`, () => undoHeld(id))
-      : undefined;
-    void released?.then(hide);
+    const isWaiting = transition.isFinal || connection.isAway();
+    const isShown = !isWaiting && !running.has(id);
+    const isReady = settle(transition, id);
+    const released = hold(id, transition.to, transition.isFinal ? undoMs : 0);
+    if (isWaiting) {
+      const when = connection.isAway() ? 'when the server is back' : `in ${undoMs / 1000} s`;
+      const undo = () => heldOf(id)?.undo();
+      void released.then(showUndo(`Order ${id} will be ${transition.to} ${when}.`, undo));
+    } else if (isShown) {
+      beginMove(order, transition.to);
+    }
     const isLast = () => running.get(id) === result;
-    const result = send(transition, order, running.get(id), released, isLast);
+    const result = send(transition, order, { isReady, released, isShown, isLast });
     running.set(id, result);
     await result;
     if (isLast()) {

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import type { Order } from '../../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
+import { heldOf } from '../held.ts';
 import { readCarrier } from './tracking.ts';
 
 export function Shipment({ order }: { readonly order: Order }) {
@@ -72,6 +73,7 @@ function ShipmentForm({ order: { id, status }, known }: { readonly order: Order;
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
     setErrors({});
+    heldOf(id)?.undo();
     const shipment = {
       carrier: carrier.trim() || null,
       trackingNumber: number.trim() || null,

@@ -9,6 +9,7 @@ import { invalidate } from '../../../parts/action.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { Bulk } from '../../../parts/tables/bulk.tsx';
 import { showNumber } from '../../../parts/text/format.ts';
+import { heldOf } from '../held.ts';
 import { linesOf, Recipient } from '../order-fields.tsx';
 import { idsIn, ordersMax, readOrders } from './read-orders.ts';
 import { fillFrom, numbersIn, readCarrier, shipmentOf, storeCarrier } from './tracking.ts';
@@ -132,7 +133,10 @@ function Fields({ orders }: { readonly orders: readonly Order[] }) {
     },
   };
   const ship = useCallback(
-    ({ id }: Order) => curd.orders.ship(id, shipmentOf(fields, numbers.get(id) ?? '')),
+    ({ id }: Order) => {
+      heldOf(id)?.undo();
+      return curd.orders.ship(id, shipmentOf(fields, numbers.get(id) ?? ''));
+    },
     [curd, fields, numbers],
   );
 
