@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { temporaryFolder } from '../context.ts';
@@ -23,6 +23,10 @@ const pages = [
 ];
 /** They remove what the pages above have made. */
 const lastPages = paths('operators snapshots clock');
+/** They need keys. Those that register a customer are last, so that the others cannot depend on it. */
+const pagesAlone = paths(
+  'photos safe-retries dry-runs bulk-changes publishable-keys restricted-keys agents testing statistics snapshots clock operators orders-and-customers',
+);
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0);
 
 /**
@@ -68,8 +72,8 @@ curl() {
   head -c 300 last; echo " <- $status"
   [ "$status" -lt 400 ] || { [ "$status" = 409 ] && [[ "$*" == *ada@example.com* ]]; }
 }
-# Of the first item, where the response is a list.
-lastField() { node -p 'const body = JSON.parse(fs.readFileSync("last", "utf8")); (body.items?.[0] ?? body)[process.argv[1]]' "$1"; }
+# Of the first item, where the response is a list. An order has items, too, and fields of its own.
+lastField() { node -p 'const body = JSON.parse(fs.readFileSync("last", "utf8")); body[process.argv[1]] ?? body.items[0][process.argv[1]]' "$1"; }
 # Waits until the receiver of webhooks has printed a text.
 shows() {
   for _ in $(seq 200); do grep -q "$1" received 2> /dev/null && return; sleep 0.1; done
@@ -123,52 +127,61 @@ test('The documents order cheeses of the demo catalogue that can be ordered', as
   }
 });
 
+/** A shop with the files that the pages name, and a terminal to follow pages in. */
+async function openTerminal(t: TestContext) {
+  const folder = await temporaryFolder(t);
+  const shop = { CURD_DATA_DIR: join(folder, 'data'), CURD_APPROVAL_DELAY: '300ms' };
+  mkdirSync(shop.CURD_DATA_DIR);
+  for (const name of ['src', 'examples']) {
+    symlinkSync(join(root, name), join(folder, name));
+  }
+  writeFileSync(
+    join(folder, 'mine.csv'),
+    'Title,Family,Milk,Rind,Ripening\nTomme,Alpine,cow,washed,9 Months\n',
+  );
+  writeFileSync(
+    join(folder, 'canadian-cheese-directory.csv'),
+    'CheeseNameEn,CheeseNameFr,CategoryTypeEn,MilkTypeEn,MilkTreatmentTypeEn,RindTypeEn,Organic,RipeningEn\nOka,,Semi-soft,Cow,Raw,Washed,0,2 Months\n',
+  );
+  await sharp({ create: { width: 64, height: 48, channels: 3, background: '#f4d480' } })
+    .jpeg()
+    .toFile(join(folder, 'gruyere.jpg'));
+
+  const server = await serve(t, shop);
+  const receiverPort = await freePort();
+  const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
+
+  /** @param variables of the shell, where it has them before the first page */
+  async function follow(followed: readonly string[], variables: Environment, ...end: string[]) {
+    const script = [prelude, ...followed.map((page) => scriptOf(page, receiverPort)), ...end].join('\n');
+    const run = await resultOf(
+      spawn('bash', ['-c', script], {
+        cwd: folder,
+        env: {
+          ...inherited,
+          ...shop,
+          ...variables,
+          FIRST_KEY: server.firstKey ?? '',
+          CURD_PORT: new URL(server.url).port,
+          NODE: process.execPath,
+          ROOT: root,
+          RECEIVER_PORT: String(receiverPort),
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
+    for (const page of followed) {
+      assert.ok(run.stdout.includes(`### ${page}`));
+    }
+  }
+  return { folder, shop, server, follow };
+}
+
 suite('The documents', { skip: !hasShell }, () => {
   test('The documents can be followed literally, page after page, without reaching the limit of keys', async (t) => {
-    const folder = await temporaryFolder(t);
-    const shop = { CURD_DATA_DIR: join(folder, 'data'), CURD_APPROVAL_DELAY: '300ms' };
-    mkdirSync(shop.CURD_DATA_DIR);
-    for (const name of ['src', 'examples']) {
-      symlinkSync(join(root, name), join(folder, name));
-    }
-    writeFileSync(
-      join(folder, 'mine.csv'),
-      'Title,Family,Milk,Rind,Ripening\nTomme,Alpine,cow,washed,9 Months\n',
-    );
-    writeFileSync(
-      join(folder, 'canadian-cheese-directory.csv'),
-      'CheeseNameEn,CheeseNameFr,CategoryTypeEn,MilkTypeEn,MilkTreatmentTypeEn,RindTypeEn,Organic,RipeningEn\nOka,,Semi-soft,Cow,Raw,Washed,0,2 Months\n',
-    );
-    await sharp({ create: { width: 64, height: 48, channels: 3, background: '#f4d480' } })
-      .jpeg()
-      .toFile(join(folder, 'gruyere.jpg'));
-
-    const server = await serve(t, shop);
-    const receiverPort = await freePort();
-    const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
-    const follow = async (followed: readonly string[], variables: Environment, ...end: string[]) => {
-      const script = [prelude, ...followed.map((page) => scriptOf(page, receiverPort)), ...end].join('\n');
-      const run = await resultOf(
-        spawn('bash', ['-c', script], {
-          cwd: folder,
-          env: {
-            ...inherited,
-            ...shop,
-            ...variables,
-            CURD_PORT: new URL(server.url).port,
-            NODE: process.execPath,
-            ROOT: root,
-            RECEIVER_PORT: String(receiverPort),
-          },
-          stdio: ['ignore', 'pipe', 'pipe'],
-        }),
-      );
-      assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
-      for (const page of followed) {
-        assert.ok(run.stdout.includes(`### ${page}`));
-      }
-    };
-    await follow(pages, { FIRST_KEY: server.firstKey ?? '' }, 'printf %s "$ADMIN" > admin');
+    const { folder, shop, follow } = await openTerminal(t);
+    await follow(pages, {}, 'printf %s "$ADMIN" > admin');
 
     await inShop(shop, async ({ auth: { keys } }) => {
       for (const { id, name } of await keys.listAccounts()) {
@@ -182,5 +195,19 @@ suite('The documents', { skip: !hasShell }, () => {
     assert.deepEqual(captions.get('Alpkäse'), ['A drawing'], 'the drawing is one of a hard cheese');
     assert.deepEqual(captions.get('Gruyère'), ['Drawing of a hard cheese', 'From the cellar']);
     await follow(lastPages, { ADMIN: readFileSync(join(folder, 'admin'), 'utf8') });
+  });
+
+  test('The documents can be followed each alone, in a new terminal, with the first key alone', async (t) => {
+    const { shop, server, follow } = await openTerminal(t);
+    for (const page of pagesAlone) {
+      await follow([page], { KEY: server.firstKey ?? '' });
+      await inShop(shop, async ({ auth: { keys }, contextOf }) => {
+        const { id } = await keys.findAccount('local');
+        const [, ...others] = await keys.list(id);
+        for (const { id: made } of others) {
+          await keys.revoke(contextOf('test'), made);
+        }
+      });
+    }
   });
 });
