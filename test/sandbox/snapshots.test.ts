@@ -370,6 +370,8 @@ onBothEngines('POST /v2/sandbox/reset', (engine) => {
     const log = await requestOk(shop, 'GET', '/v2/events?since=earliest&limit=1', { as });
     assert.equal(log.items[0].type, 'shop.reset');
     assert.match(log.items[0].actor, /^key:/);
+    const made = await requestOk(shop, 'GET', '/v2/events?since=earliest&types=cheese.*&limit=100', { as });
+    assert.deepEqual(new Set(made.items.map(({ actor }: { actor: string }) => actor)), new Set(['system']));
     assert.equal((await requestOk(shop, 'GET', path, { as })).items.length, 1);
     assert.equal((await restore(shop, id)).status, 200);
     await requestOk(shop, 'GET', `/v2/store/order/${orders.shipped}`, { as });

@@ -31,7 +31,9 @@ export function createReset(dependencies: Dependencies): ResetShop {
     runExclusively(async () => {
       await requireReplaceable();
       // The last of several transactions stores the response of an idempotency key.
-      const plain = { origin: context.origin, transaction: database.transaction };
+      // The demo is made by the system, as at a first start: it ticks no first steps of the console.
+      const origin = { ...context.origin, actor: 'system' };
+      const plain = { origin, transaction: database.transaction };
       const before = await copies.empty(context.origin);
       await clock.refresh();
       await demo.catalogue(plain);

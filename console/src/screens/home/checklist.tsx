@@ -6,7 +6,7 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
 import { firstSteps } from '../../data/live.ts';
-import { queryClient, useCurd } from '../../data/queries.ts';
+import { queryClient, useApi, useCurd } from '../../data/queries.ts';
 import { useStatus } from '../../data/status.ts';
 import { shopCommand, shopEnvironment } from '../../environment.ts';
 import { positionBefore } from './event-position.ts';
@@ -98,9 +98,10 @@ const link = (href: string, text: string) => (
   </Anchor>
 );
 
-const orderCommand = `curl -X POST ${window.location.origin}/v2/store/order -H "X-API-Key: $KEY" -H "Content-Type: application/json"${
-  shopEnvironment === 'production' ? ' -H "Dry-Run: true"' : ''
-} -d '{"items":[{"cheeseId":1,"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
+const orderCommand = (cheeseId: number) =>
+  `curl -X POST ${window.location.origin}/v2/store/order -H "X-API-Key: $KEY" -H "Content-Type: application/json"${
+    shopEnvironment === 'production' ? ' -H "Dry-Run: true"' : ''
+  } -d '{"items":[{"cheeseId":${cheeseId},"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
 
 interface StepsProps extends ReturnType<typeof useMarks> {
   readonly done: readonly string[];
@@ -112,6 +113,10 @@ function Steps({ done, status, has, mark }: StepsProps) {
   const [key = false, cheese = false, image = false, order = false] = firstSteps.map((type) =>
     done.includes(type),
   );
+  const { data: first } = useApi(['cheeses', 'of first steps'], (curd) =>
+    curd.cheeses.list({ status: ['available'], sort: 'createdAt', limit: 1 }),
+  );
+  const cheeseId = first?.items[0]?.id;
   const isOnPostgres = status?.engine === 'postgres';
   const steps: readonly Step[] = [
     {
@@ -132,9 +137,13 @@ function Steps({ done, status, has, mark }: StepsProps) {
       how: (
         <Stack gap={4}>
           {shopEnvironment === 'production' ? null : link('/orders/new', 'New order, here in the console')}
-          <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            {orderCommand}
-          </Code>
+          {cheeseId === undefined ? (
+            <Text size="sm">It needs a cheese that is available.</Text>
+          ) : (
+            <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+              {orderCommand(cheeseId)}
+            </Code>
+          )}
         </Stack>
       ),
       // A dry run leaves no trace.

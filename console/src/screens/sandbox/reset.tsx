@@ -24,6 +24,8 @@ export function Reset() {
           text="All cheeses, orders and customers are deleted. Only a snapshot can bring them back. Everyone is signed out, so you sign in again afterwards."
           onConfirm={async () => {
             await curd.sandbox.reset({ confirm: true });
+            // The steps that are done are remembered.
+            queryClient.removeQueries({ queryKey: ['checklist'] });
             await queryClient.invalidateQueries();
           }}
           onClose={() => setAsked(false)}
