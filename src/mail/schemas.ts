@@ -38,7 +38,11 @@ export const Mail = {
       ...nullableTimestampSchema,
       description: 'null while it is being sent, and when it has ended',
     },
-    reason: { ...nullableText, description: 'Why it was dropped or failed, or why the last attempt did' },
+    reason: {
+      ...nullableText,
+      description:
+        'Why it was dropped or failed, or why the last attempt did; of a sent mail, that it was written to a file',
+    },
   },
   examples: [
     {

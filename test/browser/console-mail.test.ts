@@ -41,6 +41,18 @@ inMailShop(
     const cheese = await newCheese(shop);
     const [ada, bea] = [await registerAndLogIn(shop, { firstName: 'Ada' }), await registerAndLogIn(shop)];
     await sendMails(shop);
+    server.behavior.data = 451;
+    await newOrder(shop, cheese, { headers: bea.headers });
+    await sendMails(shop);
+    // Home reads it again when it is opened.
+    await goTo('/events');
+    await goTo('/');
+    await page.getByRole('link', { name: /^1 mail waits for another attempt: .*451/ }).waitFor();
+    delete server.behavior.data;
+    const [{ id: waiting }] = (await shop.request('GET', '/v2/mails?state=waiting', { as: shop.admin })).json
+      .items;
+    await shop.request('POST', `/v2/mails/${waiting}/retry`, { as: shop.admin });
+    await sendMails(shop);
     server.behavior.recipient = 550;
     const failed = await newOrder(shop, cheese, { headers: ada.headers });
     await sendMails(shop);
@@ -80,7 +92,7 @@ inMailShop(
 
     await page.getByText('all', { exact: true }).click();
     await table.getByText(`order ${sent}`).waitFor();
-    assert.equal(await table.getByText('sent', { exact: true }).count(), 2);
+    assert.equal(await table.getByText('sent', { exact: true }).count(), 3);
     await screenshot(page, 'console-mail');
     await page.getByLabel('Order id').fill('x');
     await page.getByText('A number, such as 31').waitFor();
@@ -155,6 +167,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await goTo(`/mail?order=${order}`);
       await page.getByText(/Each mail is an \.eml file in .*mail/).waitFor();
       await page.getByRole('button', { name: 'order-placed' }).waitFor();
+      await page.getByText('written to a file, because no mail server is set').waitFor();
+      assert.equal(await page.getByRole('cell').getByText('sent', { exact: true }).count(), 0);
       const width = 'document.documentElement.scrollWidth';
       assert.equal(await page.evaluate(width), 390);
       assert.deepEqual(await findAccessibilityProblems(page), []);

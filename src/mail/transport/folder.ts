@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { reasonOf } from '../../system-errors.ts';
 import type { MailSender } from './transport.ts';
 
+const writtenToFile = 'written to a file, because no mail server is set';
+
 export function createFolderSender(folder: string): MailSender {
   return {
     async send({ messageId, bytes }) {
@@ -14,7 +16,7 @@ export function createFolderSender(folder: string): MailSender {
         // Readers of the folder never see a part of a file. A repeated mail replaces the first.
         await writeFile(`${file}.part`, bytes);
         await rename(`${file}.part`, file);
-        return { outcome: 'sent', reason: null };
+        return { outcome: 'sent', reason: writtenToFile };
       } catch (error) {
         return { outcome: 'later', reason: `The file could not be written: ${reasonOf(error)}` };
       }

@@ -21,7 +21,7 @@ const beforeSending = 'API';
 
 export function resultOfError(error: SmtpError): MailResult {
   const { code = '', originalCode = '', command = '', responseCode = 0 } = error;
-  const reason = withoutAddresses(error.message);
+  const reason = reasonOf(error);
   const isPermanent = responseCode >= 500;
   const isTls = code === 'ETLS' || tlsFailure.test(originalCode);
   if (code === 'EAUTH' || isTls || (isPermanent && beforeMail.includes(command))) {
@@ -31,6 +31,13 @@ export function resultOfError(error: SmtpError): MailResult {
     return { outcome: 'refused', reason: 'SMTP cannot carry the address, or the mail server cannot' };
   }
   return { outcome: isPermanent ? 'refused' : 'later', reason };
+}
+
+const unreachable = /ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND/;
+
+function reasonOf({ message }: SmtpError): string {
+  const text = withoutAddresses(message);
+  return unreachable.test(message) ? `the mail server does not respond (${text})` : text;
 }
 
 /**

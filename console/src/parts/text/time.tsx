@@ -59,6 +59,11 @@ export function Time({ at, isRelative = false, isExact = false }: Props) {
   );
 }
 
+/** A time to come: "in 5min". */
+export function Until({ at }: Pick<Props, 'at'>) {
+  return Date.parse(at) - shopNow() < 60_000 ? 'within a minute' : <Time at={at} isRelative />;
+}
+
 /** "2min ago", kept current. Only a text that changes is rendered again. */
 export function Age({ at }: { readonly at: string }) {
   return useSyncExternalStore(subscribe, () => showAge(at, now));

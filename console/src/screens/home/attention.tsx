@@ -108,11 +108,11 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
       key: `webhook ${id}`,
       text: (
         <>
-          Webhook {new URL(url).host} {status === 'disabled' ? 'is disabled' : 'is failing'}
-          {failingSince === null ? null : (
+          Webhook {new URL(url).host} {status === 'disabled' ? 'is disabled' : 'fails'}
+          {failingSince === null || status === 'disabled' ? null : (
             <>
-              {', failed first '}
-              <Time at={failingSince} isRelative />
+              {' since '}
+              <Time at={failingSince} />
             </>
           )}
         </>
@@ -153,9 +153,17 @@ async function readGivenUp(curd: Curd, signal: AbortSignal): Promise<Item[]> {
   return found;
 }
 
-/** Mails that failed, and why none are sent. */
+/** Waiting mails that are looked at: the newest. */
+const waitingMax = 100;
+
+/** Mails that failed, also in their last attempt, and why none are sent. */
 async function readMails(curd: Curd, signal: AbortSignal): Promise<Item[]> {
-  const { failed, fault, paused } = (await curd.status.get({ signal })).mail;
+  const { failed, fault, paused, waiting } = (await curd.status.get({ signal })).mail;
+  const { items: listed } =
+    waiting === 0 || fault !== null || paused
+      ? { items: [] }
+      : await curd.mails.list({ state: 'waiting', limit: waitingMax }, { signal });
+  const retried = listed.filter(({ reason }) => reason !== null);
   const items = [
     {
       key: 'mail fault',
@@ -167,6 +175,12 @@ async function readMails(curd: Curd, signal: AbortSignal): Promise<Item[]> {
       key: 'mails paused',
       isShown: paused,
       text: 'Mails wait, because the shop was copied or restored',
+      href: '/mail?state=waiting',
+    },
+    {
+      key: 'retried mails',
+      isShown: retried.length > 0,
+      text: `${plural(retried.length, 'mail waits', 'mails wait')} for another attempt: ${retried[0]?.reason}`,
       href: '/mail?state=waiting',
     },
     {

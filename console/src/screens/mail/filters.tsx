@@ -2,7 +2,7 @@
 import { Group, SegmentedControl } from '@mantine/core';
 import type { Query } from '../../../../client/src/index.ts';
 import { TextFilter } from '../../parts/fields/text-filter.tsx';
-import { states } from './state.tsx';
+import { nameOfState, states } from './state.tsx';
 
 const names = ['state', 'customer', 'order'] as const;
 
@@ -41,7 +41,7 @@ export function MailFilters({ filters, onChange }: Props) {
       <SegmentedControl
         size="xs"
         aria-label="State"
-        data={['all', ...states]}
+        data={['all', ...states.map((state) => ({ value: state, label: nameOfState(state) }))]}
         value={filters.state ?? 'all'}
         onChange={(state) => onChange({ state: state === 'all' ? '' : state })}
       />

@@ -61,7 +61,7 @@ function Facts({ mail }: { readonly mail: Mail }) {
   return (
     <>
       <Group gap="sm">
-        <StateBadge state={state} />
+        <StateBadge mail={mail} />
         <NextAttempt mail={mail} />
         <Subject subject={`customer:${customerId}`} />
         {orderId === null ? null : <Subject subject={`order:${orderId}`} />}
@@ -70,12 +70,12 @@ function Facts({ mail }: { readonly mail: Mail }) {
         <Time at={createdAt} isExact />, {attempts === 1 ? '1 attempt' : `${showNumber(attempts)} attempts`}
         {sentAt === null ? null : (
           <>
-            , sent <Time at={sentAt} isExact />
+            , {reason === null ? 'sent' : 'written'} <Time at={sentAt} isExact />
           </>
         )}
       </Text>
       {reason === null ? null : (
-        <Alert color={state === 'failed' ? 'red' : 'yellow'} variant="light">
+        <Alert color={state === 'failed' ? 'red' : state === 'sent' ? 'gray' : 'yellow'} variant="light">
           {reason}
         </Alert>
       )}

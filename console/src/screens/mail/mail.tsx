@@ -22,7 +22,7 @@ function columnsOf(open: (id: number) => void): Column<Mail>[] {
     {
       title: 'Mail',
       show: ({ id, mail }) => (
-        <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)}>
+        <Anchor component="button" type="button" size="sm" className="one-line" onClick={() => open(id)}>
           {mail}
         </Anchor>
       ),
@@ -31,7 +31,7 @@ function columnsOf(open: (id: number) => void): Column<Mail>[] {
       title: 'State',
       show: (mail) => (
         <div>
-          <StateBadge state={mail.state} />
+          <StateBadge mail={mail} />
           <NextAttempt mail={mail} />
         </div>
       ),
@@ -39,7 +39,14 @@ function columnsOf(open: (id: number) => void): Column<Mail>[] {
     { title: 'Customer', show: ({ customerId }) => <Subject subject={`customer:${customerId}`} /> },
     {
       title: 'Order',
-      show: ({ orderId }) => (orderId === null ? '-' : <Subject subject={`order:${orderId}`} />),
+      show: ({ orderId }) =>
+        orderId === null ? (
+          '-'
+        ) : (
+          <span className="one-line">
+            <Subject subject={`order:${orderId}`} />
+          </span>
+        ),
     },
     { title: 'Attempts', isNumber: true, show: ({ attempts }) => showNumber(attempts) },
     { title: 'Reason', show: ({ reason }) => reason ?? '-' },
@@ -68,7 +75,8 @@ function Transport() {
       {paused ? (
         <Alert color="yellow" variant="light" mb="sm" title="Mails wait">
           The shop was copied or restored, so the shop that it comes from may send them. Run{' '}
-          <b>{shopCommand} mail resume</b> to send them, or <b>{shopCommand} mail discard</b> to drop them.
+          <b>{shopCommand} mail resume</b> to send them, or <b>{shopCommand} mail discard</b> to send none of
+          them.
         </Alert>
       ) : null}
       {fault === null ? null : (

@@ -1,7 +1,7 @@
 /** The state of a mail, and when it is tried next. */
 import { Badge, Text } from '@mantine/core';
 import type { Result } from '../../../../client/src/index.ts';
-import { Time } from '../../parts/text/time.tsx';
+import { Until } from '../../parts/text/time.tsx';
 
 export type Mail = Result<'listMails'>['items'][number];
 
@@ -9,10 +9,14 @@ const colors = { waiting: 'blue', sent: 'green', dropped: 'gray', failed: 'red' 
 
 export const states = ['waiting', 'sent', 'dropped', 'failed'] as const;
 
-export function StateBadge({ state }: Pick<Mail, 'state'>) {
+export const nameOfState = (state: Mail['state']): string => (state === 'dropped' ? 'not sent' : state);
+
+export function StateBadge({ mail: { state, reason } }: { readonly mail: Mail }) {
+  // A mail server that accepts a mail gives no reason.
+  const isFile = state === 'sent' && reason !== null;
   return (
-    <Badge color={colors[state]} variant="light">
-      {state}
+    <Badge color={isFile ? 'gray' : colors[state]} variant="light">
+      {isFile ? 'file' : nameOfState(state)}
     </Badge>
   );
 }
@@ -29,7 +33,7 @@ export function NextAttempt({ mail: { state, nextAttemptAt } }: { readonly mail:
         'due now'
       ) : (
         <>
-          next attempt <Time at={nextAttemptAt} isRelative />
+          next attempt <Until at={nextAttemptAt} />
         </>
       )}
     </Text>
