@@ -31,6 +31,9 @@ test('A second server on an SQLite database', async (t) => {
       // The start made a link to the console, which has an account.
       assert.deepEqual(accounts.map(({ name }: { name: string }) => name).sort(), ['console', 'local']);
       assert.equal((await curdJson(shop, 'backup', 'shop.tar')).missing.length, 0);
+      const link = await curd(shop, 'console', '--port', '8190');
+      assert.match(link.stdout, /^http:\/\/127\.0\.0\.1:8190\/console#link=/);
+      assert.match(link.stderr, /It is for a server on port 8190: .* repeat its --port here\./);
       const change = await curd(shop, 'environment', 'change', 'sandbox', '--secret', secret);
       assertRefused(change, /A server has .*curd\.sqlite open/);
     },

@@ -19,7 +19,11 @@ export function openConsole(options: OptionsOf<typeof consoleOptions>): Promise<
     }
     const { link, expiresAt } = await consoleLinks.create(contextOf('cli'));
     const url = consoleLinkUrl(publicBaseUrl(config, undefined), link);
-    printSecret(options, url, { url, expiresAt }, 'The link signs in once, within 15 minutes.');
+    const port =
+      config.publicUrl === null
+        ? ` It is for a server on port ${config.port}: if yours listens on another one, repeat its --port here.`
+        : '';
+    printSecret(options, url, { url, expiresAt }, `The link signs in once, within 15 minutes.${port}`);
     if (options.open) {
       openInBrowser(url);
     }
