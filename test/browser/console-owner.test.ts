@@ -126,6 +126,7 @@ suite('the day of an owner', () => {
     const own = await cheeses.service.count();
     await goTo('/import');
     await page.getByRole('button', { name: 'Remove the demo' }).click();
+    await page.getByText(/Customers and orders stay, .* seed invented: Reset under Sandbox/).waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Remove the demo' }).waitFor({ state: 'detached' });
     assert.ok((await cheeses.service.count()) < own - 40);

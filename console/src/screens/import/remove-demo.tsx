@@ -2,8 +2,23 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useApi, useCurd } from '../../data/queries.ts';
+import { shopCommand, shopEnvironment } from '../../environment.ts';
 import { invalidate } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
+
+const namedMax = 5;
+
+function keptText(kept: readonly string[]): string {
+  const more = kept.length > namedMax ? ` and ${kept.length - namedMax} more` : '';
+  return kept.length === 0
+    ? ''
+    : ` These were ordered, and stay, too: ${kept.slice(0, namedMax).join(', ')}${more}.`;
+}
+
+const othersText =
+  shopEnvironment === 'production'
+    ? ''
+    : ` Customers and orders stay, also those that ${shopCommand} seed invented: Reset under Sandbox removes all of them, with all cheeses.`;
 
 export function RemoveDemo() {
   const curd = useCurd();
@@ -20,9 +35,9 @@ export function RemoveDemo() {
       </Button>
       {isOpen ? (
         <Confirm
-          title={`Remove ${removed.length} demo cheeses`}
+          title={removed.length === 1 ? 'Remove 1 demo cheese' : `Remove ${removed.length} demo cheeses`}
           action="Remove"
-          text={`Demo cheeses that you have changed are yours, and stay.${kept.length === 0 ? '' : ` These were ordered, and stay, too: ${kept.join(', ')}.`}`}
+          text={`Demo cheeses that you have changed are yours, and stay.${keptText(kept)}${othersText}`}
           onConfirm={async () => {
             await curd.demo.delete();
             await invalidate('cheeses', 'stock');
