@@ -26,6 +26,7 @@ inConsole(
       ).json.id;
     const [priced, unpriced] = [await add('Comté', 20), await add('Brie')];
     await steps.getByText('2 of 5 done').waitFor();
+    await steps.getByText(`"cheeseId":${priced},`).waitFor();
     const shippingAddress = { street: 'Gasse 1', city: 'Bern', state: 'BE', zipCode: '3011', country: 'CH' };
     for (const cheeseId of [priced, unpriced]) {
       const body = { items: [{ cheeseId, quantity: 3 }], shippingAddress };
@@ -42,6 +43,20 @@ inConsole(
     await page.getByRole('region', { name: 'Best sellers of 7 days' }).getByText('Comté').waitFor();
     await page.getByText('2 orders, $60.00 in 30 days').waitFor();
     assert.deepEqual(await findAccessibilityProblems(page), []);
+    const { id: cancelled } = (
+      await shop.request('POST', '/v2/store/order', {
+        as: key,
+        body: { items: [{ cheeseId: priced, quantity: 1 }], shippingAddress },
+      })
+    ).json;
+    assert.equal(
+      (await shop.request('DELETE', `/v2/store/order/${cancelled}`, { as: shop.admin })).status,
+      204,
+    );
+    await shop.app.statistics.counter.run();
+    await page.getByRole('row', { name: new RegExp(`order ${cancelled} cancelled`) }).waitFor();
+    // Sales leaves it out too.
+    await page.getByText('2 orders, $60.00 in 30 days').waitFor();
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('row', { name: /2 orders \$60\.00$/ }).waitFor();
 

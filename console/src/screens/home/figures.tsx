@@ -9,7 +9,7 @@ import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts
 export function Figures() {
   const { data } = useApi(['statistics', 'today'], (curd) =>
     curd.statistics.getSeries({
-      measures: ['orders.placed', 'orders.placedValue', 'customers.created'],
+      measures: ['orders.sold', 'orders.placedValue', 'customers.created'],
       from: dateOf(-7),
       to: dateOf(1),
       step: 'hour',
@@ -21,7 +21,7 @@ export function Figures() {
   const late = useOrderTotal('late');
   const shown = (total: number | undefined) => (total === undefined ? undefined : showNumber(total));
 
-  function today(measure: 'orders.placed' | 'orders.placedValue' | 'customers.created') {
+  function today(measure: 'orders.sold' | 'orders.placedValue' | 'customers.created') {
     const points = data?.series[measure];
     if (points === undefined) {
       return undefined;
@@ -36,7 +36,7 @@ export function Figures() {
     };
   }
 
-  const placed = today('orders.placed');
+  const placed = today('orders.sold');
   const value = today('orders.placedValue');
   const customers = today('customers.created');
   return (

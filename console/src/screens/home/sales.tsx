@@ -29,14 +29,14 @@ export function Trend() {
   const days = ranges.find((one) => one === search.get('days')) ?? rangeByDefault;
   const { data, error } = useApi(['statistics', 'days', days], (curd) =>
     curd.statistics.getSeries({
-      measures: ['orders.placed', 'orders.placedValue'],
+      measures: ['orders.sold', 'orders.placedValue'],
       from: dateOf(1 - Number(days)),
       to: dateOf(1),
       zone,
     }),
   );
   const shown = useMemo(() => {
-    const placed = data?.series['orders.placed'] ?? [];
+    const placed = data?.series['orders.sold'] ?? [];
     const counts = valuesOf(placed);
     const values = valuesOf(data?.series['orders.placedValue'] ?? []);
     return {
