@@ -1,4 +1,5 @@
 /** The command palette of the console. */
+import assert from 'node:assert/strict';
 import { consoleTests } from './console.ts';
 
 const inConsole = consoleTests();
@@ -44,5 +45,28 @@ inConsole(
     await page.getByPlaceholder('A screen, an action').fill(String(cheese.json.id));
     await page.getByRole('button', { name: 'Vieux Gruyère' }).first().click();
     await page.waitForURL(`**/console/cheeses/${cheese.json.id}`);
+  },
+);
+
+inConsole(
+  'The palette of the console shows five cheeses, and opens the list where more match',
+  async ({ shop, page, goTo }) => {
+    const bries = 'ABCDEF'.split('').map((letter) => ({ name: `Brie ${letter}` }));
+    for (const body of bries) {
+      await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
+    }
+    await goTo('/events');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('A screen, an action').fill('brie');
+    const all = page.getByRole('button', { name: 'All cheeses with "brie"' });
+    await all.waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Brie / }).count(), 5);
+    await all.click();
+    await page.waitForURL('**/console/cheeses?q=brie');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('A screen, an action').fill('brie f');
+    await page.getByRole('button', { name: 'Brie F' }).waitFor();
+    assert.equal(await all.count(), 0);
+    await page.keyboard.press('Escape');
   },
 );

@@ -56,6 +56,19 @@ export function Palette() {
     queryFn: async ({ signal }): Promise<SpotlightActionData[]> => {
       const id = /^[1-9]\d{0,14}$/.test(query) ? Number(query) : null;
       const { isAdmin } = person;
+      // One more than is shown, to know whether there are more.
+      const limit = foundMax + 1;
+      const allOf = (list: 'cheeses' | 'customers', count: number) =>
+        count <= foundMax
+          ? []
+          : [
+              {
+                id: `all ${list}`,
+                label: `All ${list} with "${query}"`,
+                description: 'List',
+                onClick: () => navigate(`/${list}?q=${encodeURIComponent(query)}`),
+              },
+            ];
       const orNone = <T,>(found: PromiseLike<T[]>): Promise<T[]> => Promise.resolve(found).catch(() => []);
       const [byId, cheeses, customers] = await Promise.all([
         // Nobody but operators may look up ids: what others open may not exist.
@@ -64,9 +77,9 @@ export function Palette() {
           : isAdmin
             ? orNone(findById(curd, id, signal))
             : [{ kind: 'cheese' as const, id, name: `Cheese ${id}` }],
-        orNone(curd.cheeses.list({ q: query, limit: foundMax }, { signal }).then(({ items }) => items)),
+        orNone(curd.cheeses.list({ q: query, limit }, { signal }).then(({ items }) => items)),
         isAdmin
-          ? orNone(curd.customers.list({ q: query, limit: foundMax }, { signal }).then(({ items }) => items))
+          ? orNone(curd.customers.list({ q: query, limit }, { signal }).then(({ items }) => items))
           : [],
       ]);
       const known = new Set(byId.map((one) => `${one.kind} ${one.id}`));
@@ -77,18 +90,20 @@ export function Palette() {
           description: one.name.toLowerCase().startsWith(one.kind) ? '' : `${one.kind} ${one.id}`,
           onClick: () => navigate(`/${one.kind}s/${one.id}`),
         })),
-        ...cheeses.map((cheese) => ({
+        ...cheeses.slice(0, foundMax).map((cheese) => ({
           id: `cheese ${cheese.id}`,
           label: cheese.name,
           description: `${cheese.category?.name ?? 'Cheese'}, ${cheese.id}`,
           onClick: () => navigate(`/cheeses/${cheese.id}`),
         })),
-        ...customers.map(({ customer }) => ({
+        ...allOf('cheeses', cheeses.length),
+        ...customers.slice(0, foundMax).map(({ customer }) => ({
           id: `customer ${customer.id}`,
           label: `${customer.firstName} ${customer.lastName}`.trim() || customer.username,
           description: `Customer, ${customer.username}, ${customer.email}`,
           onClick: () => navigate(`/customers/${customer.id}`),
         })),
+        ...allOf('customers', customers.length),
       ].filter((one, index) => index < byId.length || !known.has(one.id));
     },
   });
