@@ -20,6 +20,8 @@ inConsole(
     await page.getByRole('textbox', { name: 'Name' }).fill('warehouse');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { level: 1, name: 'warehouse' }).waitFor();
+    // Not the plan without a limit, which is the default of a local shop.
+    await page.getByText(/ left in this hour$/).waitFor();
     const address = new URL(page.url()).pathname.replace('/console', '');
 
     await page.getByRole('button', { name: 'New key' }).click();
@@ -71,6 +73,16 @@ inConsole(
     await page.getByRole('row', { name: new RegExp(`key:${id} `) }).waitFor({ state: 'detached' });
     assert.deepEqual([await statusOf(first), await statusOf(rotated)], [200, 401]);
     assert.ok(!(await page.content()).includes(rotated));
+
+    // A secret is of no use after its key was revoked.
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('mistake');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await secret.waitFor();
+    await page.getByRole('button', { name: 'revoke mistake' }).click();
+    await page.getByRole('dialog').getByText('revokes API key mistake').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await secret.waitFor({ state: 'detached' });
   },
 );
 
@@ -226,6 +238,7 @@ inConsole(
     await row.getByRole('button', { name: /^Copy pk_test_/ }).click();
     const key = await page.evaluate<string>('navigator.clipboard.readText()');
     assert.ok((await row.textContent())?.includes(key));
+    await assertReadable(page, 'publishable-key-list');
     assert.equal((await shop.request('GET', '/v2/cheeses', { as: key })).status, 200);
   },
 );

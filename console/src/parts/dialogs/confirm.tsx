@@ -30,6 +30,8 @@ interface Props {
   readonly readEffects?: (() => Promise<Effects>) | undefined;
   /** True for a change that deletes or ends nothing: its button has the focus. */
   readonly isHarmless?: boolean;
+  /** Names of subjects: "Brie" of `cheese:5`. */
+  readonly names?: Readonly<Record<string, string>>;
   /** What must be typed. */
   readonly typed?: string | undefined;
   readonly text?: string | undefined;
@@ -44,6 +46,7 @@ const verbs: Readonly<Record<string, string>> = {
   updated: 'changes',
   adjusted: 'changes',
   deleted: 'deletes',
+  revoked: 'revokes',
   cancelled: 'cancels',
   detached: 'removes',
   anonymized: 'removes personal data from',
@@ -54,13 +57,15 @@ const verbs: Readonly<Record<string, string>> = {
 const list = new Intl.ListFormat(locale, { type: 'conjunction' });
 
 /** "cancels orders 31 and 40", "ends 2 sessions". */
-function describeEffects(effects: readonly Effect[]): string[] {
+function describeEffects(effects: readonly Effect[], names: Readonly<Record<string, string>>): string[] {
   const types = [...new Set(effects.map(({ type }) => type))];
   return types.map((type) => {
     const same = effects.filter((effect) => effect.type === type);
-    const [kind = '', change = ''] = type.replaceAll('_', ' ').split('.');
+    const [kind = '', change = ''] = type.replaceAll('_', ' ').replace('api key', 'API key').split('.');
     const verb = verbs[change] ?? `${change}:`;
-    const ids = same.flatMap(({ subject }) => (subject === undefined ? [] : [subject.split(':')[1] ?? '']));
+    const ids = same.flatMap(({ subject }) =>
+      subject === undefined ? [] : [names[subject] ?? subject.split(':')[1] ?? ''],
+    );
     if (ids.length > 0) {
       return `${verb} ${ids.length === 1 || kind === 'stock' ? kind : `${kind}s`} ${list.format(ids)}`;
     }
@@ -70,7 +75,16 @@ function describeEffects(effects: readonly Effect[]): string[] {
 }
 
 export function Confirm(props: Props) {
-  const { title, action, readEffects, isHarmless = false, typed, text, dismiss = 'Cancel' } = props;
+  const {
+    title,
+    action,
+    readEffects,
+    isHarmless = false,
+    names = {},
+    typed,
+    text,
+    dismiss = 'Cancel',
+  } = props;
   const { onConfirm, onClose } = props;
   const [written, setWritten] = useState('');
   const [isRunning, setRunning] = useState(false);
@@ -107,7 +121,7 @@ export function Confirm(props: Props) {
               This
             </Text>
             <List size="sm">
-              {describeEffects(effects.data.effects).map((effect) => (
+              {describeEffects(effects.data.effects, names).map((effect) => (
                 <List.Item key={effect}>{effect}</List.Item>
               ))}
             </List>

@@ -83,7 +83,9 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
   const plans = usePlans();
   const [, navigate] = useLocation();
   const [name, setName] = useState('');
-  const [plan, setPlan] = useState<string | null>(null);
+  const [chosen, setPlan] = useState<string | null>(null);
+  // A local shop gives accounts the largest plan unless another one is sent.
+  const plan = chosen ?? plans.find((one) => one === 'free') ?? null;
   const [errors, setErrors] = useState<Record<string, string>>({});
   return (
     <FormDialog
@@ -110,7 +112,7 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
       <Select
         label="Plan"
         description="It limits the requests of the account"
-        placeholder="free"
+        placeholder="The default of the server"
         data={plans}
         value={plan}
         error={errors.plan}

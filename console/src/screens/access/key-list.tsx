@@ -53,7 +53,13 @@ export function KeyList({ account }: { readonly account: Account }) {
               title: 'Name',
               show: (key) => (
                 <Stack gap={2} align="start">
-                  <Anchor component={Link} href={pathOfKey(account.id, key)} size="sm" fw={600}>
+                  <Anchor
+                    component={Link}
+                    href={pathOfKey(account.id, key)}
+                    size="sm"
+                    fw={600}
+                    {...(key.name === null ? { className: 'one-line' } : {})}
+                  >
                     {keyName(key)}
                   </Anchor>
                   <KindBadge apiKey={key} />
@@ -77,7 +83,7 @@ export function KeyList({ account }: { readonly account: Account }) {
             {
               title: 'Actions',
               show: (key) => (
-                <Group gap={4} justify="flex-end">
+                <Group gap={0} className="row-actions">
                   {buttonsOf(key)}
                 </Group>
               ),

@@ -23,7 +23,7 @@ export function KindBadge({ apiKey: { kind } }: Props) {
 /** The id and the end of a key, or the whole key where it is no secret. */
 export function ShownKey({ apiKey: { id, type, last4, key } }: Props) {
   return (
-    <Text span size="sm" className="figure">
+    <Text size="sm" className="shown-key">
       key:{id} ({type}, …{last4})
       {key === undefined ? null : (
         <>

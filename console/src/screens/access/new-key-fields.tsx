@@ -9,7 +9,10 @@ import { dollarRules, type KeyDraft, type KeyKind, type NewKeyScope, orderRules 
 /** Scopes that change what a key of the kind can do. */
 const scopesOf: Readonly<Record<KeyKind, readonly (readonly [NewKeyScope, string])[]>> = {
   secret: [
-    ['read:cheeses', 'Read the two older lists, findByStatus and findByTags (others need no scope)'],
+    [
+      'read:cheeses',
+      'Use two older lists of cheeses, by status and by tags. Nothing else that reads needs it',
+    ],
     ['write:cheeses', 'Change cheeses, images and stock'],
     ['write:orders', 'Place and cancel orders for customers'],
   ],

@@ -12,6 +12,7 @@ import { RenameKey, RotateKey } from './key-dialogs.tsx';
 import { keyName } from './key-parts.tsx';
 import { NewKey } from './new-key.tsx';
 
+type NewKeyResult = Pick<ApiKey, 'id' | 'kind'> & { readonly key: string };
 type Requested = { readonly action: 'rename' | 'rotate' | 'revoke'; readonly key: ApiKey };
 
 interface KeyActions {
@@ -24,14 +25,16 @@ interface KeyActions {
 
 export function useKeyActions(account: string): KeyActions {
   const [requested, setRequested] = useState<'create' | Requested | null>(null);
-  const [secret, setSecret] = useState<{ readonly title: string; readonly key: string } | null>(null);
+  const [secret, setSecret] = useState<
+    (Pick<NewKeyResult, 'id' | 'key'> & { readonly title: string }) | null
+  >(null);
   const close = () => setRequested(null);
-  function showNew(title: string, { kind, key }: Pick<ApiKey, 'kind'> & { readonly key: string }): void {
+  function showNew(title: string, { id, kind, key }: NewKeyResult): void {
     close();
     if (kind === 'publishable') {
       notifications.show({ message: `${title} is in the list.`, autoClose: 5000 });
     } else {
-      setSecret({ title, key });
+      setSecret({ title, id, key });
     }
   }
   return {
@@ -81,14 +84,24 @@ export function useKeyActions(account: string): KeyActions {
             onRotated={(key) => showNew(`The key that replaces ${keyName(requested.key)}`, key)}
           />
         ) : (
-          <RevokeKey apiKey={requested.key} onClose={close} />
+          <RevokeKey
+            apiKey={requested.key}
+            onRevoked={() => setSecret((shown) => (shown?.id === requested.key.id ? null : shown))}
+            onClose={close}
+          />
         )}
       </>
     ),
   };
 }
 
-function RevokeKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+interface RevokeProps {
+  readonly apiKey: ApiKey;
+  readonly onRevoked: () => void;
+  readonly onClose: () => void;
+}
+
+function RevokeKey({ apiKey, onRevoked, onClose }: RevokeProps) {
   const curd = useCurd();
   return (
     <Confirm
@@ -96,8 +109,10 @@ function RevokeKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onCl
       action="Revoke"
       text="Programs that use it are refused from their next request on."
       readEffects={() => readEffects((options) => curd.apiKeys.revoke(apiKey.id, options))}
+      names={{ [`api_key:${apiKey.id}`]: keyName(apiKey) }}
       onConfirm={async () => {
         await curd.apiKeys.revoke(apiKey.id);
+        onRevoked();
         await invalidate('access');
       }}
       onClose={onClose}
