@@ -128,7 +128,7 @@ inConsole(
       await newApplication(shop, { name: 'Second', scopes }),
     ];
     await goTo('/approvals');
-    await page.getByRole('row', { name: /operator, by link/ }).waitFor();
+    await page.getByRole('row', { name: /operator/ }).waitFor();
     const badge = page.getByRole('navigation', { name: 'Screens' }).first().getByLabel('1 pending');
     assert.equal(await badge.count(), 0);
 

@@ -16,7 +16,7 @@ test('An actor is named by its parts', () => {
     ['key:2', ['key:2'], ['Web shop'], 'Web shop'],
     ['key:2', ['key:2'], [null], 'key 2'],
     ['customer:5', ['customer:5'], ['ada'], 'ada'],
-    ['client:console', [], [], 'operator, by link'],
+    ['client:console', [], [], 'operator'],
     ['client:console/customer:5', ['client:console', 'customer:5'], ['Console', 'ada'], 'ada (Console)'],
     [
       `client:${longId}/customer:5`,

@@ -7,6 +7,7 @@ import {
   priceRules,
   readNumber,
   writeNumber,
+  writePrice,
 } from '../../console/src/parts/fields/number.ts';
 import { parsePrice } from '../../src/catalogue-import/cells.ts';
 
@@ -17,7 +18,7 @@ suite('A number in a field', () => {
     const digits = /^Write digits without separators of thousands, such as 1234.5\.$/;
     for (const [text, inEnglish, inGerman] of [
       ['29.90', 29.9, 29.9],
-      ['29,90', digits, 29.9],
+      ['29,90', /^Write a point before the decimals: 29\.90\.$/, 29.9],
       ['1234.5', 1234.5, 1234.5],
       [' 7 ', 7, 7],
       ['', null, null],
@@ -65,6 +66,9 @@ suite('A number in a field', () => {
         (cents, language) => {
           const text = writeNumber(cents / 100, language);
           assert.equal(readNumber(text, priceRules, language).value, cents / 100);
+          const price = writePrice(cents / 100, language);
+          assert.match(price, /^\d+[.,]\d\d$/);
+          assert.equal(readNumber(price, priceRules, language).value, cents / 100);
         },
       ),
     );

@@ -57,9 +57,9 @@ function LiveBadge() {
   );
 }
 
-/** "ada", or how an operator without a customer came in. */
+/** "ada"; a sign-in by link has no name. */
 function useWho(): string {
-  return useSignedIn().person.username ?? 'operator, by link';
+  return useSignedIn().person.username ?? 'operator';
 }
 
 function Header({ onHelp }: { readonly onHelp: () => void }) {

@@ -34,6 +34,9 @@ export function readNumber(text: string, rules: NumberRules, language = locale):
   const [, sign = '', whole = '', decimals = ''] =
     /^(-?)(\d*)(?:\.(\d*))?$/.exec(written.replace(separator, '.')) ?? [];
   if (whole + decimals === '') {
+    if (separator === '.' && rules.decimals > 0 && /^-?\d+,\d{1,2}$/.test(written)) {
+      return refuse(`Write a point before the decimals: ${written.replace(',', '.')}.`);
+    }
     const example = rules.decimals === 0 ? '1234' : `1234${separator}5`;
     return refuse(`Write digits without separators of thousands, such as ${example}.`);
   }
@@ -46,6 +49,12 @@ export function readNumber(text: string, rules: NumberRules, language = locale):
   return value < rules.min || value > rules.max
     ? refuse(`Write a number from ${show(rules.min)} to ${show(rules.max)}.`)
     : { value, problem: null };
+}
+
+/** A price as the lists show it: "32.50", and "99.00". Cheeses from JSON may have more decimals. */
+export function writePrice(value: number | null | undefined, language = locale): string {
+  const isInCents = value !== null && value !== undefined && Number(value.toFixed(2)) === value;
+  return isInCents ? value.toFixed(2).replace('.', separatorOf(language)) : writeNumber(value, language);
 }
 
 /** A number as a person would write it in a field; '' for none. */

@@ -5,7 +5,7 @@ const withName = /^(?:key|customer|client):[\w-]+$/;
 
 const fixed: Readonly<Record<string, string>> = {
   cli: 'command line',
-  'client:console': 'operator, by link',
+  'client:console': 'operator',
 };
 
 /** The parts of an actor that have names: `client:ab12` and `customer:5` of `client:ab12/customer:5`. */

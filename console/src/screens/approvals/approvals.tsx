@@ -60,7 +60,7 @@ export default function Approvals() {
             {
               title: 'User',
               show: ({ username, clientId }) =>
-                username ?? (clientId === 'console' ? 'operator, by link' : 'none: for itself'),
+                username ?? (clientId === 'console' ? 'operator' : 'none: for itself'),
             },
             { title: 'Requested', show: ({ requestedAt }) => <Time at={requestedAt} isRelative /> },
             {

@@ -136,7 +136,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
         <Confirm
           title={`Delete ${cheese.name}`}
           action="Delete"
-          typed={cheese.name}
+          names={{ [`cheese:${cheese.id}`]: cheese.name }}
           readEffects={() => readDeletionEffects(curd, [cheese])}
           onConfirm={() => curd.cheeses.delete(cheese.id).then(() => navigate('/cheeses'))}
           onClose={() => setDeleting(false)}

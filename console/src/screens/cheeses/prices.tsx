@@ -1,5 +1,5 @@
 /** The price of a cheese by day, once it has changed. */
-import { Skeleton, Title } from '@mantine/core';
+import { Skeleton, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
@@ -27,11 +27,15 @@ export function Prices({ cheeseId }: { readonly cheeseId: number }) {
       <Title order={2} size="h5" mb="xs">
         Prices
       </Title>
-      <div style={{ minHeight: height }}>
-        <Suspense fallback={<Skeleton height={height} />}>
-          <Chart {...shown} />
-        </Suspense>
-      </div>
+      {shown.times.length < 2 ? (
+        <Text size="sm">{shown.caption}. All prices are of today: a chart by day begins tomorrow.</Text>
+      ) : (
+        <div style={{ minHeight: height }}>
+          <Suspense fallback={<Skeleton height={height} />}>
+            <Chart {...shown} />
+          </Suspense>
+        </div>
+      )}
     </section>
   );
 }

@@ -37,6 +37,10 @@ export function Counts({ report }: { readonly report: ImportReport }) {
   );
 }
 
+/** The sentence of the server, with the names that this page gives to fields. */
+const inWords = (reason: string): string =>
+  reason.replace(/\b(?:photoUrls|pricePerKg|ageMonths|stockKg)\b/g, nameOfField);
+
 export function Refusals({ report }: { readonly report: ImportReport }) {
   const { refused, refusedCount, remarks } = report;
   if (refused.length + remarks.length === 0) {
@@ -51,15 +55,18 @@ export function Refusals({ report }: { readonly report: ImportReport }) {
           title={refusedCount === 1 ? '1 row is refused' : `${showNumber(refusedCount)} rows are refused`}
         >
           <Lines
-            lines={refused.map(({ line, name, reason }) => ({ line, name, text: reason }))}
+            lines={refused.map(({ line, name, reason }) => ({ line, name, text: inWords(reason) }))}
             all={refusedCount}
           />
+          {refused.some(({ reason }) => reason.includes(' differs in ')) ? (
+            <Text size="sm">To change cheeses that exist, choose "Add and update" above.</Text>
+          ) : null}
         </Alert>
       )}
       {remarks.length === 0 ? null : (
         <Alert color="yellow" variant="light" title="Some values are left out">
           <Lines
-            lines={remarks.map(({ line, remark }) => ({ line, name: null, text: remark }))}
+            lines={remarks.map(({ line, remark }) => ({ line, name: null, text: inWords(remark) }))}
             all={remarks.length}
           />
         </Alert>
@@ -220,7 +227,7 @@ export function Sample({ report }: { readonly report: ImportReport }) {
                 {cheese === undefined ? (
                   <>
                     <Table.Td fw={600}>{refusalAt(line)?.name ?? ''}</Table.Td>
-                    <Table.Td colSpan={shownFields.length}>{refusalAt(line)?.reason}</Table.Td>
+                    <Table.Td colSpan={shownFields.length}>{inWords(refusalAt(line)?.reason ?? '')}</Table.Td>
                   </>
                 ) : (
                   <>

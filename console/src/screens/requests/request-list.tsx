@@ -23,9 +23,10 @@ const columns: Column<Item>[] = [
   { title: 'Time', show: ({ at }) => <Time at={at} isExact /> },
   {
     title: 'Request',
-    show: ({ id, method, route }) => (
+    show: ({ id, method, route, dryRun }) => (
       <Anchor component={Link} href={pathOf(id)} size="sm" style={{ overflowWrap: 'anywhere' }}>
         {method} {route ?? '(no such path)'}
+        {dryRun ? ' (dry run)' : ''}
       </Anchor>
     ),
   },

@@ -1,6 +1,6 @@
 /** The form of a cheese: its values as text and lists, and what they change. */
 import type { Cheese } from '../../../../../client/src/index.ts';
-import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
+import { monthRules, priceRules, readNumber, writeNumber, writePrice } from '../../../parts/fields/number.ts';
 import type { CheeseChanges } from '../change.tsx';
 import type { CheeseStatus } from '../list/filters.ts';
 
@@ -33,7 +33,7 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   tags: cheese.tags.map(({ name }) => name),
   status: cheese.status,
   origin: cheese.origin ?? '',
-  pricePerKg: writeNumber(cheese.pricePerKg),
+  pricePerKg: writePrice(cheese.pricePerKg),
   ageMonths: writeNumber(cheese.ageMonths),
   organic: cheese.organic,
 });

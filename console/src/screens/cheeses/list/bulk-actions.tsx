@@ -23,13 +23,18 @@ export function CheeseBulk({ action, cheeses, onClose }: Props) {
   const [isConfirmed, setConfirmed] = useState(action !== 'delete');
   const isGoing = useRef(false);
   const count = items.length === 1 ? '1 cheese' : `${items.length} cheeses`;
-  const title = action === 'delete' ? `Delete ${count}` : `Set ${count} to ${action}`;
+  const names = Object.fromEntries(items.map(({ id, name }) => [`cheese:${id}`, name]));
+  const title =
+    action === 'delete'
+      ? `Delete ${items.length === 1 ? items[0]?.name : count}`
+      : `Set ${count} to ${action}`;
   if (!isConfirmed) {
     return (
       <Confirm
         title={title}
         action="Delete"
-        typed={title.toLowerCase()}
+        typed={items.length === 1 ? undefined : title.toLowerCase()}
+        names={names}
         readEffects={() => readDeletionEffects(curd, items)}
         onConfirm={async () => {
           isGoing.current = true;

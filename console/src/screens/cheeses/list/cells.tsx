@@ -2,7 +2,7 @@
 import { ImageIcon } from '@radix-ui/react-icons';
 import { useEffect, useRef, useState } from 'react';
 import { type Cheese, thumbnailOf } from '../../../../../client/src/index.ts';
-import { priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
+import { priceRules, readNumber, writePrice } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
 import { isUploaded, sourceOf } from '../queries.ts';
@@ -70,7 +70,7 @@ export function PriceCell({ cheese, onChange }: PriceProps) {
         type="button"
         className="editable"
         aria-label={`Price of ${cheese.name}: ${price ?? 'no price'}`}
-        onClick={() => setEdit({ seen: cheese, text: writeNumber(cheese.pricePerKg) })}
+        onClick={() => setEdit({ seen: cheese, text: writePrice(cheese.pricePerKg) })}
       >
         {price ?? <span className="dimmed">no price</span>}
       </button>
