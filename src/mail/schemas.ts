@@ -9,7 +9,7 @@ const state = {
   type: 'string',
   enum: mailStates,
   description:
-    'waiting: it will be sent. sent: the mail server has accepted it. dropped: it was not needed any more, or too old, or one of too many. failed: the mail server refused it, or did not accept it in six attempts',
+    'waiting: it will be sent. sent: the mail server has accepted it, or it was written to a file where no mail server is set. dropped: it was not needed any more, or too old, or one of too many. failed: the mail server refused it, or did not accept it in six attempts',
 } as const;
 const id = { ...int64, minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 

@@ -457,6 +457,8 @@ inConsole(
     const again = await writeCheeseFile(folder, 1451, { changed: 7, name: 'Name' });
     await choose(again);
     await see('New0Changed0Unchanged1,448Refused3');
+    await page.getByText('has this name in this category and differs in price').first().waitFor();
+    await page.getByText('To change cheeses that exist, choose "Add and update"').waitFor();
     await page.getByText('Add and update', { exact: true }).click();
     await see('New0Changed1Unchanged1,448Refused2');
     await page

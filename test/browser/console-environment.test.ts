@@ -30,6 +30,12 @@ for (const [environment, color] of Object.entries(colors)) {
       await page.evaluate<string>("getComputedStyle(document.querySelector('.environment')).backgroundColor"),
       color,
     );
+    assert.match(
+      await page.evaluate<string>(
+        "getComputedStyle(document.querySelector('.environment'), '::after').content",
+      ),
+      { local: /for trying out/, sandbox: /for tests/, production: /none/ }[environment] ?? /^$/,
+    );
     const sandbox = await page.getByRole('link', { name: 'Sandbox' }).count();
     assert.equal(sandbox > 0, environment !== 'production');
     await goTo('/limits');

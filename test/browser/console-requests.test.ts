@@ -14,8 +14,10 @@ inConsole(
       shop.request(method, path, { as: shop.writer, body, headers: { 'x-request-id': id } });
     await send('bad-cheese', 'POST', '/v2/cheeses', { name: '', price: -1 });
     await send('no-cheese', 'GET', '/v2/cheeses/4711');
+    await shop.request('DELETE', '/v2/demo', { as: shop.admin, headers: { 'Dry-Run': 'true' } });
     await shop.app.requestLog.work.run();
     await goTo('/requests');
+    await page.getByRole('link', { name: 'DELETE /v2/demo (dry run)' }).waitFor();
     const table = page.getByRole('table', { name: 'Requests' });
     await table.getByRole('link', { name: 'GET /v2/cheeses/{cheeseId}' }).waitFor();
     // What happens while the list is open appears.

@@ -190,6 +190,12 @@ inConsole('The console shows the price of a cheese by day, once it has changed',
   await page.getByRole('region', { name: 'History' }).waitFor();
   const prices = page.getByRole('region', { name: 'Prices' });
   assert.equal(await prices.count(), 0);
+  const today = await newCheese(opened.shop, { name: 'Of today', pricePerKg: 20 });
+  await shop.request('PATCH', `/v2/cheeses/${today}`, { as: shop.admin, body: { pricePerKg: 21 } });
+  await goTo(`/cheeses/${today}`);
+  await prices.getByText('Lowest of 30 days: $20.00. All prices are of today').waitFor();
+  assert.equal(await page.getByLabel('Price per kg ($)').inputValue(), '21.00');
+  await goTo(`/cheeses/${id}`);
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   await shop.app.database.insert(
     'cheese_price',

@@ -131,7 +131,7 @@ inConsole(
     await attention
       .getByText(`1 delivery to ${new URL(opened().url).host} failed and was given up`)
       .waitFor();
-    assert.equal(await attention.getByText('is failing').count(), 0);
+    assert.equal(await attention.getByText('has failed since').count(), 0);
     await attention.getByRole('link', { name: /^1 delivery/ }).click();
     await openDelivery(page, second, 'order.placed');
     await dialog.getByRole('button', { name: 'Resend' }).click();

@@ -108,11 +108,12 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
       key: `webhook ${id}`,
       text: (
         <>
-          Webhook {new URL(url).host} {status === 'disabled' ? 'is disabled' : 'fails'}
-          {failingSince === null || status === 'disabled' ? null : (
+          Webhook {new URL(url).host}{' '}
+          {status === 'disabled' || failingSince === null ? (
+            'is disabled'
+          ) : (
             <>
-              {' since '}
-              <Time at={failingSince} />
+              has failed since <Time at={failingSince} />
             </>
           )}
         </>
