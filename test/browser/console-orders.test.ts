@@ -265,6 +265,7 @@ suite('orders', () => {
     await page.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('x');
     const dialog = page.getByRole('dialog', { name: `Cancel order ${id}` });
+    assert.equal(await dialog.getByText('gets a mail').count(), 0);
     await dialog.getByRole('button', { name: 'Cancel the order' }).waitFor();
     assert.deepEqual(await findAccessibilityProblems(page), []);
     await dialog.getByRole('button', { name: 'Cancel the order' }).focus();
@@ -298,6 +299,16 @@ suite('orders', () => {
       await page.getByText('51 selected').waitFor({ state: 'detached' });
       await page.keyboard.press('A');
       await page.getByText('51 selected').waitFor();
+      // The buttons stay in view.
+      const toolbar = page.getByRole('toolbar', { name: 'Selected orders' });
+      for (const size of [viewports.phone, viewports.wide]) {
+        await page.setViewportSize(size);
+        await page.evaluate('scrollTo(0, 1000)');
+        await until(async () => Number(await page.evaluate('scrollY')) === 1000);
+        const { y = -1, height = 0 } = (await toolbar.boundingBox()) ?? {};
+        assert.ok(y >= 24 && y < 48 && height < 60, `${y} ${height}`);
+      }
+      await page.evaluate('scrollTo(0, 0)');
       const refused = ids.slice(0, 3);
       await page.route(/\/order\/\d+\/ship$/, async (route) => {
         const id = Number(/order\/(\d+)/.exec(route.request().url())?.[1]);
@@ -356,6 +367,10 @@ suite('orders', () => {
       const slips = page.getByRole('article');
       await page.getByRole('button', { name: 'Print 7' }).and(page.locator(':enabled')).waitFor();
       assert.equal(await slips.count(), 7);
+      await page.goBack();
+      await page.getByText('7 selected').waitFor();
+      await page.goForward();
+      await slips.nth(6).getByText('Switzerland').waitFor();
       for (const text of await slips.allInnerTexts()) {
         const weights = [...text.matchAll(/(\d+) kg/g)].map(([, weight]) => Number(weight));
         assert.equal(
@@ -380,6 +395,10 @@ suite('orders', () => {
       await goTo(`/orders/slips?ids=${placed.json.id},${ids[0]}`);
       await slips.first().getByText('Émile Brûlé').waitFor();
       assert.doesNotMatch(await slips.last().innerText(), /Brûlé/);
+      await goTo(`/orders/${placed.json.id}`);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('dialog').getByText('Émile Brûlé gets a mail.').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
     },
   );
 
@@ -428,7 +447,7 @@ suite('orders that need attention', () => {
     await page.keyboard.press('a');
     await page.getByText('1 of 1 done.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
-    await page.getByText('Orders of cheeses without a price wait here').waitFor();
+    await page.getByText('Those of cheeses without a price wait here').waitFor();
 
     await page.getByRole('tab', { name: 'Late' }).click();
     await page

@@ -93,7 +93,13 @@ suite('the day of an owner', () => {
       // Enter chooses the first one, and moves to its kilograms; there it returns to the search.
       await page.keyboard.press('Enter');
       await page.getByLabel('Kilograms of Telephone cheese').and(page.locator(':focus')).waitFor();
+      for (const text of ['1.5', '1,5', '0.25', '101']) {
+        await page.keyboard.type(text);
+        await page.getByText('Whole kilograms, 1 to 100').waitFor();
+        await page.keyboard.press('Control+a');
+      }
       await page.keyboard.type('3');
+      await page.getByText('Whole kilograms').waitFor({ state: 'detached' });
       await page.keyboard.press('Enter');
       await search.and(page.locator(':focus')).waitFor();
       await page.getByLabel('Street').fill(bern.street);

@@ -1,12 +1,14 @@
 /**
- * Where a person is on a screen: how far it is scrolled, and the selected row. It is kept in the entry of the browser's
+ * Where a person is on a screen: how far it is scrolled, the current row, and the rows that are selected. It is kept in the entry of the browser's
  * history, so that a person who comes back finds the same place.
  */
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
+import { useSearch } from 'wouter';
 
 interface Place {
   readonly scroll?: number;
   readonly row?: number | string;
+  readonly selected?: readonly (number | string)[];
 }
 
 const restMs = 100;
@@ -22,6 +24,15 @@ export const selectedRow = (): number | string | null => placeOf().row ?? null;
 
 export function keepSelectedRow(row: number | string): void {
   keep({ row });
+}
+
+/** Rows that are selected for an action. */
+export function useSelection<Key extends number | string>() {
+  const [selected, setSelected] = useState<ReadonlySet<Key>>(() => new Set(placeOf().selected as Key[]));
+  const search = useSearch();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another URL is another entry of the history.
+  useEffect(() => keep({ selected: [...selected] }), [selected, search]);
+  return [selected, setSelected] as const;
 }
 
 /** A new screen begins at its top; one that a person returns to, where it was. */

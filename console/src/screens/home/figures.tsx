@@ -48,7 +48,12 @@ export function Figures() {
           value={value === undefined ? undefined : showMoney(value.value)}
           note={value?.note ?? null}
         />
-        <Figure label="To approve" value={shown(toApprove)} href="/orders?view=list&tab=needsApproval" />
+        <Figure
+          label="To approve"
+          value={shown(toApprove)}
+          note="without a price"
+          href="/orders?view=list&tab=needsApproval"
+        />
         <Figure label="To ship" value={shown(toShip)} href="/orders?view=list&status=approved" />
         <Figure
           label="Late"

@@ -8,6 +8,7 @@ import type { Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
+import { useSelection } from '../../parts/tables/place.ts';
 import { showNumber } from '../../parts/text/format.ts';
 import { Card, type CardActions } from './card.tsx';
 import { useMoves } from './moved-orders.ts';
@@ -31,7 +32,7 @@ import {
 const cardsMax = 50;
 
 const emptyTexts: Readonly<Record<Status, string>> = {
-  placed: 'New orders appear here by themselves.',
+  placed: 'New orders appear here. They are approved by themselves, except those of cheeses without a price.',
   approved: 'Orders that are approved, to be shipped.',
   shipped: 'Orders on their way.',
   delivered: 'Orders that arrived.',
@@ -84,7 +85,7 @@ function useFirstWork(columns: ReturnType<typeof useColumns>): Status {
 
 export function Board() {
   const columns = useColumns();
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [selected, setSelected] = useSelection<number>();
   const [requested, setRequested] = useState<Requested | null>(null);
   const first = useFirstWork(columns);
   const [search, setSearch] = useSearchParams();

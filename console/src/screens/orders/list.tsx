@@ -12,8 +12,10 @@ import type { CsvColumns } from '../../parts/tables/csv.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
+import { useSelection } from '../../parts/tables/place.ts';
 import { SavedViews } from '../../parts/tables/saved-views.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
+import { countryName } from '../../parts/text/countries.ts';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { messageOf } from '../../session/session.ts';
@@ -21,7 +23,7 @@ import { OrderFilters, OrderSort } from './filters.tsx';
 import { useMoves } from './moved-orders.ts';
 import { CustomerName, linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
-import { ordersMax } from './shipping/read-orders.ts';
+import { keptOrders, ordersMax } from './shipping/read-orders.ts';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
 
@@ -89,7 +91,7 @@ const columns: readonly Column<Order>[] = [
     title: 'To',
     show: ({ shippingAddress: { city, country } }) => (
       <span className="place">
-        {city}, {country}
+        {city}, {countryName(country)}
       </span>
     ),
   },
@@ -142,7 +144,7 @@ export function OrderList() {
   const curd = useCurd();
   const [search, setSearch] = useSearchParams();
   const [, navigate] = useLocation();
-  const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const [selected, setSelected] = useSelection<number | string>();
   const [requested, setRequested] = useState<Requested | null>(null);
   const filters = filtersOf(search);
   const { latest } = useMoves();
@@ -154,7 +156,9 @@ export function OrderList() {
   const orders = list.rows.map(latest);
   const { total = 0 } = list;
   const { all, isReading, readAll } = useAll(filters);
-  const known = [...new Map([...all, ...list.rows].map((order) => [order.id, order])).values()];
+  // Those that were not read again after a visit of the packing slips come with it.
+  const kept = keptOrders([...selected].map(Number));
+  const known = [...new Map([...kept, ...all, ...list.rows].map((order) => [order.id, order])).values()];
   const chosen = known.map(latest).filter(({ id }) => selected.has(id));
   const isMoreThanRead = list.hasNextPage || list.toBegin !== null;
   const selectAll = async () => {
@@ -180,6 +184,7 @@ export function OrderList() {
   });
 
   const tab = search.get('tab') ?? 'all';
+  const isFiltered = Object.entries(filters).some(([name, value]) => name !== 'sort' && value !== undefined);
   return (
     <>
       <Tabs
@@ -235,12 +240,14 @@ export function OrderList() {
           ) : list.data === undefined ? (
             <Loading what="the orders" />
           ) : orders.length === 0 ? (
-            <Empty title="No orders match">
+            <Empty title={isFiltered ? 'No orders match' : 'No orders yet'}>
               {tab === 'late'
                 ? 'Approved orders appear here when the day on which they should be shipped is over.'
                 : tab === 'needsApproval'
-                  ? 'Orders of cheeses without a price wait here until you approve them.'
-                  : 'Orders that customers and API keys place appear here by themselves.'}
+                  ? 'Orders are approved by themselves. Those of cheeses without a price wait here until you approve them.'
+                  : isFiltered
+                    ? 'Change or clear the filters.'
+                    : 'Orders that customers and API keys place appear here by themselves.'}
             </Empty>
           ) : (
             <PagedTable

@@ -1,6 +1,7 @@
 /** What cards, rows and the page of an order show in the same way. */
 import { Badge } from '@mantine/core';
 import type { Order } from '../../../../client/src/index.ts';
+import { countryName } from '../../parts/text/countries.ts';
 import { useNames } from '../../parts/text/names.ts';
 import { Age } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
@@ -81,9 +82,11 @@ export function CustomerName({ id }: { readonly id: number }) {
   return useCustomerName(id);
 }
 
-/** Customer and town of an order: "Émile Brûlé, Bern, CH". */
+/** Customer and town of an order: "Émile Brûlé, Bern, Switzerland". */
 export function Recipient({ order: { id, shippingAddress } }: { readonly order: Order }) {
-  return [useCustomerName(id), shippingAddress.city, shippingAddress.country].filter(Boolean).join(', ');
+  return [useCustomerName(id), shippingAddress.city, countryName(shippingAddress.country)]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** The lines of the shipping address. */
@@ -96,7 +99,7 @@ export function ShippingAddress({ order }: { readonly order: Order }) {
       {[zipCode, city].filter(Boolean).join(' ')}
       {state === null ? '' : `, ${state}`}
       <br />
-      {country}
+      {countryName(country)}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** One order: lines, shipping address, customer, and the timeline with who, when and why. */
-import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Box, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
@@ -176,7 +176,7 @@ function OrderFacts({ order }: { readonly order: Order }) {
           {customer.data === undefined ? (
             ''
           ) : customer.data === null ? (
-            'None: placed by an API key, or deleted'
+            'None: placed without one, or deleted'
           ) : (
             <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
               {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
@@ -204,9 +204,11 @@ function OrderFacts({ order }: { readonly order: Order }) {
         </Fact>
       </SimpleGrid>
       {order.notes === null ? null : (
-        <Fact title="Notes">
-          <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{order.notes}</span>
-        </Fact>
+        <Box mt="sm">
+          <Fact title="Notes">
+            <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{order.notes}</span>
+          </Fact>
+        </Box>
       )}
     </section>
   );

@@ -38,7 +38,7 @@ function Bar({ orders, onRequest, onClear, rest = null }: Props) {
     ...(approved.length === 0 ? {} : { t: () => open(ship) }),
   });
   return (
-    <Group className="card" gap="xs" py={6} mb="sm" role="toolbar" aria-label="Selected orders">
+    <Group className="card selection" gap="xs" py={6} mb="sm" role="toolbar" aria-label="Selected orders">
       <Text size="sm" fw={600} role="status">
         {showNumber(orders.length)} selected
       </Text>

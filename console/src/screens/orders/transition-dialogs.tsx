@@ -5,8 +5,10 @@ import { useCallback, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
+import { useStatus } from '../../data/status.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { Bulk } from '../../parts/tables/bulk.tsx';
+import { useNames } from '../../parts/text/names.ts';
 import { hrefOf, keepOrders } from './shipping/read-orders.ts';
 import { cancel, settle, type Transition, useTransition } from './transitions.ts';
 
@@ -17,17 +19,28 @@ export interface Requested {
 
 const nameOf = ({ id }: Order) => `Order ${id}`;
 
+/** That customers get a mail; empty where none will be sent. */
+function useMailText({ to }: Transition, orders: readonly Order[]): string {
+  const { data: status } = useStatus();
+  const [name] = useNames(orders.slice(0, 1).map(({ id }) => `order-customer:${id}`));
+  const mails = status?.settings.find(({ variable }) => variable === 'CURD_MAILS')?.value ?? '';
+  if (status === undefined || status.mail.transport === 'off' || !mails.split(',').includes(`order-${to}`)) {
+    return '';
+  }
+  return orders.length > 1 ? ' Their customers get mails.' : name === null ? '' : ` ${name} gets a mail.`;
+}
+
 /** What is asked before a transition; null where it is made without asking. */
-function questionOf(transition: Transition, orders: readonly Order[]) {
+function questionOf(transition: Transition, orders: readonly Order[], mailText: string) {
   const [first] = orders;
   const isOne = orders.length === 1;
   const title = `${transition.verb} ${isOne ? `order ${first?.id}` : `${orders.length} orders`}`;
   const action = `${transition.verb} the ${isOne ? 'order' : 'orders'}`;
   if (transition === cancel) {
-    const text = `${isOne ? 'Its' : 'Their'} cheeses return to the stock. A cancelled order cannot be opened again.`;
+    const text = `Cheeses with tracked stock return to it.${mailText} A cancelled order cannot be opened again.`;
     return { title, action, text, isHarmless: false };
   }
-  const text = 'Webhooks are told at once. A shipped order cannot be cancelled any more.';
+  const text = `Webhooks are told at once.${mailText} A shipped order cannot be cancelled any more.`;
   return transition.isFinal ? { title, action, text, isHarmless: true } : null;
 }
 
@@ -42,7 +55,7 @@ export function TransitionDialog({
   const curd = useCurd();
   const queries = useQueryClient();
   const make = useTransition();
-  const question = questionOf(transition, orders);
+  const question = questionOf(transition, orders, useMailText(transition, orders));
   const [isConfirmed, setConfirmed] = useState(question === null);
   const run = useCallback(
     async ({ id }: Order) => {

@@ -83,7 +83,7 @@ export function CheeseForm({ values, errors, onChange, isReadOnly, isNew = false
           splitChars={[',']}
         />
         <div>
-          <Text id={statusLabel} size="sm" fw={500} mb={4}>
+          <Text id={statusLabel} size="sm" fw={600} mb={4}>
             Status
           </Text>
           <SegmentedControl

@@ -166,7 +166,7 @@ interface SelectionProps {
 
 function SelectionBar({ cheeses, onAction, onClear }: SelectionProps) {
   return (
-    <Group className="card" gap="xs" mb="sm" py={6}>
+    <Group className="card selection" gap="xs" mb="sm" py={6}>
       <Text size="sm" fw={600}>
         {showNumber(cheeses.length)} selected
       </Text>

@@ -19,12 +19,18 @@ import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
 import { chooseFirst } from '../../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../../parts/fields/country-select.tsx';
+import { type NumberRules, readNumber } from '../../../parts/fields/number.ts';
 import { Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { showKilograms, showMoney } from '../../../parts/text/format.ts';
 import { messageOf } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
 
 type Input = Body<'placeOrder'>;
+
+const kilogramRules: NumberRules = { decimals: 0, min: 1, max: 100 };
+
+/** Null where the text is no quantity that can be ordered. */
+const kilogramsIn = (text: string): number | null => readNumber(text, kilogramRules).value;
 
 interface Line {
   readonly cheeseId: number;
@@ -82,13 +88,13 @@ export function NewOrder() {
 function inputOf(lines: readonly Line[], address: ShippingFields, notes: string): Input | null {
   const isComplete =
     lines.length > 0 &&
-    lines.every(({ quantity }) => /^[1-9]\d{0,2}$/.test(quantity)) &&
+    lines.every(({ quantity }) => kilogramsIn(quantity) !== null) &&
     address.street.trim() !== '' &&
     address.city.trim() !== '' &&
     /^[a-z]{2}$/i.test(address.country.trim());
   return isComplete
     ? {
-        items: lines.map(({ cheeseId, quantity }) => ({ cheeseId, quantity: Number(quantity) })),
+        items: lines.map(({ cheeseId, quantity }) => ({ cheeseId, quantity: kilogramsIn(quantity) ?? 0 })),
         shippingAddress: {
           street: address.street.trim(),
           city: address.city.trim(),
@@ -251,9 +257,13 @@ function OrderForm({
                           }
                         }}
                         rightSection={<Text size="xs">kg</Text>}
-                        maxLength={3}
+                        maxLength={12}
                         value={quantity}
-                        error={problems[`items[${index}].quantity`] ?? problems[`items[${index}].cheeseId`]}
+                        error={
+                          kilogramsIn(quantity) === null
+                            ? 'Whole kilograms, 1 to 100'
+                            : (problems[`items[${index}].quantity`] ?? problems[`items[${index}].cheeseId`])
+                        }
                         onChange={({ currentTarget }) => setLine(index, currentTarget.value)}
                       />
                     </Table.Td>
@@ -288,7 +298,7 @@ function OrderForm({
             <Group gap="xs" my="xs">
               {customer === null ? (
                 <Text size="xs" c="dimmed">
-                  Without a customer, the order belongs to you.
+                  Without a customer, the order causes no mails and counts for no tier.
                 </Text>
               ) : (
                 <LastAddress customerId={Number(customer)} onChoose={setAddress} />

@@ -17,6 +17,10 @@ export function keepOrders(orders: readonly Order[]): void {
   }
 }
 
+/** Those of some orders that were kept. */
+export const keptOrders = (ids: readonly number[]): readonly Order[] =>
+  ids.map((id) => queryClient.getQueryData<Order>(keyOf(id))).filter((order) => order !== undefined);
+
 /** The ids that a URL names: `?ids=31,32`. */
 export function idsIn(search: URLSearchParams): number[] {
   return (search.get('ids') ?? '')

@@ -124,7 +124,7 @@ function ShipmentForm({ order: { id, status }, known }: { readonly order: Order;
           error={errors.trackingUrl}
           onChange={({ currentTarget }) => setUrl(currentTarget.value)}
         />
-        <Button size="xs" mt={22} type="submit" variant={isNew ? 'filled' : 'default'} loading={isRunning}>
+        <Button size="xs" mt={25} type="submit" variant={isNew ? 'filled' : 'default'} loading={isRunning}>
           {isNew ? 'Ship with tracking' : 'Change'}
         </Button>
       </Group>
