@@ -51,7 +51,7 @@ export function LiveEvents() {
                     <Subject subject={event.subject} isGone={event.type.endsWith('.deleted')} />{' '}
                     {event.type.split('.')[1]?.replaceAll('_', ' ')}
                   </Table.Td>
-                  <Table.Td c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                  <Table.Td c="dimmed" miw="5.5rem" style={{ overflowWrap: 'anywhere' }}>
                     <Actor actor={event.actor} />
                   </Table.Td>
                 </Table.Tr>
