@@ -189,6 +189,11 @@ test('The sign-in to the console keeps no token in localStorage, cookies or the 
   await askAgain();
   await screen('Approvals');
   await assertNothingStored(false);
+  // A refresh token is for one tab: another one would end it.
+  const other = await page.context().newPage();
+  await other.goto(`${shop.url}/console/approvals`);
+  await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  await other.close();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.deepEqual(new Set(await statusesOf()), new Set([401]));
@@ -263,6 +268,52 @@ test('The sign-in to the console keeps no token in localStorage, cookies or the 
   assert.equal(await page.getByText('The page is locked').count(), 0);
 
   // A token by link also ends after eight hours (test/console/sign-in.test.ts).
+  assert.deepEqual(complaints, []);
+});
+
+test('The sign-in to the console by link is that of a new tab too, and a sign-out ends it in all', async (t) => {
+  const scene = await openScene(t);
+  if (scene === null) {
+    return;
+  }
+  const { shop, page, screen, complaints } = scene;
+  const openTab = async () => {
+    const tab = await page.context().newPage();
+    await tab.goto(`${shop.url}/console/orders`);
+    return tab;
+  };
+  const ordersOf = (tab: Page) => tab.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+  const signInOf = (tab: Page) => tab.getByText('The console for operators.').waitFor();
+  await page.goto(await consoleLink(shop));
+  await screen('Home');
+  const tab = await openTab();
+  await ordersOf(tab);
+  assert.equal((await storedBy(tab)).session, (await storedBy(page)).session);
+  assert.ok(!(await storedBy(tab)).local.includes('token'));
+
+  // Input in one tab keeps the other one open.
+  await page.clock.fastForward(20 * minuteMs);
+  await tab.getByRole('heading', { level: 1 }).click();
+  await page.waitForTimeout(200);
+  await page.clock.fastForward(20 * minuteMs);
+  await screen('Home');
+  await page.reload();
+  await screen('Home');
+
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await signInOf(tab);
+  await signInOf(page);
+  assert.equal((await storedBy(page)).session, '{}');
+  await tab.reload();
+  await signInOf(tab);
+  await tab.close();
+
+  // A locked page gives nothing.
+  await page.goto(await consoleLink(shop));
+  await screen('Home');
+  await page.clock.fastForward(31 * minuteMs);
+  await page.getByText('The page is locked').waitFor();
+  await signInOf(await openTab());
   assert.deepEqual(complaints, []);
 });
 

@@ -1,6 +1,8 @@
-/** Notices that a page is not used. */
+/** Notices that no tab of the console is used. Tabs may share a session, which the first one that locks would end. */
 
 const idleMs = 30 * 60_000;
+/** Other tabs need not know each input. */
+const announceMs = 20_000;
 
 /**
  * Calls a function after 30 minutes without input.
@@ -20,8 +22,19 @@ export function watchInput(onIdle: () => void): () => void {
     timer = window.setTimeout(onIdle, idleMs);
   }
 
+  const channel = new BroadcastChannel('curd.console.input');
+  let announcedAt = 0;
+  channel.onmessage = restart;
+  function onInput(): void {
+    restart();
+    if (Date.now() - announcedAt >= announceMs) {
+      announcedAt = Date.now();
+      channel.postMessage(null);
+    }
+  }
+
   for (const type of ['pointerdown', 'keydown', 'scroll']) {
-    window.addEventListener(type, restart, { passive: true, capture: true });
+    window.addEventListener(type, onInput, { passive: true, capture: true });
   }
   restart();
   return restart;

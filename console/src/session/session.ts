@@ -9,7 +9,15 @@ import { Credentials, isSignInRequired, type Tokens } from './credentials.ts';
 import { keepDraftsOf } from './drafts.ts';
 import { watchInput } from './idle.ts';
 import { needsApproval, type Person, readPerson } from './person.ts';
-import { exchangeLink, forgetLink, linkInUrl, storedTokens } from './sign-in-link.ts';
+import {
+  endOtherTabs,
+  exchangeLink,
+  forgetLink,
+  linkInUrl,
+  shareToken,
+  storedTokens,
+  tokensOfOtherTab,
+} from './sign-in-link.ts';
 import { forgetTokens, isSigningIn, receiveTokens, signInByOAuth } from './sign-in-oauth.ts';
 import { openSignInWindow } from './sign-in-window.ts';
 
@@ -196,9 +204,10 @@ export async function signInByLink(text: string): Promise<void> {
   }
 }
 
-/** Continues an earlier sign-in of this tab, or completes the one that begins with this page. */
+/** Continues an earlier sign-in of this tab or of another one, or completes the one that begins with this page. */
 export async function start(): Promise<void> {
   restartIdleTime = watchInput(lock);
+  shareToken(() => void leaveTab());
   window.addEventListener('hashchange', () => {
     const link = linkInUrl();
     if (link !== null && !(state.kind === 'signedIn' && state.expired === null)) {
@@ -214,7 +223,12 @@ export async function start(): Promise<void> {
   } else if (isSigningIn()) {
     await enterByOAuth();
   } else {
-    set({ kind: 'signedOut', message: null });
+    const shared = await tokensOfOtherTab();
+    if (shared !== null) {
+      await enter(shared).catch(fail);
+    } else if (state.kind === 'starting') {
+      set({ kind: 'signedOut', message: null });
+    }
   }
 }
 
@@ -249,8 +263,13 @@ async function enterByOAuth(): Promise<void> {
   }
 }
 
-/** Ends the tokens at the server and in this tab. */
+/** Ends the tokens at the server and in all tabs that have them. */
 export async function signOut(): Promise<void> {
+  endOtherTabs();
+  await leaveTab();
+}
+
+async function leaveTab(): Promise<void> {
   const sent = Promise.allSettled([...departures].map((departure) => departure()));
   await Promise.race([sent, new Promise((resolve) => window.setTimeout(resolve, departureMs))]);
   await credentials?.end();

@@ -1,10 +1,17 @@
-/** Sign-in by a link that `curd console` prints. It works once, and its token ends with the tab. */
+/**
+ * Sign-in by a link that `curd console` prints. It works once. Its token is in `sessionStorage`, which ends with the tab. A
+ * new tab gets it from an open one, so that it need not be stored where it would survive the browser.
+ */
 import { Curd } from '../../../client/src/index.ts';
 import { shopCommand } from '../environment.ts';
 import { signInRequired, type Tokens } from './credentials.ts';
 
 const origin = window.location.origin;
 const tokenKey = 'curd.console.token';
+const channel = new BroadcastChannel('curd.console.session');
+const answerOf = (question: string) => new BroadcastChannel(`curd.console.session.${question}`);
+/** How long a new tab waits for the open ones. */
+const answerMs = 300;
 
 function tokensOf(accessToken: string): Tokens {
   return {
@@ -32,6 +39,46 @@ export function linkInUrl(): string | null {
 export function storedTokens(): Tokens | null {
   const stored = sessionStorage.getItem(tokenKey);
   return stored === null ? null : tokensOf(JSON.parse(stored).accessToken);
+}
+
+/** The tokens of a tab that is signed in by link and not locked; null where there is none. */
+export async function tokensOfOtherTab(): Promise<Tokens | null> {
+  const question = crypto.randomUUID();
+  const answers = answerOf(question);
+  const stored = await new Promise<string | null>((resolve) => {
+    answers.onmessage = ({ data }) => resolve(data);
+    window.setTimeout(resolve, answerMs, null);
+    channel.postMessage({ question });
+  });
+  answers.close();
+  if (stored === null) {
+    return null;
+  }
+  sessionStorage.setItem(tokenKey, stored);
+  return storedTokens();
+}
+
+/** Gives the token to new tabs. @param onEnd called when another tab has signed out of the same session */
+export function shareToken(onEnd: () => void): void {
+  channel.onmessage = ({ data: { question, ended } }) => {
+    // There is none while the page is locked or signed in with a password.
+    const stored = sessionStorage.getItem(tokenKey);
+    if (stored !== null && question !== undefined) {
+      const answers = answerOf(question);
+      answers.postMessage(stored);
+      answers.close();
+    } else if (stored !== null && ended === stored) {
+      onEnd();
+    }
+  };
+}
+
+/** Signs the other tabs of the same session out. */
+export function endOtherTabs(): void {
+  const ended = sessionStorage.getItem(tokenKey);
+  if (ended !== null) {
+    channel.postMessage({ ended });
+  }
 }
 
 /** @param text what the command prints, or the characters after `#link=` */
