@@ -200,6 +200,7 @@ suite('orders', () => {
       // The next transition shows that it was meant.
       await page.keyboard.press('d');
       await until(async () => (await statusOf(opened, second)) === 'delivered');
+      await page.locator('.status', { hasText: 'delivered' }).waitFor();
 
       // A key that does not apply says so, and asks nothing.
       await page.keyboard.press('x');

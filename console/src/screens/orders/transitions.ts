@@ -79,7 +79,8 @@ export const applicable = (transition: Transition, orders: readonly Order[]): re
 export function sayNotApplicable({ verb, from }: Transition, orders: readonly Order[]): void {
   const [first] = orders;
   const held = first === undefined ? undefined : heldOf(first.id);
-  const is = held === undefined ? `is ${first?.status}` : `will be ${held.to}`;
+  const isWaiting = held !== undefined && held.to !== first?.status;
+  const is = isWaiting ? `will be ${held.to}` : `is ${first?.status}`;
   const found = orders.length === 1 ? `Order ${first?.id} ${is}` : 'None of these orders fits';
   notifications.show({
     color: 'red',
