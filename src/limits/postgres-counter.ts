@@ -87,7 +87,6 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
       if (position === '' && performance.now() < nextPurgeAt) {
         return;
       }
-      nextPurgeAt = performance.now() + purgeIntervalMs;
       await purgeInSlices(database, async (tx, limit) => {
         const queries = postgresQuotaQueries(tx);
         const { rows, last } = await queries.findSlice(position, limit);
@@ -96,6 +95,7 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
         position = rows < limit ? '' : last;
         return rows;
       });
+      nextPurgeAt = performance.now() + purgeIntervalMs;
     },
   };
 }

@@ -65,7 +65,7 @@ inConsole(
     await page.waitForURL('**/console/cheeses?q=brie');
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('A screen, an action').fill('brie f');
-    await page.getByRole('button', { name: 'Brie F' }).waitFor();
+    await page.getByRole('button', { name: 'Brie F Cheese' }).waitFor();
     assert.equal(await all.count(), 0);
     await page.keyboard.press('Escape');
   },

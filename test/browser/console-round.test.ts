@@ -22,7 +22,7 @@ inConsole('The console approves, prints and ships eight orders by keyboard', asy
   await goTo('/orders');
   const column = (name: string) => page.getByRole('status', { name: `${name} orders` });
   await column('placed').getByText(String(count)).waitFor();
-  await page.locator(`[data-order="${ids[0]}"]`).getByText('ada, Bern, CH').waitFor();
+  await page.locator(`[data-order="${ids[0]}"]`).getByText('ada, Bern, Switzerland').waitFor();
   await screenshot(page, 'console-round-board');
   let since = performance.now();
   const seconds = (): string => {
