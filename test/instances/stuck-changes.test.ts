@@ -204,7 +204,8 @@ suite('Groups', () => {
     let hang: () => void = () => {};
     const groups = createGroupCommit({
       sizeMax: 2,
-      waitMs: 20,
+      // So long that a busy machine does not delay the first group by as much.
+      waitMs: 500,
       async commit(works) {
         await new Promise<void>((resolve) => {
           hang = resolve;
@@ -213,7 +214,7 @@ suite('Groups', () => {
       },
     });
     const all = Promise.allSettled([groups.add(work('a')), groups.add(work('b')), groups.add(work('late'))]);
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await new Promise((resolve) => setTimeout(resolve, 600));
     hang();
     const [first, second, late] = (await all) as PromiseRejectedResult[];
     assert.deepEqual([first?.reason.message, second?.reason.message], ['2 lost', '2 lost']);
