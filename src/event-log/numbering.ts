@@ -171,20 +171,23 @@ export class Numbering {
 
   /** SQLite: events that a copy from PostgreSQL brought without a number. */
   async #numberRest(): Promise<void> {
-    await this.#database.transaction(async (tx) => {
-      const queries = eventLogQueries(tx);
-      for (;;) {
-        const rows = await queries.listUnnumbered(eventsOfAPassMax);
-        if (rows.length === 0) {
-          return;
-        }
-        const { last = 0 } = (await queries.countUp(rows.length)) ?? {};
-        for (const [index, { id }] of rows.entries()) {
-          await queries.updateSequence(id, last - rows.length + index + 1);
-        }
-        this.#numbered += rows.length;
-      }
-    });
+    this.#numbered += await this.#database.transaction(numberWaiting);
+  }
+}
+
+/** Numbers all events without a number, in a transaction that no other pass runs beside. Returns how many there were. */
+async function numberWaiting(tx: Sql): Promise<number> {
+  const queries = eventLogQueries(tx);
+  for (let numbered = 0; ; ) {
+    const rows = await queries.listUnnumbered(eventsOfAPassMax);
+    if (rows.length === 0) {
+      return numbered;
+    }
+    const { last = 0 } = (await queries.countUp(rows.length)) ?? {};
+    for (const [index, { id }] of rows.entries()) {
+      await queries.updateSequence(id, last - rows.length + index + 1);
+    }
+    numbered += rows.length;
   }
 }
 
@@ -249,9 +252,11 @@ export async function emptyLog(tx: Sql, clock: Clock): Promise<void> {
 
 /**
  * Called in the transaction that restores events of an earlier time: the log begins after the last one, and has none of
- * them. The events stay as the history of orders and cheeses.
+ * them. The events stay as the history of orders and cheeses. One that waited for its number when the snapshot was made
+ * gets it here: a later pass would make it the first event of the log, and look for it above its floor alone.
  */
 export async function rewindLog(tx: Sql, clock: Clock): Promise<void> {
+  await numberWaiting(tx);
   await eventLogQueries(tx).updateFirst();
   await beginEpoch(tx, clock, rewound);
 }

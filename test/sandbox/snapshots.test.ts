@@ -1,6 +1,7 @@
 /** Snapshots of a shop: what a restore brings back, what it keeps, and what it tells the clients of before. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
 import { eventsNumbered, newClient, newCustomer, newToken } from '../auth/holders.ts';
 import { environmentOf, type FilledShop, openFilledShop, requestOk } from '../cli/filled-shop.ts';
 import { curd } from '../cli/run.ts';
@@ -70,7 +71,19 @@ for (const engine of engines) {
     const endpoint = { url: 'http://127.0.0.1:9/', types: ['api_key.created'] };
     await requestOk(shop, 'POST', '/v2/webhook-endpoints', { as, body: endpoint });
     await requestOk(shop, 'PUT', `/v2/cheeses/${comte}/stock`, { as, body: { onHand: 500 } });
+    await eventsNumbered(shop);
+    const { app } = shop;
+    if (!app.database.numbersEventsAtWrite) {
+      // As if the snapshot was made before the pass that numbers the last event. No pass finds it below the floor.
+      await app.database.run(sql`update event_log set floor_id = (select max(id) from event)`);
+      await app.database.run(sql`update event set sequence = null where id = (select max(id) from event)`);
+    }
     const snapshot = await create(shop);
+    if (!app.database.numbersEventsAtWrite) {
+      await app.database.run(
+        sql`update event set sequence = (select last from event_log) where id = (select max(id) from event where sequence is null)`,
+      );
+    }
     assert.ok(snapshot.bytes > 10_000);
     const before = await contentsOf(life);
     const nextIds = async () => {
