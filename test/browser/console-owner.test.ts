@@ -118,10 +118,29 @@ suite('the day of an owner', () => {
       await shop.request('DELETE', `/v2/store/order/${placed.id}`, { as: shop.admin });
       await page.getByRole('link', { name: 'Order again' }).click();
       await page.getByRole('status', { name: 'Quote' }).getByText('60').waitFor();
+      // A proxy refuses the response of an order that was placed: the second request is for the same one.
+      const placing = (url: URL) => url.pathname === '/v2/store/order';
+      const keys: (string | undefined)[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && placing(new URL(request.url())) && !request.headers()['dry-run']) {
+          keys.push(request.headers()['idempotency-key']);
+        }
+      });
+      await page.route(
+        placing,
+        async (route) => {
+          await route.fetch();
+          await route.fulfill({ status: 403, contentType: 'text/html', body: 'Refused by the proxy.' });
+        },
+        { times: 1 },
+      );
       await page.getByRole('button', { name: 'Place order' }).click();
+      await until(async () => keys.length === 1);
+      await page.getByRole('button', { name: 'Place order' }).and(page.locator(':enabled')).click();
       // The page of the new order. It would replace what the next test opens.
       await page.getByRole('heading', { name: /^Order \d+$/ }).waitFor();
       assert.equal((await list()).json.total, 2);
+      assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
     },
   );
 

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { testClock, until } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
 import { password, rewrite, setRole } from '../oauth/flow.ts';
-import { registerCustomer } from '../shop-verbs.ts';
+import { newCheese, newOrder, registerCustomer } from '../shop-verbs.ts';
 import { openPage, useChromium } from './chromium.ts';
 import { buildConsole, consoleLink, findAccessibilityProblems } from './console.ts';
 
@@ -268,6 +268,28 @@ test('The sign-in to the console keeps no token in localStorage, cookies or the 
   assert.equal(await page.getByText('The page is locked').count(), 0);
 
   // A token by link also ends after eight hours (test/console/sign-in.test.ts).
+  assert.deepEqual(complaints, []);
+});
+
+test('The sign-in to the console by link works without https, and so do changes of orders', async (t) => {
+  const scene = await openScene(t, { settings: { CURD_ENVIRONMENT: 'sandbox', CURD_APPROVAL_DELAY: '1h' } });
+  if (scene === null) {
+    return;
+  }
+  const { shop, page, screen, complaints } = scene;
+  // Browsers have it on pages with https and on this machine alone.
+  await page.addInitScript('delete Crypto.prototype.randomUUID');
+  const order = await newOrder(shop, [[await newCheese(shop), 1]]);
+  await page.goto(`${shop.url}/console/orders`);
+  await page.getByText('The console for operators.').waitFor();
+  await page.goto(await consoleLink(shop));
+  await screen('Home');
+  await page.goto(`${shop.url}/console/orders/${order}`);
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await until(
+    async () =>
+      (await shop.request('GET', `/v2/store/order/${order}`, { as: shop.admin })).json.status === 'approved',
+  );
   assert.deepEqual(complaints, []);
 });
 

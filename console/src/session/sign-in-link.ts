@@ -8,8 +8,8 @@ import { signInRequired, type Tokens } from './credentials.ts';
 
 const origin = window.location.origin;
 const tokenKey = 'curd.console.token';
+/** Messages between tabs: a new one asks, the others give their token, and one that signs out names what has ended. */
 const channel = new BroadcastChannel('curd.console.session');
-const answerOf = (question: string) => new BroadcastChannel(`curd.console.session.${question}`);
 /** How long a new tab waits for the open ones. */
 const answerMs = 300;
 
@@ -43,14 +43,14 @@ export function storedTokens(): Tokens | null {
 
 /** The tokens of a tab that is signed in by link and not locked; null where there is none. */
 export async function tokensOfOtherTab(): Promise<Tokens | null> {
-  const question = crypto.randomUUID();
-  const answers = answerOf(question);
+  const listening = new AbortController();
   const stored = await new Promise<string | null>((resolve) => {
-    answers.onmessage = ({ data }) => resolve(data);
+    const receive = ({ data: { given } }: MessageEvent) => given !== undefined && resolve(given);
+    channel.addEventListener('message', receive, listening);
     window.setTimeout(resolve, answerMs, null);
-    channel.postMessage({ question });
+    channel.postMessage({ isAsking: true });
   });
-  answers.close();
+  listening.abort();
   if (stored === null) {
     return null;
   }
@@ -60,13 +60,11 @@ export async function tokensOfOtherTab(): Promise<Tokens | null> {
 
 /** Gives the token to new tabs. @param onEnd called when another tab has signed out of the same session */
 export function shareToken(onEnd: () => void): void {
-  channel.onmessage = ({ data: { question, ended } }) => {
+  channel.onmessage = ({ data: { isAsking, ended } }) => {
     // There is none while the page is locked or signed in with a password.
     const stored = sessionStorage.getItem(tokenKey);
-    if (stored !== null && question !== undefined) {
-      const answers = answerOf(question);
-      answers.postMessage(stored);
-      answers.close();
+    if (stored !== null && isAsking) {
+      channel.postMessage({ given: stored });
     } else if (stored !== null && ended === stored) {
       onEnd();
     }

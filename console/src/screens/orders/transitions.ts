@@ -23,7 +23,11 @@ export interface Transition {
   readonly to: Status;
   /** It tells others at once and cannot be taken back: one order waits ten seconds, and for many it asks. */
   readonly isFinal?: true;
-  readonly send: (curd: Curd, id: number, options?: { readonly idempotencyKey: string }) => Promise<Order>;
+  readonly send: (
+    curd: Curd,
+    id: number,
+    options?: { readonly idempotencyKey: string | undefined },
+  ) => Promise<Order>;
 }
 
 export const cancel: Transition = {
@@ -143,14 +147,15 @@ live.onEvent(({ type, subject }) => {
 
 /** A request that the server did not answer is sent again when it is back: by its key, it is carried out once. */
 async function sendOnce({ send }: Transition, curd: Curd, id: number): Promise<Order> {
-  const options = { idempotencyKey: crypto.randomUUID() };
+  let idempotencyKey: string | undefined;
   for (;;) {
     try {
-      return await send(curd, id, options);
+      return await send(curd, id, { idempotencyKey });
     } catch (error) {
       if (!isCurdError(error, 'connection_failed') || !connection.isAway()) {
         throw error;
       }
+      idempotencyKey = error.idempotencyKey;
       await new Promise<void>((resolve) => {
         const stop = connection.onReturn(() => {
           stop();

@@ -140,8 +140,8 @@ function OrderForm({
   }, [lines]);
   const input = inputOf(lines, address, notes);
   const query = customer === null ? {} : { customerId: Number(customer) };
-  /** Idempotency key of this body: an order that was placed and not confirmed is not placed twice. */
-  const sent = useRef({ body: '', key: '' });
+  /** The request that failed last: sent again with its key, an order that was placed and not confirmed is not placed twice. */
+  const failed = useRef<{ readonly body: string; readonly key: string | undefined } | null>(null);
 
   const [asked] = useDebouncedValue(input === null ? '' : JSON.stringify({ input, query }), 300);
   const quote = useApi(['quote', asked], async (api, signal) =>
@@ -160,14 +160,17 @@ function OrderForm({
       return;
     }
     const body = JSON.stringify({ input, query });
-    if (sent.current.body !== body) {
-      sent.current = { body, key: crypto.randomUUID() };
-    }
+    const idempotencyKey = failed.current?.body === body ? failed.current.key : undefined;
     let placed: Order | undefined;
     await run(
       null,
       async () => {
-        placed = await curd.orders.place(input, { idempotencyKey: sent.current.key }, query);
+        try {
+          placed = await curd.orders.place(input, { idempotencyKey }, query);
+        } catch (error) {
+          failed.current = { body, key: isCurdError(error) ? error.idempotencyKey : undefined };
+          throw error;
+        }
       },
       'orders',
     );
