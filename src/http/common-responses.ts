@@ -141,5 +141,5 @@ function headerError({ headers, raw }: FastifyRequest): AppError | undefined {
   const repeated = repeatedHeader(raw.rawHeaders);
   return repeated === undefined
     ? undefined
-    : parameterError(repeated, `the header is repeated. Send it once.`);
+    : parameterError(repeated, 'the header is repeated. Send it once.');
 }

@@ -36,7 +36,7 @@ function parseStatus(status: string): Pick<RequestFilters, 'firstStatus' | 'last
 function parseTime(name: string, text: string): string {
   const time = timePattern.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) {
-    throw parameterError(name, `must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.`);
+    throw parameterError(name, 'must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.');
   }
   return timestamp(time);
 }

@@ -104,8 +104,8 @@ export function createEndpointService(dependencies: Dependencies) {
 
   /** @throws AppError validation */
   async function requireValid(url: string | undefined, types: readonly string[] | null): Promise<void> {
-    const { findTargetError } = await import('./requests/sender.ts');
-    const message = url === undefined ? null : await findTargetError(url, targets);
+    const message =
+      url === undefined ? null : await (await import('./requests/sender.ts')).findTargetError(url, targets);
     requireNoErrors([
       ...(message === null ? [] : [{ field: 'url', message }]),
       ...unknownTypeErrors(eventTypes, types),

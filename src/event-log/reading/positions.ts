@@ -46,7 +46,7 @@ export function parsePosition(text: string, name: string): LogPosition {
   if (!(milliseconds >= timeMin && milliseconds <= timeMax)) {
     throw parameterError(
       name,
-      `send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.`,
+      'send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.',
     );
   }
   return { kind: 'time', at: new Date(milliseconds).toISOString() };

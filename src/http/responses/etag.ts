@@ -55,10 +55,7 @@ export function preconditionOf(ifMatch: string | undefined): Precondition | unde
 /** The header of routes that change `resource`. */
 export function ifMatchFor(resource: string) {
   return {
-    'If-Match': {
-      type: 'string',
-      description: `Change the ${resource} only at this ETag`,
-    },
+    'If-Match': { type: 'string', description: `Change the ${resource} only at this ETag` },
   } as const;
 }
 

@@ -21,7 +21,7 @@ const beforeSending = 'API';
 
 export function resultOfError(error: SmtpError): MailResult {
   const { code = '', originalCode = '', command = '', responseCode = 0 } = error;
-  const reason = reasonOf(error);
+  const reason = textOf(error);
   const isPermanent = responseCode >= 500;
   const isTls = code === 'ETLS' || tlsFailure.test(originalCode);
   if (code === 'EAUTH' || isTls || (isPermanent && beforeMail.includes(command))) {
@@ -35,7 +35,7 @@ export function resultOfError(error: SmtpError): MailResult {
 
 const unreachable = /ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND/;
 
-function reasonOf({ message }: SmtpError): string {
+function textOf({ message }: SmtpError): string {
   const text = withoutAddresses(message);
   return unreachable.test(message) ? `the mail server does not respond (${text})` : text;
 }
