@@ -53,7 +53,8 @@ export function cleanUp(t: Scope, step: () => unknown): void {
   const first = [step];
   cleanUps.set(t, first);
   t.after(async () => {
-    for (const one of first.reverse()) {
+    // The runner keeps this function to its end, but not what the test has opened.
+    for (let one = first.pop(); one !== undefined; one = first.pop()) {
       await one();
     }
   });
@@ -70,7 +71,8 @@ export function shared<T>(open: (t: Scope) => Promise<T>): () => T {
     opened = { resource: await open({ after: (step) => steps.push(step) }) };
   });
   after(async () => {
-    for (const step of steps) {
+    opened = undefined;
+    for (const step of steps.splice(0)) {
       await step();
     }
   });

@@ -190,28 +190,6 @@ test('A timeout above the maximum of a timer is refused', async (t) => {
   }
 });
 
-test('An overloaded server refuses changes, serves reads, and recovers', async (t) => {
-  const shop = await openShop(t);
-  const write = () =>
-    shop.app.server.inject({ ...writing, headers: { ...headers, 'x-api-key': shop.writer } });
-  const headers = { 'content-type': 'application/json' };
-  const writing = { method: 'POST', url: '/v2/cheeses', payload: '{"name":"Brie"}' } as const;
-  await sleep(300);
-  // The event loop is blocked three times in a row, so that each sample of the lag is late by more than a second.
-  for (let sample = 0; sample < 3; sample += 1) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1400);
-    await sleep(10);
-  }
-  const refused = await write();
-  assert.equal(refused.statusCode, 503, refused.payload);
-  assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
-  assert.equal(JSON.parse(refused.payload).type, 'unavailable');
-  assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
-  assert.equal((await shop.request('GET', '/healthz')).status, 200);
-  await sleep(600);
-  assert.equal((await write()).statusCode, 201);
-});
-
 test('No more than 2,000 changes run at once; reads continue, and a change can start when another ends', async (t) => {
   const overload = createOverloadGuard();
   cleanUp(t, () => overload.stop());

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['api'], 1, 6);
+runFolders(['api'], 1, 2);

@@ -1,3 +1,3 @@
 import { runFolders } from '../groups.ts';
 
-runFolders(['api'], 2, 6);
+runFolders(['api'], 2, 2);

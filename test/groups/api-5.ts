@@ -1,3 +1,0 @@
-import { runFolders } from '../groups.ts';
-
-runFolders(['api'], 5, 6);
