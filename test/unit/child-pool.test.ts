@@ -18,8 +18,8 @@ const quick: PasswordTask = {
   stored: null,
   cost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
 };
-/** Takes some seconds. */
-const slow: PasswordTask = { ...quick, cost: { memoryCost: 65_536, timeCost: 60, parallelism: 1 } };
+/** Takes about ten seconds. */
+const slow: PasswordTask = { ...quick, cost: { memoryCost: 65_536, timeCost: 1000, parallelism: 1 } };
 
 type Pool = ChildPool<PasswordTask, string | boolean, 'only'>;
 
