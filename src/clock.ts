@@ -41,8 +41,20 @@ export function clockState(clock: Pick<Clock, 'now' | 'advancedMs'>) {
   return { now: timestamp(clock.now()), advancedBy: isoDuration(clock.advancedMs()) };
 }
 
-/** Times that parameters accept: RFC 3339, with up to nine digits of a second. */
-export const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** RFC 3339, with up to nine digits of a second. */
+const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** A time of a parameter, RFC 3339, in milliseconds since the epoch; NaN for any other text, also for February 30. */
+export function parseTime(text: string): number {
+  if (!timePattern.test(text)) {
+    return Number.NaN;
+  }
+  try {
+    return Temporal.Instant.from(text.toUpperCase()).epochMilliseconds;
+  } catch {
+    return Number.NaN;
+  }
+}
 
 /** A time as the API writes it: RFC 3339, UTC, milliseconds, `Z`. */
 export function timestamp(milliseconds: number): string {

@@ -126,7 +126,7 @@ export function createShop(options: BrowserShopOptions): BrowserShop {
 function requirePublishable(key: string): void {
   if (!/^pk_(live|test)_\w+$/.test(key)) {
     throw new TypeError(
-      key.startsWith('sk_')
+      String(key).startsWith('sk_')
         ? 'publishableKey is a secret key, and every visitor of this page can read it. Revoke it, and create one with: curd keys create --publishable.'
         : 'publishableKey must begin with pk_live_ or pk_test_. Create one with: curd keys create --publishable.',
     );

@@ -112,6 +112,11 @@ export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
       throw new TypeError(`${name} contains characters that no credential has. Copy it again.`);
     }
   }
+  if (Object.hasOwn(options, 'session') && session === undefined && apiKey?.startsWith('sk_')) {
+    throw new TypeError(
+      'session is undefined: with the secret key alone, the shop itself would read and order. Leave it out, or ask the customer to log in.',
+    );
+  }
   if (token !== undefined && session !== undefined) {
     throw new TypeError('token and session are sent in the same header. Give one of them.');
   }

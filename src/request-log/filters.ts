@@ -1,5 +1,5 @@
 /** Filters of the list as the query and the command line state them. */
-import { timePattern, timestamp } from '../clock.ts';
+import { parseTime, timestamp } from '../clock.ts';
 import { errorCatalogue, parameterError } from '../errors.ts';
 import type { RequestFilters } from './queries.ts';
 
@@ -17,8 +17,8 @@ export function parseFilters({ status, from, before, ...exact }: GivenFilters): 
   return {
     ...exact,
     ...(status === undefined ? {} : parseStatus(status)),
-    from: from === undefined ? undefined : parseTime('from', from),
-    before: before === undefined ? undefined : parseTime('before', before),
+    from: from === undefined ? undefined : parseTimeFilter('from', from),
+    before: before === undefined ? undefined : parseTimeFilter('before', before),
   };
 }
 
@@ -33,8 +33,8 @@ function parseStatus(status: string): Pick<RequestFilters, 'firstStatus' | 'last
   return { firstStatus: Number(status), lastStatus: Number(status) };
 }
 
-function parseTime(name: string, text: string): string {
-  const time = timePattern.test(text) ? Date.parse(text) : Number.NaN;
+function parseTimeFilter(name: string, text: string): string {
+  const time = parseTime(text);
   if (Number.isNaN(time)) {
     throw parameterError(name, 'must be an RFC 3339 time, such as 2026-01-15T09:30:00Z.');
   }

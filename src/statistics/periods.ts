@@ -1,5 +1,5 @@
 /** Periods of series: hours, days, weeks or months of a time zone. */
-import { timePattern } from '../clock.ts';
+import { parseTime } from '../clock.ts';
 import { parameterError } from '../errors.ts';
 import type { TextRule } from '../schema/schema.ts';
 
@@ -20,9 +20,7 @@ const isInRange = (text: string) => text >= '2000' && text < '3000';
 export const momentRule: TextRule = {
   test: (text) =>
     isInRange(text) &&
-    (datePattern.test(text)
-      ? isValid(() => Temporal.PlainDate.from(text))
-      : timePattern.test(text) && isValid(() => Temporal.Instant.from(text.toUpperCase()))),
+    (datePattern.test(text) ? isValid(() => Temporal.PlainDate.from(text)) : !Number.isNaN(parseTime(text))),
   message: 'must be a date such as 2026-06-01 or an RFC 3339 time, of the years 2000 to 2999',
 };
 

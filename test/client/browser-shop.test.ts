@@ -55,7 +55,9 @@ suite('The browser client', () => {
     assert.equal((await shop.categories.list()).items[0]?.name, 'Soft');
     assert.equal(proxy.requests.filter((line) => line.includes(`key=${publishableKey}`)).length, 5);
     assert.throws(() => load({ publishableKey: server.reader }), /secret key.*Revoke it/);
-    assert.throws(() => load({ publishableKey: 'key' }), /must begin with pk_/);
+    for (const wrong of ['key', undefined]) {
+      assert.throws(() => load({ publishableKey: wrong as string }), /must begin with pk_/);
+    }
     await assert.rejects(load({ publishableKey: 'pk_test_unknown' }).login(login), { status: 401 });
   });
 

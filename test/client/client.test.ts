@@ -32,6 +32,12 @@ suite('The client', () => {
     assert.throws(open({ apiKey: 'sk_test_€' }), /apiKey contains characters that no credential has/);
     assert.throws(() => new Curd(undefined as never), /baseUrl is ""/);
     open({ apiKey: undefined, token: undefined, session: undefined, maxRetries: undefined })();
+    open({ apiKey: 'pk_test_1', session: undefined })();
+    assert.throws(open({ apiKey: 'sk_test_1', session: undefined }), /ask the customer to log in/);
+    const shop = new Curd({ baseUrl: 'http://shop.example', apiKey: 'sk_test_1' });
+    for (const missing of [undefined, null]) {
+      assert.throws(() => shop.as(missing as never), /as\(\) needs the token of a login/);
+    }
   });
 
   test('The client says why no response arrived, and refuses a file that is not a Blob', async () => {

@@ -84,6 +84,11 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.deepEqual(await listAll(shop, 'since=2020-01-01T00:00:00Z'), events);
     const since = await listAll(shop, `since=${third.timestamp}`);
     assert.ok(since.some(({ id }) => id === third.id));
+    for (const wrong of ['2027-02-30T10:00:00Z', '2026-11-01', '2026-11-01T10:00:00']) {
+      const refused = await shop.request('GET', `/v2/events?since=${wrong}`, { as: shop.admin });
+      assertError(refused, 400, 'bad_request');
+      assert.match(refused.json.message, /an RFC 3339 time such as 2026-01-15T09:30:00Z/);
+    }
   });
 
   test('GET /v2/events filters by types and subject, and examines no event twice', async () => {

@@ -27,26 +27,47 @@ export type KeyBudgets = ReturnType<typeof createKeyBudgets>;
 const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
 
 export function createKeyBudgets(database: Database, clock: Clock) {
-  function refusal({ dollarsPerDay, ordersPerDay }: KeyLimits): AppError {
+  /** @param cents the total of the order */
+  function refusal(cents: number, { dollarsPerDay, ordersPerDay }: KeyLimits, left: Today): AppError {
     const now = clock.now();
     const resetMs = dayMs - (now % dayMs);
     const parts = [
-      ...(dollarsPerDay === undefined ? [] : [`$${dollarsPerDay}`]),
-      ...(ordersPerDay === undefined ? [] : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}`]),
+      ...(dollarsPerDay === undefined ? [] : [`$${dollarsPerDay}, $${left.dollarsLeft?.toFixed(2)} left`]),
+      ...(ordersPerDay === undefined
+        ? []
+        : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}, ${left.ordersLeft} left`]),
     ];
     const limit = dollarsPerDay ?? ordersPerDay ?? 0;
+    const remaining = left.dollarsLeft ?? left.ordersLeft ?? 0;
     return new AppError(
       'rateLimited',
-      `The order would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
+      `The order of $${(cents / 100).toFixed(2)} would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
       {
         details: {
           retryAfterMs: resetMs,
           limits: [
-            { policy: 'spend', limit: Math.floor(limit), windowSeconds: 86_400, remaining: 0, resetMs },
+            {
+              policy: 'spend',
+              limit: Math.floor(limit),
+              windowSeconds: 86_400,
+              remaining: Math.floor(remaining),
+              resetMs,
+            },
           ],
         },
       },
     );
+  }
+
+  async function today(tx: Sql, actor: string, { dollarsPerDay, ordersPerDay }: KeyLimits): Promise<Today> {
+    const row = await spendingQueries(tx).find(keyIdOf(actor), dayOf(clock.now()));
+    const { cents = 0, orders = 0 } = row ?? {};
+    return {
+      dollars: cents / 100,
+      orders,
+      dollarsLeft: dollarsPerDay === undefined ? null : Math.max(0, wholeCents(dollarsPerDay) - cents) / 100,
+      ordersLeft: ordersPerDay === undefined ? null : Math.max(0, ordersPerDay - orders),
+    };
   }
 
   return {
@@ -66,22 +87,12 @@ export function createKeyBudgets(database: Database, clock: Clock) {
             maxOrders: limits.ordersPerDay ?? null,
           });
       if (changed === 0) {
-        throw refusal(limits);
+        throw refusal(cents, limits, await today(tx, id, limits));
       }
     },
 
     /** What a key spent today, and what is left. */
-    async today(actor: string, { dollarsPerDay, ordersPerDay }: KeyLimits) {
-      const row = await spendingQueries(database).find(keyIdOf(actor), dayOf(clock.now()));
-      const { cents = 0, orders = 0 } = row ?? {};
-      return {
-        dollars: cents / 100,
-        orders,
-        dollarsLeft:
-          dollarsPerDay === undefined ? null : Math.max(0, wholeCents(dollarsPerDay) - cents) / 100,
-        ordersLeft: ordersPerDay === undefined ? null : Math.max(0, ordersPerDay - orders),
-      };
-    },
+    today: (actor: string, limits: KeyLimits) => today(database, actor, limits),
 
     /** Days on which a key ordered, the newest first. */
     list: (actor: string) => spendingQueries(database).list(keyIdOf(actor), keptDays),

@@ -1,5 +1,5 @@
 /** Options of several commands, and of those on the server and the database. */
-import { systemClock, timePattern } from '../../clock.ts';
+import { parseTime, systemClock } from '../../clock.ts';
 import type { TextRule } from '../../schema/schema.ts';
 import {
   ConfigError,
@@ -93,7 +93,7 @@ export const copyOptions = {
 };
 
 const parsePastTime: Parser<number> = (text, name) => {
-  const time = timePattern.test(text) ? Date.parse(text) : Number.NaN;
+  const time = parseTime(text);
   if (!(time >= 0 && time <= systemClock.now())) {
     throw new ConfigError(`${name} is "${text}": set it to a past time such as 2026-01-15T09:00:00Z.`);
   }

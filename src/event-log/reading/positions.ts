@@ -2,7 +2,7 @@
  * Positions in the event log: an event id, a time, `earliest` or `latest`. A position stands for all events after it.
  * An event id is `evt_<epoch>_<sequence>`: the epoch says in which history of the log the number was given.
  */
-import { timePattern } from '../../clock.ts';
+import { parseTime } from '../../clock.ts';
 import { AppError, parameterError } from '../../errors.ts';
 import type { EpochRow, EventLogRow } from '../log-queries.ts';
 
@@ -41,12 +41,12 @@ export function parsePosition(text: string, name: string): LogPosition {
   if (id !== undefined) {
     return { kind: 'id', ...id };
   }
-  const milliseconds = timePattern.test(text) ? Date.parse(text) : Number.NaN;
+  const milliseconds = parseTime(text);
   // Times are compared as texts. An offset can lead out of the years 0 to 9999, whose texts have another form.
   if (!(milliseconds >= timeMin && milliseconds <= timeMax)) {
     throw parameterError(
       name,
-      'send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.',
+      'send an event id, an RFC 3339 time such as 2026-01-15T09:30:00Z, "earliest" or "latest". "next" of an earlier response is one.',
     );
   }
   return { kind: 'time', at: new Date(milliseconds).toISOString() };
