@@ -14,6 +14,8 @@ type Change = Changes['changes'][number];
 type Preview = Result<'changeCheeses'>;
 
 const shownMax = 100;
+/** Whoever changes many prices sees a mistake only in the list. */
+const undoManyMs = 5 * 60_000;
 
 const tagsIn = (text: string): string[] =>
   text
@@ -51,10 +53,10 @@ async function apply(curd: Curd, changes: Changes): Promise<void> {
   await invalidate('cheeses', ...items.map(({ id }) => `cheese ${id}`));
   notifications.show({
     message: `${items.length} ${items.length === 1 ? 'cheese is' : 'cheeses are'} changed.`,
-    autoClose: 10_000,
     ...(undo === null
       ? {}
       : {
+          autoClose: undoManyMs,
           action: {
             label: 'Undo',
             run: () =>
