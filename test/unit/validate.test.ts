@@ -188,6 +188,13 @@ suite('validate', () => {
     }
   });
 
+  test('validate() names the members of an object in whose place there is another value', () => {
+    assert.deepEqual(errorsOf({ name: 'Brie', category: 'Soft', tags: ['cow'] }), [
+      'category: must be an object with id, name',
+      'tags[0]: must be an object with id, name',
+    ]);
+  });
+
   test('validate() treats null as an absent member, unless it is required', () => {
     const { value, errors } = validate(CheeseInput, {
       name: 'Brie',
