@@ -107,7 +107,10 @@ suite('curd keys', { concurrency: 2 }, () => {
     assert.equal((await order()).status, 201);
     const refused = await order();
     assert.equal(refused.status, 429);
-    assert.match(((await refused.json()) as { message: string }).message, /may spend in a day: 1 order, 0 left\./);
+    assert.match(
+      ((await refused.json()) as { message: string }).message,
+      /may spend in a day: 1 order, 0 left\./,
+    );
     assert.match((await curd(shop, 'keys', 'show', String(id))).stdout, /\$36\.80 in 1 order$/m);
   });
 

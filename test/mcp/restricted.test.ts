@@ -30,7 +30,10 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
     assert.equal(placed.isError, false);
     const refused = await place(1, 'second');
     assert.deepEqual([refused.isError, refused.content.code], [true, 429]);
-    assert.match(String(refused.content.message), /may spend in a day: \$25, \$\d+\.\d\d left\. Nothing was ordered/);
+    assert.match(
+      String(refused.content.message),
+      /may spend in a day: \$25, \$\d+\.\d\d left\. Nothing was ordered/,
+    );
     assert.ok(Number(refused.content.retryAfterSeconds) > 0);
     assert.deepEqual(await place(2, 'first'), {
       isError: false,
