@@ -60,6 +60,7 @@ suite('the day of an owner', () => {
         changes: ['approve'],
       },
     );
+    await page.clock.install();
     await goTo(`/orders/${id}`);
     await page.getByLabel('New note').fill('Called on Monday');
     await page.keyboard.press('Control+Enter');
@@ -70,6 +71,8 @@ suite('the day of an owner', () => {
     await page.getByLabel('Tracking page').fill('https://carrier.example/7');
     await page.getByLabel('Tracking number').fill('7');
     await page.keyboard.press('Enter');
+    await page.getByText(`Order ${id} will be shipped in 10 s.`).waitFor();
+    await page.clock.fastForward(10_000);
     await page.getByRole('link', { name: /7$/ }).waitFor();
     await page.getByLabel('Tracking number').fill('8');
     await page.keyboard.press('Enter');
@@ -77,6 +80,43 @@ suite('the day of an owner', () => {
     assert.deepEqual(await findAccessibilityProblems(page), []);
     await page.getByLabel('Delete the note Called on Monday').click();
     await page.getByLabel('Delete the note Called on Monday').waitFor({ state: 'detached' });
+  });
+
+  inConsole('The console ships an order with what its page says about the shipment', async (opened) => {
+    const { page, goTo } = opened;
+    const cheese = await newCheese(opened.shop, { name: 'Typed', pricePerKg: 20 });
+    const first = await newOrder(opened.shop, [[cheese, 2]], { changes: ['approve'] });
+    const second = await newOrder(opened.shop, [[cheese, 2]], { changes: ['approve'] });
+    const main = page.locator('main');
+    const undo = main.getByRole('button', { name: 'Undo', exact: true });
+    const field = (name: string) => main.getByLabel(name, { exact: true });
+    await goTo(`/orders/${first}`);
+    // With empty fields, there is one button that ships.
+    await field('Carrier').fill('');
+    await main.getByRole('button', { name: 'Ship with tracking' }).and(page.locator(':disabled')).waitFor();
+    await field('Carrier').fill('Swiss Post');
+    await field('Tracking number').fill('99.7');
+    await main.getByRole('button', { name: 'Ship', exact: true }).click();
+    await undo.click();
+    assert.equal(await field('Tracking number').inputValue(), '99.7');
+    await main.getByRole('button', { name: 'Ship with tracking' }).click();
+    await undo.waitFor();
+    // The fields show what will be sent.
+    assert.equal(await field('Tracking number').isEditable(), false);
+    await page.clock.fastForward(10_000);
+    await until(async () => (await shipmentOf(opened, first)).trackingNumber === '99.7');
+    assert.equal((await shipmentOf(opened, first)).carrier, 'Swiss Post');
+
+    // Another page keeps what was entered, and the button at the top sends it.
+    await goTo(`/orders/${second}`);
+    await field('Tracking number').fill('99.8');
+    await goTo('/customers');
+    await goTo(`/orders/${second}`);
+    await until(async () => (await field('Tracking number').inputValue()) === '99.8');
+    await main.getByRole('button', { name: 'Ship', exact: true }).click();
+    await undo.waitFor();
+    await page.clock.fastForward(10_000);
+    await until(async () => (await shipmentOf(opened, second)).trackingNumber === '99.8');
   });
 
   inConsole(

@@ -8,6 +8,7 @@ import { notifications, showUndo, undoMs } from '../../parts/notifications.tsx';
 import { messageOf, onRefused, session } from '../../session/session.ts';
 import { endHeld, heldOf, hold, sendAllHeld, undoable } from './held.ts';
 import { beginMove, confirmMove, undoMove } from './moved-orders.ts';
+import { keepShipment, readShipment, shipmentProblem, toShipment } from './shipping/shipment-draft.ts';
 
 export type Status = Order['status'];
 
@@ -23,6 +24,8 @@ export interface Transition {
   readonly to: Status;
   /** It tells others at once and cannot be taken back: one order waits ten seconds, and for many it asks. */
   readonly isFinal?: true;
+  /** Why the input for an order has to be corrected first; null where it is valid. */
+  readonly problemOf?: (id: number) => string | null;
   readonly send: (
     curd: Curd,
     id: number,
@@ -41,6 +44,21 @@ export const cancel: Transition = {
   },
 };
 
+export const ship: Transition = {
+  key: 's',
+  verb: 'Ship',
+  from: ['approved'],
+  to: 'shipped',
+  isFinal: true,
+  problemOf: shipmentProblem,
+  async send(curd, id, options) {
+    const fields = readShipment(id);
+    const order = await curd.orders.ship(id, fields === null ? {} : toShipment(fields), options);
+    keepShipment(id, null);
+    return order;
+  },
+};
+
 export const transitions: readonly Transition[] = [
   {
     key: 'a',
@@ -49,14 +67,7 @@ export const transitions: readonly Transition[] = [
     to: 'approved',
     send: (curd, id, options) => curd.orders.approve(id, options),
   },
-  {
-    key: 's',
-    verb: 'Ship',
-    from: ['approved'],
-    to: 'shipped',
-    isFinal: true,
-    send: (curd, id, options) => curd.orders.ship(id, {}, options),
-  },
+  ship,
   {
     key: 'd',
     verb: 'Deliver',
@@ -235,6 +246,11 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
     const { id } = order;
     if (applicable(transition, [order]).length === 0) {
       sayNotApplicable(transition, [order]);
+      return;
+    }
+    const problem = transition.problemOf?.(id) ?? null;
+    if (problem !== null) {
+      notifications.show({ color: 'red', title: `${transition.verb} order ${id}`, message: problem });
       return;
     }
     const isWaiting = transition.isFinal || connection.isAway();

@@ -1,10 +1,19 @@
 /** Carrier and tracking of one order: with the shipping, and changed until the delivery. */
 import { Anchor, Button, Group, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import type { Order } from '../../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
-import { heldOf } from '../held.ts';
+import { heldOf, useHeld } from '../held.ts';
+import { ship, useTransition } from '../transitions.ts';
+import {
+  isEmptyShipment,
+  keepShipment,
+  readShipment,
+  type ShipmentFields,
+  shipmentProblem,
+  toShipment,
+} from './shipment-draft.ts';
 import { readCarrier } from './tracking.ts';
 
 export function Shipment({ order }: { readonly order: Order }) {
@@ -55,35 +64,42 @@ export function Tracking({ carrier, trackingNumber, trackingUrl }: TrackingProps
   );
 }
 
-interface Known {
-  readonly carrier: string;
-  readonly number: string;
-  readonly url: string;
-}
-
-function ShipmentForm({ order: { id, status }, known }: { readonly order: Order; readonly known: Known }) {
+function ShipmentForm({ order, known }: { readonly order: Order; readonly known: ShipmentFields }) {
+  const { id, status } = order;
   const curd = useCurd();
+  const make = useTransition();
   const { run, isRunning } = useAction();
-  const [carrier, setCarrier] = useState(known.carrier);
-  const [number, setNumber] = useState(known.number);
-  const [url, setUrl] = useState(known.url);
-  const [errors, setErrors] = useState<Record<string, string>>({});
   const isNew = status === 'approved';
+  const [fields, setFields] = useState(() => (isNew ? readShipment(id) : null) ?? known);
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  // What waits to be sent is what the fields show.
+  const isHeld = useHeld(id) !== undefined;
+  const set = (changes: Partial<ShipmentFields>) => setFields({ ...fields, ...changes });
+
+  const isEdited = (['carrier', 'number', 'url'] as const).some((name) => fields[name] !== known[name]);
+  useEffect(() => {
+    if (!isNew) {
+      return;
+    }
+    keepShipment(id, fields);
+    // A carrier that nobody has entered is sent from this page only.
+    return isEdited ? undefined : () => keepShipment(id, null);
+  }, [id, isNew, isEdited, fields]);
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
-    setErrors({});
+    const problem = isNew ? shipmentProblem(id) : null;
+    setErrors(problem === null ? {} : { trackingUrl: problem });
+    if (isNew) {
+      await make(ship, order);
+      return;
+    }
     heldOf(id)?.undo();
-    const shipment = {
-      carrier: carrier.trim() || null,
-      trackingNumber: number.trim() || null,
-      trackingUrl: url.trim() || null,
-    };
     await run(
-      isNew ? `Order ${id} is shipped.` : 'The shipment is changed.',
+      'The shipment is changed.',
       async () => {
         try {
-          await (isNew ? curd.orders.ship(id, shipment) : curd.orders.replaceShipment(id, shipment));
+          await curd.orders.replaceShipment(id, toShipment(fields));
         } catch (error) {
           setErrors(fieldErrors(error) ?? {});
           throw error;
@@ -101,18 +117,20 @@ function ShipmentForm({ order: { id, status }, known }: { readonly order: Order;
           size="xs"
           label="Carrier"
           maxLength={80}
-          value={carrier}
+          value={fields.carrier}
+          readOnly={isNew && isHeld}
           error={errors.carrier}
-          onChange={({ currentTarget }) => setCarrier(currentTarget.value)}
+          onChange={({ currentTarget }) => set({ carrier: currentTarget.value })}
         />
         <TextInput
           size="xs"
           label="Tracking number"
           maxLength={80}
           autoComplete="off"
-          value={number}
+          value={fields.number}
+          readOnly={isNew && isHeld}
           error={errors.trackingNumber}
-          onChange={({ currentTarget }) => setNumber(currentTarget.value)}
+          onChange={({ currentTarget }) => set({ number: currentTarget.value })}
         />
         <TextInput
           size="xs"
@@ -120,11 +138,19 @@ function ShipmentForm({ order: { id, status }, known }: { readonly order: Order;
           label="Tracking page"
           placeholder="https://..."
           maxLength={500}
-          value={url}
+          value={fields.url}
+          readOnly={isNew && isHeld}
           error={errors.trackingUrl}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          onChange={({ currentTarget }) => set({ url: currentTarget.value })}
         />
-        <Button size="xs" mt={25} type="submit" variant={isNew ? 'filled' : 'default'} loading={isRunning}>
+        <Button
+          size="xs"
+          mt={25}
+          type="submit"
+          variant={isNew ? 'filled' : 'default'}
+          loading={isRunning}
+          disabled={isNew && (isHeld || isEmptyShipment(fields))}
+        >
           {isNew ? 'Ship with tracking' : 'Change'}
         </Button>
       </Group>
