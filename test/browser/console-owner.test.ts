@@ -63,7 +63,11 @@ suite('the day of an owner', () => {
     await page.clock.install();
     await goTo(`/orders/${id}`);
     await page.getByLabel('New note').fill('Called on Monday');
-    await page.keyboard.press('Control+Enter');
+    // Another page does not lose what was typed.
+    await goTo('/customers');
+    await page.getByLabel('New note').waitFor({ state: 'detached' });
+    await goTo(`/orders/${id}`);
+    await page.getByLabel('New note').and(page.getByText('Called on Monday')).press('Control+Enter');
     await page.getByText('Called on Monday').and(page.locator('p')).waitFor();
     await page.getByLabel('Tracking page').fill('http://carrier.example');
     await page.keyboard.press('Enter');

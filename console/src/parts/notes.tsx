@@ -1,9 +1,10 @@
 /** Notes of operators about an order or a customer, whom they are never shown to. */
 import { ActionIcon, Button, Group, Stack, Text, Textarea, Title } from '@mantine/core';
 import { Cross2Icon } from '@radix-ui/react-icons';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import type { Curd, Result } from '../../../client/src/index.ts';
 import { useApi, useCurd } from '../data/queries.ts';
+import { keepDraft, readDraft } from '../session/drafts.ts';
 import { useAction } from './action.ts';
 import { Problem } from './page.tsx';
 import { Actor } from './text/actor.tsx';
@@ -23,10 +24,14 @@ export function Notes({ of }: { readonly of: NotesOf }) {
   const curd = useCurd();
   const { data, error, refetch } = useApi([of.key, 'notes'], of.list);
   const { run, isRunning } = useAction();
-  const [text, setText] = useState('');
+  const draftKey = `note of ${of.key}`;
+  const [text, setText] = useState(() => readDraft<string>(draftKey) ?? '');
+  useEffect(() => keepDraft(draftKey, text.trim() === '' ? null : text), [draftKey, text]);
 
   async function add(): Promise<void> {
     if (text.trim() !== '' && (await run(null, () => of.create(curd, text.trim()), of.key))) {
+      // The page may have been left since.
+      keepDraft(draftKey, null);
       setText('');
     }
   }
