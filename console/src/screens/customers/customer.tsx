@@ -54,7 +54,7 @@ export function CustomerDetail({ id }: { readonly id: number }) {
         <Stack>
           <Profile details={data} />
           <Tier details={data} />
-          <Notes of={notesOf(id)} />
+          <Notes key={id} of={notesOf(id)} />
           <Actions details={data} />
         </Stack>
         <Orders customerId={id} />
