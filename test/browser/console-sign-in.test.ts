@@ -339,6 +339,22 @@ test('The sign-in to the console by link is that of a new tab too, and a sign-ou
   assert.deepEqual(complaints, []);
 });
 
+test('The first screen of staff without the scope admin is that of the cheeses', async (t) => {
+  const scene = await openScene(t);
+  if (scene === null) {
+    return;
+  }
+  const { shop, page, signIn, allow, screen, complaints } = scene;
+  await registerCustomer(shop, { username: 'ada', role: 'staff' });
+  await page.goto(`${shop.url}/console`);
+  await signIn('ada');
+  await allow();
+  await page.getByRole('button', { name: 'Open the catalogue only' }).click();
+  await screen('Cheeses');
+  assert.equal(page.url(), `${shop.url}/console/cheeses`);
+  assert.deepEqual(complaints, []);
+});
+
 test('The sign-in to the console ends for someone who is not staff any more', async (t) => {
   const scene = await openScene(t);
   if (scene === null) {

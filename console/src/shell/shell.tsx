@@ -22,7 +22,7 @@ import {
   SunIcon,
 } from '@radix-ui/react-icons';
 import { Component, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { connection } from '../data/connection.ts';
 import { listen, live } from '../data/live.ts';
 import { queryClient, useSignedIn } from '../data/queries.ts';
@@ -312,6 +312,10 @@ export function Shell() {
                   {(params) => <Component id={(params as { readonly id?: string }).id} />}
                 </Route>
               ))}
+              {/* Home is not for staff without the scope admin: their first screen is opened. */}
+              <Route path="/">
+                <Redirect to={`/${visible[0]?.path ?? ''}`} replace />
+              </Route>
               <Route>
                 <PageTitle title="Not found" />
                 <Empty title="There is no such screen">Choose another one in the navigation.</Empty>
