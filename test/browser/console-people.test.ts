@@ -64,8 +64,15 @@ inConsole('The console finds, changes and deletes a customer', async ({ shop, pa
   assert.deepEqual(await findAccessibilityProblems(page), []);
 
   await page.getByRole('button', { name: 'Make staff' }).click();
+  await page.getByRole('dialog').getByText('emile42 can then sign in to the console').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Make staff' }).click();
   await page.getByRole('button', { name: 'Make customer' }).and(page.locator(':focus')).waitFor();
+  await page.getByRole('button', { name: 'Make customer' }).click();
+  await page.getByRole('dialog').getByText('An approval of theirs under Approvals stays').waitFor();
+  // The button is enabled when all effects are shown. A dry run would add only "changes customer 5".
+  await page.getByRole('dialog').getByRole('button', { name: 'Make customer' }).click({ trial: true });
+  assert.equal(await page.getByRole('dialog').getByRole('listitem').count(), 0);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
 
   await page.getByRole('button', { name: 'Password reset link' }).click();
   const link = (await page.getByTestId('secret').textContent()) ?? '';

@@ -26,7 +26,7 @@ interface Props {
   readonly title: string;
   /** The verb on the button: "Delete". */
   readonly action: string;
-  /** Reads the effects by a dry run; absent for operations without one. */
+  /** Reads the effects by a dry run; absent for operations without one, or where `text` says all. */
   readonly readEffects?: (() => Promise<Effects>) | undefined;
   /** True for a change that deletes or ends nothing: its button has the focus. */
   readonly isHarmless?: boolean;

@@ -199,11 +199,8 @@ function Actions({ details: { customer, role } }: { readonly details: Details })
           action={otherRole === 'staff' ? 'Make staff' : 'Make customer'}
           text={
             otherRole === 'staff'
-              ? 'Staff may change the catalogue, and may ask for the scope admin.'
-              : 'Customers see their own orders and profile only.'
-          }
-          readEffects={() =>
-            readEffects((options) => curd.customers.changeRole(id, { role: otherRole }, options))
+              ? `${username} can then sign in to the console with their password, and change cheeses and stock. For the other screens, an operator must approve them under Approvals.`
+              : `${username} loses the rights of staff, and can no longer sign in to the console. An approval of theirs under Approvals stays, and counts again if they become staff again: revoke it, too.`
           }
           onConfirm={async () => {
             await curd.customers.changeRole(id, { role: otherRole });
