@@ -37,6 +37,11 @@ inConsole(
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText('1 order without a price waits for approval').waitFor();
     await page.getByRole('region', { name: 'Live' }).getByRole('link', { name: 'order 1' }).first().waitFor();
+    await page
+      .getByRole('region', { name: 'Live' })
+      .getByRole('link', { name: /^cheese [A-Z]/ })
+      .first()
+      .waitFor({ timeout: 5000 });
     await figure('Placed today').getByText('2', { exact: true }).waitFor();
     await figure('Value today').getByText('$60.00').waitFor();
     await figure('To approve').getByText('1', { exact: true }).waitFor();

@@ -28,13 +28,15 @@ interface Props {
   readonly subject: string;
   /** It was deleted, so no screen shows it. */
   readonly isGone?: boolean;
+  /** Its name, where the event has it. */
+  readonly name?: string | null;
 }
 
-export function Subject({ subject, isGone = false }: Props) {
+export function Subject({ subject, isGone = false, name: given = null }: Props) {
   const mention = mentionOfSubject(subject);
   const [name = null] = useNames(mention === null ? [] : [mention]);
   const path = isGone ? null : pathOfSubject(subject);
-  const text = describeSubject(subject, name);
+  const text = describeSubject(subject, given ?? name);
   return path === null ? (
     <span title={subject}>{text}</span>
   ) : (

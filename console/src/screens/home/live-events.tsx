@@ -18,6 +18,12 @@ async function readLast(curd: Curd): Promise<readonly CurdEvent[]> {
   return (await curd.events.list({ since, limit: shownMax })).items;
 }
 
+/** Events of cheeses have the name; null for others. */
+function cheeseNameOf({ type, data }: CurdEvent): string | null {
+  const { name } = data as { readonly name?: unknown };
+  return type.startsWith('cheese.') && typeof name === 'string' ? name : null;
+}
+
 export function LiveEvents() {
   const { data } = useApi(['last events'], readLast);
   const [arrived, setArrived] = useState<readonly CurdEvent[]>([]);
@@ -48,7 +54,11 @@ export function LiveEvents() {
                     </time>
                   </Table.Td>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                    <Subject subject={event.subject} isGone={event.type.endsWith('.deleted')} />{' '}
+                    <Subject
+                      subject={event.subject}
+                      isGone={event.type.endsWith('.deleted')}
+                      name={cheeseNameOf(event)}
+                    />{' '}
                     {event.type.split('.')[1]?.replaceAll('_', ' ')}
                   </Table.Td>
                   <Table.Td c="dimmed" miw="5.5rem" style={{ overflowWrap: 'anywhere' }}>
