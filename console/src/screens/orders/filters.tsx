@@ -7,6 +7,7 @@ import type { Cheese, Curd, Customer } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { chooseFirst } from '../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../parts/fields/country-select.tsx';
+import { describeCustomer } from '../../parts/text/customer-name.ts';
 import { statuses } from './transitions.ts';
 
 interface Props {
@@ -172,9 +173,9 @@ interface FoundProps {
 
 /** Customers are found by the beginning of a name, an e-mail address or a username. */
 export function CustomerFilter({ width = 150, ...props }: FoundProps & { readonly width?: number | string }) {
-  const nameOf = ({ id, firstName, lastName, username }: Customer): Option => ({
-    value: String(id),
-    label: `${firstName} ${lastName} (${username})`.trim(),
+  const nameOf = (customer: Customer): Option => ({
+    value: String(customer.id),
+    label: describeCustomer(customer),
   });
   return (
     <SearchFilter

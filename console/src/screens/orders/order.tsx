@@ -7,6 +7,7 @@ import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Actor } from '../../parts/text/actor.tsx';
+import { describeCustomer } from '../../parts/text/customer-name.ts';
 import { showKilograms, showMoney } from '../../parts/text/format.ts';
 import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
@@ -179,7 +180,7 @@ function OrderFacts({ order }: { readonly order: Order }) {
             'None: placed without one, or deleted'
           ) : (
             <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
-              {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
+              {describeCustomer(customer.data)}
             </Anchor>
           )}
           {customer.data ? (
