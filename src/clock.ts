@@ -41,16 +41,20 @@ export function clockState(clock: Pick<Clock, 'now' | 'advancedMs'>) {
   return { now: timestamp(clock.now()), advancedBy: isoDuration(clock.advancedMs()) };
 }
 
-/** RFC 3339, with up to nine digits of a second. */
-const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** RFC 3339, section 5.6, with up to nine digits of a second and without leap seconds. */
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+// Times are compared as texts, which sort by time only within the years 0000 to 9999. An offset can lead out of them.
+const timeMin = Date.parse('0000-01-01T00:00:00Z');
+const timeMax = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A time of a parameter, RFC 3339, in milliseconds since the epoch; NaN for any other text, also for February 30. */
+/** A time that a client sends, in milliseconds since the epoch; NaN for any other text, also for February 30. */
 export function parseTime(text: string): number {
   if (!timePattern.test(text)) {
     return Number.NaN;
   }
   try {
-    return Temporal.Instant.from(text.toUpperCase()).epochMilliseconds;
+    const time = Temporal.Instant.from(text.toUpperCase()).epochMilliseconds;
+    return time >= timeMin && time <= timeMax ? time : Number.NaN;
   } catch {
     return Number.NaN;
   }

@@ -2,7 +2,7 @@
  * Positions in the event log: an event id, a time, `earliest` or `latest`. A position stands for all events after it.
  * An event id is `evt_<epoch>_<sequence>`: the epoch says in which history of the log the number was given.
  */
-import { parseTime } from '../../clock.ts';
+import { parseTime, timestamp } from '../../clock.ts';
 import { AppError, parameterError } from '../../errors.ts';
 import type { EpochRow, EventLogRow } from '../log-queries.ts';
 
@@ -20,9 +20,6 @@ const idPattern = /^evt_([0-9A-Za-z]{4})_(0|[1-9][0-9]{0,15})$/;
 
 /** The cause of an epoch before which no position is valid, although its number is not beyond the log. */
 export const rewound = 'rewound';
-
-const timeMin = Date.parse('0000-01-01T00:00:00Z');
-const timeMax = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The parts of an event id; undefined where the text is none. */
 export function parseEventId(
@@ -42,14 +39,13 @@ export function parsePosition(text: string, name: string): LogPosition {
     return { kind: 'id', ...id };
   }
   const milliseconds = parseTime(text);
-  // Times are compared as texts. An offset can lead out of the years 0 to 9999, whose texts have another form.
-  if (!(milliseconds >= timeMin && milliseconds <= timeMax)) {
+  if (Number.isNaN(milliseconds)) {
     throw parameterError(
       name,
       'send an event id, an RFC 3339 time such as 2026-01-15T09:30:00Z, "earliest" or "latest". "next" of an earlier response is one.',
     );
   }
-  return { kind: 'time', at: new Date(milliseconds).toISOString() };
+  return { kind: 'time', at: timestamp(milliseconds) };
 }
 
 /** The epoch in which a number was given; for 0 the first one. */
