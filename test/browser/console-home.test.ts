@@ -41,7 +41,7 @@ inConsole(
       .getByRole('region', { name: 'Live' })
       .getByRole('link', { name: /^cheese [A-Z]/ })
       .first()
-      .waitFor({ timeout: 5000 });
+      .waitFor();
     await figure('Placed today').getByText('2', { exact: true }).waitFor();
     await figure('Value today').getByText('$60.00').waitFor();
     await figure('To approve').getByText('1', { exact: true }).waitFor();

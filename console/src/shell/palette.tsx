@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Curd } from '../../../client/src/index.ts';
 import { useSignedIn } from '../data/queries.ts';
+import { shownName } from '../parts/text/customer-name.ts';
 import { signOut } from '../session/session.ts';
 import { screens } from './screens.ts';
 
@@ -99,7 +100,7 @@ export function Palette() {
         ...allOf('cheeses', cheeses.length),
         ...customers.slice(0, foundMax).map(({ customer }) => ({
           id: `customer ${customer.id}`,
-          label: `${customer.firstName} ${customer.lastName}`.trim() || customer.username,
+          label: shownName(customer),
           description: `Customer, ${customer.username}, ${customer.email}`,
           onClick: () => navigate(`/customers/${customer.id}`),
         })),

@@ -1,11 +1,13 @@
+/** Customers by name: many have none, and then their username stands for it. */
 import type { Customer } from '../../../../client/src/index.ts';
 
-/** "Ada Keller (ada)"; "ada" for a customer without a name. */
-export function describeCustomer({
-  firstName,
-  lastName,
-  username,
-}: Pick<Customer, 'firstName' | 'lastName' | 'username'>): string {
-  const name = `${firstName} ${lastName}`.trim();
-  return name === '' ? username : `${name} (${username})`;
-}
+type Named = Pick<Customer, 'firstName' | 'lastName' | 'username'>;
+
+const nameOf = ({ firstName, lastName }: Named): string => `${firstName} ${lastName}`.trim();
+
+/** "Ada Keller"; "ada" without a name. */
+export const shownName = (customer: Named): string => nameOf(customer) || customer.username;
+
+/** "Ada Keller (ada)"; "ada" without a name. */
+export const describeCustomer = (customer: Named): string =>
+  nameOf(customer) === '' ? customer.username : `${nameOf(customer)} (${customer.username})`;

@@ -11,6 +11,7 @@ import { LabelledValues } from '../../parts/labelled-values.tsx';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
+import { shownName } from '../../parts/text/customer-name.ts';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { nextTier, tierColors, useThresholds } from './tiers.ts';
@@ -38,14 +39,12 @@ export function CustomerDetail({ id }: { readonly id: number }) {
       </>
     );
   }
-  const { username, firstName, lastName } = data.customer;
-  const name = `${firstName} ${lastName}`.trim();
   return (
     <>
       <Anchor component={Link} href="/customers" size="sm">
         All customers
       </Anchor>
-      <PageTitle title={name === '' ? username : name}>
+      <PageTitle title={shownName(data.customer)}>
         <Badge variant="dot" color={data.role === 'staff' ? 'rind' : 'gray'}>
           {data.role}
         </Badge>

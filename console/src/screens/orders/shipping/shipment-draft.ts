@@ -24,7 +24,10 @@ export const toShipment = ({ carrier, number, url }: ShipmentFields) => ({
   trackingUrl: url.trim() || null,
 });
 
-/** Why the server would refuse the shipment of an order. After ten seconds, the operator may have left the page. */
+/**
+ * Why the server would refuse the shipment of an order, by its rule of tracking pages. Its own response comes ten seconds
+ * later, when the operator may have left the page.
+ */
 export function shipmentProblem(id: number): string | null {
   const url = readShipment(id)?.url.trim() ?? '';
   return url === '' || (/^https:\/\/[^\s/@]+(?:\/|\?|$)/i.test(url) && URL.canParse(url))
