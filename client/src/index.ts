@@ -126,11 +126,12 @@ export class Curd {
   /**
    * This client for one customer: the API key acts for the owner of the session. The view is cheap, so a server makes one
    * for each request that it serves. It uses the connections and limits of this client.
-   * @param session the token of a login. A TypeError where it is undefined
+   * @param session the token of a login
    * @param options.clientIp the IP address of the visitor, which limits of logins and registrations then count
+   * @throws TypeError where the session is undefined or null
    */
   as(session: string, { clientIp }: { readonly clientIp?: string | undefined } = {}): Curd {
-    // A cookie that is missing: without a session, the shop itself would read and order.
+    // A cookie may be missing. Without a session, the shop itself would read and order.
     if (typeof session !== 'string') {
       throw new TypeError('as() needs the token of a login. Ask the customer to log in.');
     }

@@ -31,8 +31,9 @@ function validateValue(
   const type = types.find((candidate) => hasType(value, candidate));
   const fail = (message: string) => addError(errors, field, message);
   if (type === undefined) {
-    const members = types.includes('object') && field !== '' ? namesOf(schema) : '';
-    fail(`must be ${types.map((name) => typeNames[name] ?? name).join(' or ')}${members}`);
+    const members = field === '' ? '' : membersOf(schema);
+    const names = types.map((name) => `${typeNames[name] ?? name}${name === 'object' ? members : ''}`);
+    fail(`must be ${names.join(' or ')}`);
   } else if (type === 'object') {
     return validateObject(schema, value as Record<string, unknown>, field, isStrict, errors);
   } else if (type === 'array') {
@@ -164,10 +165,10 @@ function typesOf(schema: Schema): readonly string[] {
   return typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
 }
 
-/** The first members that an object of the schema may have. */
-function namesOf({ properties = {} }: Schema): string {
+/** " {id, name}": the first members that an object of the schema may have. */
+function membersOf({ properties = {} }: Schema): string {
   const names = Object.keys(properties).filter((name) => !properties[name]?.readOnly);
-  return names.length === 0 ? '' : ` with ${names.slice(0, 5).join(', ')}`;
+  return names.length === 0 ? '' : ` {${names.slice(0, 5).join(', ')}}`;
 }
 
 const typeNames: Readonly<Record<string, string>> = {

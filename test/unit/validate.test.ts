@@ -7,6 +7,7 @@ import {
   Cheese,
   CheeseInput,
   CheeseList,
+  CheeseMergePatch,
   CheesePatch,
   CheeseReplacement,
 } from '../../src/cheeses/schemas.ts';
@@ -190,9 +191,13 @@ suite('validate', () => {
 
   test('validate() names the members of an object in whose place there is another value', () => {
     assert.deepEqual(errorsOf({ name: 'Brie', category: 'Soft', tags: ['cow'] }), [
-      'category: must be an object with id, name',
-      'tags[0]: must be an object with id, name',
+      'category: must be an object {id, name}',
+      'tags[0]: must be an object {id, name}',
     ]);
+    assert.equal(
+      validate(CheeseMergePatch, { category: 'Soft' }).errors[0]?.message,
+      'must be an object {id, name} or null',
+    );
   });
 
   test('validate() treats null as an absent member, unless it is required', () => {

@@ -28,17 +28,21 @@ const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
 
 export function createKeyBudgets(database: Database, clock: Clock) {
   /** @param cents the total of the order */
-  function refusal(cents: number, { dollarsPerDay, ordersPerDay }: KeyLimits, left: Today): AppError {
+  function refusal(
+    cents: number,
+    { dollarsPerDay, ordersPerDay }: KeyLimits,
+    { dollarsLeft, ordersLeft }: Today,
+  ): AppError {
     const now = clock.now();
     const resetMs = dayMs - (now % dayMs);
     const parts = [
-      ...(dollarsPerDay === undefined ? [] : [`$${dollarsPerDay}, $${left.dollarsLeft?.toFixed(2)} left`]),
-      ...(ordersPerDay === undefined
+      ...(dollarsLeft === null ? [] : [`$${dollarsPerDay}, $${dollarsLeft.toFixed(2)} left`]),
+      ...(ordersLeft === null
         ? []
-        : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}, ${left.ordersLeft} left`]),
+        : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}, ${ordersLeft} left`]),
     ];
     const limit = dollarsPerDay ?? ordersPerDay ?? 0;
-    const remaining = left.dollarsLeft ?? left.ordersLeft ?? 0;
+    const remaining = dollarsLeft ?? ordersLeft ?? 0;
     return new AppError(
       'rateLimited',
       `The order of $${(cents / 100).toFixed(2)} would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
