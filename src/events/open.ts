@@ -50,7 +50,7 @@ export function openEvents(dependencies: Dependencies) {
         '{kind="long_poll"}': connections.count('longPoll'),
       })),
     ],
-    checks: [{ name: 'events', run: (snapshot) => checkEventLog(snapshot, clock.now()) }],
+    checks: [{ name: 'events', run: (snapshot, _, now) => checkEventLog(snapshot, now) }],
     stop: () => hub.stop(),
     close: () => numbering.stop(),
   } satisfies Area;

@@ -29,7 +29,12 @@ export interface AreaDependencies {
 /** A check of `curd doctor`, in one snapshot with all others. */
 export interface ConsistencyCheck {
   readonly name: string;
-  readonly run: (snapshot: Sql, onProgress: (done: number, total: number) => void) => Promise<Finding[]>;
+  /** @param now the time of the snapshot: earlier checks can take minutes, in which nothing in the snapshot changes */
+  readonly run: (
+    snapshot: Sql,
+    onProgress: (done: number, total: number) => void,
+    now: number,
+  ) => Promise<Finding[]>;
 }
 
 /** The parts of an area, next to its services. Opening an area starts no background work. */

@@ -33,8 +33,8 @@ export async function openImages(dependencies: Dependencies) {
     checks: [
       {
         name: 'images',
-        run: async (snapshot) => [
-          ...(await checkImages(database, files, clock.now())),
+        run: async (snapshot, _, now) => [
+          ...(await checkImages(database, files, now)),
           ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
         ],
       },

@@ -59,7 +59,7 @@ export function openWebhooks(dependencies: Dependencies) {
         byLabel('status', await stats.endpoints()),
       ),
     ],
-    checks: [{ name: 'webhooks', run: (snapshot) => checkWebhooks(snapshot, secrets, clock.now()) }],
+    checks: [{ name: 'webhooks', run: (snapshot, _, now) => checkWebhooks(snapshot, secrets, now) }],
     start: worker.start,
     stop: worker.stop,
   } satisfies Area;

@@ -85,7 +85,7 @@ onBothEngines('Notes of an order', (engine) => {
     await shop.app.events.numbering.run();
     const findings = await shop.app.database.snapshot(async (snapshot) => {
       const all = shop.app.areas.flatMap(({ checks = [] }) => checks);
-      return (await Promise.all(all.map(({ run }) => run(snapshot, () => {})))).flat();
+      return (await Promise.all(all.map(({ run }) => run(snapshot, () => {}, shop.clock.now())))).flat();
     });
     assert.deepEqual(findings, []);
   });

@@ -58,13 +58,14 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       { name: 'database', run: (snapshot) => checkTransactionIds(snapshot) },
       ...shop.areas.flatMap(({ checks = [] }) => checks),
     ];
+    const now = shop.clock.now();
     const checkAll = async (snapshot: Sql) => {
       const found: CheckResult[] = [];
       for (const [index, { name, run }] of checks.entries()) {
         bar.show(index / checks.length, name);
-        const findings = await run(snapshot, (done, total) =>
-          bar.show((index + done / total) / checks.length, `${name}: ${done} of ${total}`),
-        );
+        const onProgress = (done: number, total: number) =>
+          bar.show((index + done / total) / checks.length, `${name}: ${done} of ${total}`);
+        const findings = await run(snapshot, onProgress, now);
         found.push({ check: name, findings });
       }
       return found;
@@ -118,11 +119,6 @@ function checkSettings(config: Config): Finding[] {
     }
     if (config.database.engine === 'postgres' && isTlsForgotten(config.database.url)) {
       unsafe.add('CURD_DATABASE has no sslmode: the connection is not encrypted; set require or disable');
-    }
-    if (config.database.engine === 'postgres' && config.images.kind === 'folder') {
-      unsafe.add(
-        'CURD_IMAGES is a folder: other instances can read its images only if they share the folder',
-      );
     }
   }
   return unsafe.found();
