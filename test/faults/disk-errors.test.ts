@@ -53,7 +53,7 @@ suite('A disk that reports errors', () => {
       runScript(`
         create function fail() returns trigger language plpgsql as $$
         begin
-          if new.name_key ~* '^e[0-9]{5}' then raise exception 'disk' using errcode = substr(new.name_key, 2); end if;
+          if new.name_key ~* '^e[0-9]{2}[0-9p][0-9]{2}' then raise exception 'disk' using errcode = upper(substr(new.name_key, 2)); end if;
           return new;
         end $$;
         create trigger fail before insert on cheese for each row execute function fail();`),
@@ -61,6 +61,8 @@ suite('A disk that reports errors', () => {
     for (const [code, message] of [
       ['58030', /^The disk cannot be read or written right now\. Nothing was changed\./],
       ['53100', /^The disk of the database is full: nothing was changed/],
+      ['58P01', /^The database server lacks a file or a library \(58P01\).* Nothing was changed\.$/],
+      ['58000', /^The system of the database server reported an error \(58000\).* Nothing was changed\.$/],
     ] as const) {
       const response = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,

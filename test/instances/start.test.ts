@@ -1,5 +1,6 @@
 /** Servers that start at the same time on an empty database. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { buildApp } from '../../src/app/build-app.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
@@ -67,12 +68,16 @@ suite('Three servers that start in parallel on an empty database', () => {
 
 suite('A server with another folder of images', () => {
   test('A server with another folder of images does not start while an instance runs, and doctor names the cause', async (t) => {
-    const environment = await freshShop(t, { CURD_DATABASE: await createDatabase(t), CURD_SECRET: secret });
-    const server = await serve(t, environment);
-    const other = await freshShop(t, {
-      CURD_DATABASE: environment.CURD_DATABASE ?? '',
+    const shared = {
+      CURD_DATABASE: await createDatabase(t),
       CURD_SECRET: secret,
-    });
+      CURD_ENVIRONMENT: 'production',
+      CURD_PUBLIC_URL: 'https://shop.example',
+      CURD_TRUSTED_PROXIES: '127.0.0.1',
+    };
+    const environment = await freshShop(t, shared);
+    const server = await serve(t, environment);
+    const other = await freshShop(t, shared);
     const refused = await curdProcess(other, 'serve', '--port', '0');
     assert.equal(refused.code, 1);
     assert.match(
@@ -81,7 +86,9 @@ suite('A server with another folder of images', () => {
     );
     const doctor = await curd(other, 'doctor');
     assert.match(doctor.stdout, /^FAULT {3}instances: instances that do not store images where CURD_IMAGES/m);
-    assert.match((await curd(environment, 'doctor')).stdout, /^ok {6}instances$/m);
+    const onSharing = { ...other, CURD_IMAGES: `file:${join(environment.CURD_DATA_DIR ?? '', 'images')}` };
+    const { code, stdout } = await curd(onSharing, 'doctor');
+    assert.deepEqual([code, /^ok {6}instances$/m.test(stdout)], [0, true], stdout);
     await server.stop();
     // The instance that stopped has deleted its row.
     await (await serve(t, other)).stop();

@@ -1,6 +1,6 @@
 /** What the error codes of PostgreSQL and its driver mean for the rest of the program. */
 import type { DatabaseError } from 'pg';
-import { diskFault, mayHaveBeenMade, unavailable } from '../../errors.ts';
+import { type AppError, diskFault, mayHaveBeenMade, unavailable } from '../../errors.ts';
 import { ConstraintError, NotNullError } from '../database.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -18,8 +18,10 @@ const NO_SUCH_DATABASE = '3D000';
 /** Codes of our own, for errors to which the driver gives none. */
 export const CONNECTION_LOST = 'CONNECTION_LOST';
 export const NOT_CONNECTED = 'NOT_CONNECTED';
-/** Class of errors outside of PostgreSQL: its disk, its files. */
+/** Class of errors outside of PostgreSQL, two of which have texts of their own. */
 const SYSTEM_ERRORS = '58';
+const IO_ERROR = '58030';
+const UNDEFINED_FILE = '58P01';
 
 /** The SQLSTATE, or the code of the driver or the operating system; empty where there is none. */
 export function codeOf(error: unknown): string {
@@ -85,8 +87,7 @@ export function translatePostgresError(error: unknown): unknown {
     return unavailable('The disk of the database is full: nothing was changed.', 60, error);
   }
   if (code.startsWith(SYSTEM_ERRORS)) {
-    // PostgreSQL has rolled the transaction back. If it could not, it would stop, and the connection would be lost.
-    return diskFault(error, false);
+    return systemFault(code, error);
   }
   const fault = tlsFault(error) ?? signInFault(error);
   if (fault !== null) {
@@ -98,6 +99,22 @@ export function translatePostgresError(error: unknown): unknown {
   return isOutOfReach(error)
     ? unavailable('The database cannot be reached right now. Try again shortly.', 1, error)
     : error;
+}
+
+/** PostgreSQL has rolled the transaction back. If it could not, it would stop, and the connection would be lost. */
+function systemFault(code: string, error: unknown): AppError {
+  if (code === IO_ERROR) {
+    return diskFault(error, false);
+  }
+  const fault =
+    code === UNDEFINED_FILE
+      ? 'The database server lacks a file or a library'
+      : 'The system of the database server reported an error';
+  return unavailable(
+    `${fault} (${code}): its log names the cause for the operator. Nothing was changed.`,
+    60,
+    error,
+  );
 }
 
 /** What is wrong with TLS and what to do; null for other errors. */
