@@ -114,21 +114,24 @@ export async function shopFolder(t: Scope): Promise<string> {
   return folder;
 }
 
-/** The PostgreSQL of this test run. Read at once, because commands in this process have an environment of their own. */
+/** The PostgreSQL of this test run, as its superuser. Read at once, because commands in this process have an environment of their own. */
 export const postgresUrl = process.env.CURD_TEST_POSTGRES;
-const poolerUrl = process.env.CURD_TEST_POOLER_URL;
+/** The same as the owner of the databases of shops, who has few rights. */
+const shopsPostgresUrl = process.env.CURD_TEST_SHOPS_POSTGRES;
 
 /**
  * A new database on the PostgreSQL of this test run.
  * @param template `template_curd` already has the schema. The name of any other database without connections copies it
  */
 export async function createDatabase(t: Scope, template = 'template1'): Promise<string> {
-  assert.ok(postgresUrl !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
+  assert.ok(shopsPostgresUrl !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
   const name = `curd_${randomBytes(8).toString('hex')}`;
   // Copies files instead of writing every page to the log, which is faster.
-  await administer(`create database ${name} template ${template} strategy file_copy`);
+  await administer(`create database ${name} owner curd template ${template} strategy file_copy`);
   cleanUp(t, () => administer(`drop database if exists ${name} with (force)`));
-  return poolerUrl === undefined ? `${postgresUrl}/${name}` : `${poolerUrl}/${name}?prepare=false`;
+  const url = new URL(shopsPostgresUrl);
+  url.pathname = name;
+  return url.href;
 }
 
 interface Administration {

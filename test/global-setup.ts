@@ -13,6 +13,7 @@ import { migrate } from '../src/database/migrate.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { openPostgres } from '../src/database/postgres/postgres.ts';
 import type { PgBouncer } from './pgbouncer.ts';
+import { queryPostgres } from './postgres-client.ts';
 
 let server: EmbeddedPostgres;
 let folder: string;
@@ -27,6 +28,7 @@ export async function globalSetup(): Promise<void> {
   }
   // Databases of tests are deleted before a vacuum would help.
   await startPostgres(['autovacuum=off'], await memoryFolder());
+  await makeOwner();
   await makeTemplate();
   await makeShopsFolder();
   if (process.env.CURD_TEST_POOLER === 'pgbouncer') {
@@ -41,25 +43,39 @@ async function startPooler(): Promise<void> {
   if (program === undefined) {
     throw new Error('PgBouncer is not installed');
   }
-  const url = process.env.CURD_TEST_POSTGRES ?? '';
-  pooler = await openPgBouncer(program, url, 5);
+  pooler = await openPgBouncer(program, process.env.CURD_TEST_SHOPS_POSTGRES ?? '', 5);
   await pooler.start();
-  process.env.CURD_TEST_POOLER_URL = pooler.url;
-  const database = openPostgres(`${url}/postgres`);
-  await database.exclusiveTransaction((_sql, run) => run(roleTimeouts));
-  await database.close();
+  process.env.CURD_TEST_SHOPS_POSTGRES = `${pooler.url}?prepare=false`;
+  await queryPostgres(`${process.env.CURD_TEST_POSTGRES}/postgres`, roleTimeouts);
 }
 
 /** PgBouncer does not pass on these settings of a connection. */
 export const roleTimeouts = `
-  alter role postgres set statement_timeout = '30s';
-  alter role postgres set lock_timeout = '2500ms';
-  alter role postgres set idle_in_transaction_session_timeout = '30s'`;
+  alter role curd set statement_timeout = '30s';
+  alter role curd set lock_timeout = '2500ms';
+  alter role curd set idle_in_transaction_session_timeout = '30s'`;
+
+/** The owner of the databases of shops has the rights that managed services give: no superuser, no files of the server. */
+export const createOwner = "create role curd login password 'curd'";
+
+/** The URL for shops, of the URL of the superuser. */
+export function toOwnerUrl(superuserUrl: string): string {
+  return superuserUrl.replace('//postgres:postgres@', '//curd:curd@');
+}
+
+async function makeOwner(): Promise<void> {
+  const url = process.env.CURD_TEST_POSTGRES ?? '';
+  await queryPostgres(`${url}/postgres`, createOwner);
+  process.env.CURD_TEST_SHOPS_POSTGRES = toOwnerUrl(url);
+}
 
 /** Creates a database with the schema, because copying it is faster than migrating each database. */
 async function makeTemplate(): Promise<void> {
-  await server.createDatabase('template_curd');
-  const database = openPostgres(`${process.env.CURD_TEST_POSTGRES}/template_curd`);
+  await queryPostgres(
+    `${process.env.CURD_TEST_POSTGRES}/postgres`,
+    'create database template_curd owner curd',
+  );
+  const database = openPostgres(`${process.env.CURD_TEST_SHOPS_POSTGRES}/template_curd`);
   await migrate(database);
   await database.close();
 }

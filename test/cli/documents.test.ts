@@ -149,7 +149,12 @@ async function openTerminal(t: TestContext) {
 
   const server = await serve(t, shop);
   const receiverPort = await freePort();
-  const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
+  const {
+    CURD_TEST_POSTGRES: _,
+    CURD_TEST_SHOPS_POSTGRES: _owner,
+    NODE_TEST_CONTEXT: _context,
+    ...inherited
+  } = process.env;
 
   /** @param variables of the shell, where it has them before the first page */
   async function follow(followed: readonly string[], variables: Environment, ...end: string[]) {

@@ -7,6 +7,7 @@ import { ConstraintError, type Sql } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
 import { cleanUp, createDatabase, onBothEngines, postgresUrl } from '../context.ts';
+import { toOwnerUrl } from '../global-setup.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {
@@ -308,7 +309,7 @@ test('PostgreSQL with ?prepare=false gets no named statement, which a pooler cou
     ['?max=1', true],
     ['?max=1&prepare=false', false],
   ] as const) {
-    const database = openPostgres(`${postgresUrl}${pathname}${parameters}`);
+    const database = openPostgres(`${toOwnerUrl(postgresUrl ?? '')}${pathname}${parameters}`);
     cleanUp(t, () => database.close());
     await database.all(sql`select id from cheese where id = ${1}`);
     await database.transaction(async (tx) => {

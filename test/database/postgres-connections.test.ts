@@ -168,7 +168,10 @@ suite('A pool of connections to PostgreSQL', () => {
   test('A pool of connections to PostgreSQL works with the connections that the server permits', async (t) => {
     const url = new URL(await createDatabase(t));
     const role = `few_${url.pathname.slice(-8)}`;
-    await queryPostgres(url.href, `create role ${role} login password 'few' connection limit 2`);
+    await queryPostgres(
+      `${postgresUrl}/postgres`,
+      `create role ${role} login password 'few' connection limit 2`,
+    );
     cleanUp(t, () => queryPostgres(`${postgresUrl}/postgres`, `drop role ${role}`));
     url.username = role;
     url.password = 'few';

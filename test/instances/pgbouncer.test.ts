@@ -10,6 +10,7 @@ import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { postgresUrl } from '../context.ts';
+import { toOwnerUrl } from '../global-setup.ts';
 import {
   bern,
   cleanUp,
@@ -34,7 +35,7 @@ const plans = JSON.stringify({
 suite('Through PgBouncer', { skip: program === undefined ? 'pgbouncer is not installed' : false }, () => {
   let bouncer: PgBouncer;
   before(async () => {
-    bouncer = await openPgBouncer(program as string, postgresUrl as string, 5);
+    bouncer = await openPgBouncer(program as string, toOwnerUrl(postgresUrl as string), 5);
     await bouncer.start();
   });
   after(async () => {

@@ -30,9 +30,9 @@ export async function standbyOf(t: Scope, primary: OwnPostgres, port?: number): 
 }
 
 /** A copy of the files of a running server, from which a standby can start. */
-async function copyRunning({ url, data: source }: OwnPostgres, target: string): Promise<void> {
+async function copyRunning({ superuserUrl, data: source }: OwnPostgres, target: string): Promise<void> {
   // Start and stop of a backup belong to one session.
-  await onConnection(url, async (query) => {
+  await onConnection(superuserUrl, async (query) => {
     await query(`select pg_backup_start('standby', true)`);
     execFileSync('cp', ['-R', '-p', source, target]);
     for (const name of ['postmaster.pid', 'postmaster.opts', 'standby.signal']) {
