@@ -2,6 +2,7 @@
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** A hundred years. Later dates can have a year of five digits, which timestamps do not support. */
+export const durationMax = '36500d';
 const durationMsMax = 36_500 * 86_400_000;
 
 /** Milliseconds, or null when the text is not a duration. */

@@ -1,7 +1,7 @@
 /** Text rules that schemas of several areas use. */
 import { isIP } from 'node:net';
 import { parseTime } from '../clock.ts';
-import { parseDuration } from '../duration.ts';
+import { durationMax, parseDuration } from '../duration.ts';
 import type { TextRule } from './schema.ts';
 
 const control = /\p{Cc}/u;
@@ -44,13 +44,13 @@ export const timestampRule: TextRule = {
 
 export const durationRule: TextRule = {
   test: (text) => parseDuration(text) !== null,
-  message: 'must be a whole number and a unit, such as 15m, 24h or 90d',
+  message: `must be a whole number and a unit, such as 15m, 24h or 90d, and at most ${durationMax}`,
 };
 
 /** A duration above zero. */
 export const lifetimeRule: TextRule = {
   test: (text) => (parseDuration(text) ?? 0) > 0,
-  message: 'must be a whole number above 0 and a unit, such as 24h or 90d',
+  message: `must be a whole number above 0 and a unit, such as 24h or 90d, and at most ${durationMax}`,
 };
 
 /** An IP address, or a network in CIDR form. */

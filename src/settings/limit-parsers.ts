@@ -34,7 +34,9 @@ export interface LoginLimits {
 /** The most requests a second: limits/sliding-window.ts counts them in two bytes. */
 const burstMax = 60_000;
 
-function isCount(value: unknown, max = 1_000_000_000): value is number {
+const quotaMax = 1_000_000_000;
+
+function isCount(value: unknown, max: number): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max;
 }
 
@@ -45,11 +47,11 @@ export const parsePlans: MapParser<Readonly<Record<string, PlanLimits>>> = (text
     const { perHour, burst, ...rest } = { ...plans[plan], ...(limits as Partial<PlanLimits>) };
     const isObject = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
     const isName = /^[a-z][a-z\d_-]{0,49}$/.test(plan);
-    const isQuota = perHour === null || isCount(perHour);
+    const isQuota = perHour === null || isCount(perHour, quotaMax);
     const hasOthers = Object.keys(rest).length > 0;
     if (!isObject || !isName || !isQuota || !isCount(burst, burstMax) || hasOthers) {
       throw new ConfigError(
-        `${name} is wrong at "${plan}": set each plan to {"perHour": 1 to 1000000000 or null, "burst": 1 to ${burstMax}}.`,
+        `${name} is wrong at "${plan}": set each plan to {"perHour": 1 to ${quotaMax} or null, "burst": 1 to ${burstMax}}, with whole numbers. Its name is a lowercase letter and up to 49 of a-z, 0-9, - and _.`,
       );
     }
     plans[plan] = { perHour, burst };
@@ -63,17 +65,12 @@ export const parseResetLimits: MapParser<ResetLimits> = parseCounts;
 
 export const parsePublishableLimits: MapParser<PublishableLimits> = parseCounts;
 
+export const parseLoginLimits: MapParser<LoginLimits> = parseCounts;
+
 function parseCounts<T extends object>(
   text: string,
   name: string,
   { defaultText }: { readonly defaultText: string },
 ): T {
-  const limits = parseNumberMap<T>(text, name, defaultText);
-  if (!Object.values(limits).every((limit) => isCount(limit, burstMax))) {
-    throw new ConfigError(`${name} is "${text}": set whole numbers from 1 to ${burstMax}.`);
-  }
-  return limits;
+  return parseNumberMap<T>(text, name, defaultText, { min: 1, max: burstMax, isWhole: true });
 }
-
-export const parseLoginLimits: MapParser<LoginLimits> = (text, name, { defaultText }) =>
-  parseNumberMap(text, name, defaultText);

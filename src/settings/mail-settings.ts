@@ -8,6 +8,7 @@ import type { Setting } from './setting.ts';
 import { isLoopback } from './urls.ts';
 
 const addressLengthMax = 254;
+const displayLengthMax = 100;
 
 /** The message never repeats a URL, because it may contain a password. */
 function parseMail(text: string, name: string, environment: string): MailTransport {
@@ -73,11 +74,11 @@ const parseAddress: Parser<MailAddress> = (text, name) => {
   if (
     !emailRule.test(address) ||
     address.length > addressLengthMax ||
-    display.length > 100 ||
+    display.length > displayLengthMax ||
     /[\p{Cc}"]/u.test(display)
   ) {
     throw new ConfigError(
-      `${name} is "${text}": set it to a name and an e-mail address, such as "Fromagerie <shop@example.com>".`,
+      `${name} is "${text}": set it to a name of at most ${displayLengthMax} characters and an e-mail address of at most ${addressLengthMax}, such as "Fromagerie <shop@example.com>".`,
     );
   }
   return { name: display, address };

@@ -1,7 +1,7 @@
 /** Parsers of settings and command options. Each error message says what to set instead. */
 
 import { join, resolve } from 'node:path';
-import { parseDuration } from '../duration.ts';
+import { durationMax, parseDuration } from '../duration.ts';
 import { networkRule } from '../schema/text-rules.ts';
 import { isLoopback } from './urls.ts';
 
@@ -84,68 +84,29 @@ export function parseWords<T>(parse: Parser<T>): Parser<T[]> {
       .map((word) => parse(word, name));
 }
 
-/** Milliseconds. */
-export const parseDurationSetting: Parser<number> = (text, name) => {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === null) {
-    throw new ConfigError(
-      `${name} is "${text}": set it to a whole number and a unit, such as 500ms, 15m, 24h or 90d.`,
-    );
-  }
-  return milliseconds;
-};
+/** A parser of durations from `min` to `max`, both as text. Returns milliseconds. */
+export function parseDurationFrom(min: string, max = durationMax): Parser<number> {
+  return durationParser(min, max, '');
+}
 
-const edgeCacheMsMax = 365 * 24 * 60 * 60 * 1000;
+/** The same, or this word, for which the value is null. */
+export function parseDurationOr(word: string, min: string, max = durationMax): Parser<number | null> {
+  const parse = durationParser(min, max, `, or to ${word}`);
+  return (text, name) => (text === word ? null : parse(text, name));
+}
 
-/** Milliseconds; null for "off". Caches count in seconds. */
-export const parseEdgeCache: Parser<number | null> = (text, name) => {
-  const milliseconds = text === 'off' ? null : parseDuration(text);
-  const isValid = milliseconds !== null && milliseconds >= 1000 && milliseconds <= edgeCacheMsMax;
-  if (text !== 'off' && !isValid) {
-    throw new ConfigError(`${name} is "${text}": set it to a duration from 1s to 365d, or to off.`);
-  }
-  return milliseconds;
-};
-
-/** Milliseconds until a new key expires. */
-export const parseLifetime: Parser<number> = (text, name) => {
-  const milliseconds = parseDurationSetting(text, name);
-  if (milliseconds === 0) {
-    throw new ConfigError(`${name} is 0: such a key would never be valid. Set a longer time, such as 90d.`);
-  }
-  return milliseconds;
-};
-
-/** Milliseconds. A mirror that reads the catalogue every day or every week must not miss a deletion. */
-export const parseTombstoneRetention: Parser<number> = (text, name) => {
-  const milliseconds = parseDurationSetting(text, name);
-  if (milliseconds < 7 * 24 * 60 * 60 * 1000) {
-    throw new ConfigError(`${name} is "${text}": set it to at least 7d.`);
-  }
-  return milliseconds;
-};
-
-const timeoutMsMax = 24 * 60 * 60 * 1000;
-
-/** Milliseconds that a timer supports. */
-export const parseTimeout: Parser<number> = (text, name) => {
-  const milliseconds = parseDurationSetting(text, name);
-  if (milliseconds < 1 || milliseconds > timeoutMsMax) {
-    throw new ConfigError(`${name} is "${text}": set it to a duration from 1ms to 24h.`);
-  }
-  return milliseconds;
-};
-
-const stopDelayMsMax = 5 * 60 * 1000;
-
-/** Milliseconds; 0 is none. */
-export const parseStopDelay: Parser<number> = (text, name) => {
-  const milliseconds = parseDurationSetting(text, name);
-  if (milliseconds > stopDelayMsMax) {
-    throw new ConfigError(`${name} is "${text}": set it to a duration from 0s to 5m.`);
-  }
-  return milliseconds;
-};
+function durationParser(min: string, max: string, otherwise: string): Parser<number> {
+  const [minMs, maxMs] = [Number(parseDuration(min)), Number(parseDuration(max))];
+  return (text, name) => {
+    const milliseconds = parseDuration(text);
+    if (milliseconds === null || milliseconds < minMs || milliseconds > maxMs) {
+      throw new ConfigError(
+        `${name} is "${text}": set it to a duration from ${min} to ${max}${otherwise}. A duration is a whole number and a unit, such as 500ms, 15m, 24h or 90d.`,
+      );
+    }
+    return milliseconds;
+  };
+}
 
 export function parseJsonObject(text: string, name: string): Readonly<Record<string, unknown>> {
   try {
@@ -160,13 +121,24 @@ export function parseJsonObject(text: string, name: string): Readonly<Record<str
 }
 
 /** A JSON object of numbers. Members that it leaves out are those of the default. */
-export function parseNumberMap<T extends object>(text: string, name: string, defaultText: string): T {
+export function parseNumberMap<T extends object>(
+  text: string,
+  name: string,
+  defaultText: string,
+  { min, max, isWhole }: { readonly min: number; readonly max: number; readonly isWhole: boolean },
+): T {
   const defaults: T = JSON.parse(defaultText);
   const map = parseJsonObject(text, name);
   const isValid = ([member, value]: [string, unknown]) =>
-    Object.hasOwn(defaults, member) && typeof value === 'number' && value >= 0;
+    Object.hasOwn(defaults, member) &&
+    typeof value === 'number' &&
+    value >= min &&
+    value <= max &&
+    (Number.isInteger(value) || !isWhole);
   if (!Object.entries(map).every(isValid)) {
-    throw new ConfigError(`${name} is "${text}": set it to JSON such as ${defaultText}.`);
+    throw new ConfigError(
+      `${name} is "${text}": set it to JSON such as ${defaultText}, with ${isWhole ? 'whole ' : ''}numbers from ${min} to ${max}.`,
+    );
   }
   return { ...defaults, ...map };
 }
@@ -221,7 +193,11 @@ export const parseProxies: Parser<string[]> = (text, name) => {
 };
 
 export const parseTiers: MapParser<TierThresholds> = (text, name, { defaultText }) => {
-  const tiers = parseNumberMap<TierThresholds>(text, name, defaultText);
+  const tiers = parseNumberMap<TierThresholds>(text, name, defaultText, {
+    min: 0,
+    max: 1_000_000_000,
+    isWhole: false,
+  });
   if (tiers.silver > tiers.gold || tiers.gold > tiers.platinum) {
     throw new ConfigError(`${name} must rise from silver to gold to platinum.`);
   }

@@ -12,8 +12,8 @@ import {
   imagesIn,
   parseBoolean,
   parseDatabase,
-  parseDurationSetting,
-  parseEdgeCache,
+  parseDurationFrom,
+  parseDurationOr,
   parseEnum,
   parseImages,
   parseInteger,
@@ -21,18 +21,17 @@ import {
   parseProxies,
   parsePublicUrl,
   parseShopName,
-  parseStopDelay,
   parseText,
   parseTiers,
-  parseTimeout,
-  parseTombstoneRetention,
   parseUrl,
 } from './parsers.ts';
 import { parseProcesses } from './processes.ts';
-import { parseEventRetention } from './retention.ts';
 import { outsideProduction, parseClockMode } from './sandbox.ts';
 import { parseLocalKey, parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
+
+/** Milliseconds that a timer supports. */
+const parseTimeout = parseDurationFrom('1ms', '24h');
 
 /** Sorted as `--help` prints them. A setting may depend on those above it. */
 export const settings = {
@@ -177,21 +176,21 @@ export const settings = {
     placeholder: 'duration',
     help: 'how long a cache in front of the server may keep catalogue reads with publishable keys; "off" permits none',
     default: 'off',
-    parse: parseEdgeCache,
+    parse: parseDurationOr('off', '1s', '365d'),
   },
   approvalDelayMs: {
     variable: 'CURD_APPROVAL_DELAY',
     placeholder: 'duration',
     help: 'how long an order stays placed before it is approved automatically',
     default: '5s',
-    parse: parseDurationSetting,
+    parse: parseDurationFrom('0s'),
   },
   shippingTimeMs: {
     variable: 'CURD_SHIPPING_TIME',
     placeholder: 'duration',
     help: 'from the approval of an order to its estimated shipDate',
     default: '2d',
-    parse: parseDurationSetting,
+    parse: parseDurationFrom('0s'),
   },
   requirePrice: {
     variable: 'CURD_REQUIRE_PRICE',
@@ -219,9 +218,7 @@ export const settings = {
     placeholder: 'duration',
     help: 'how long after shipping an order is delivered by itself, or off; not in production',
     default: 'off',
-    parse: outsideProduction('off', (text, name): number | null =>
-      text === 'off' ? null : parseDurationSetting(text, name),
-    ),
+    parse: outsideProduction('off', parseDurationOr('off', '0s')),
   },
   localKey: {
     variable: 'CURD_LOCAL_KEY',
@@ -331,7 +328,8 @@ export const settings = {
     placeholder: 'duration',
     help: 'how long the list of catalogue changes keeps deleted cheeses; at least 7d',
     default: '365d',
-    parse: parseTombstoneRetention,
+    // A mirror that reads the catalogue every week must not miss a deletion.
+    parse: parseDurationFrom('7d'),
   },
   streams: {
     variable: 'CURD_STREAMS',
@@ -359,14 +357,15 @@ export const settings = {
     placeholder: 'duration',
     help: 'how long webhook deliveries that ended are kept, with their attempts',
     default: '30d',
-    parse: parseDurationSetting,
+    parse: parseDurationFrom('0s'),
   },
   eventRetentionMs: {
     variable: 'CURD_EVENT_RETENTION',
     placeholder: 'duration',
     help: 'how long events stay in the event log: at least 4d, or forever',
     default: '90d',
-    parse: parseEventRetention,
+    // Webhooks are repeated for 75.6 hours.
+    parse: parseDurationOr('forever', '4d'),
   },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
@@ -401,7 +400,7 @@ export const settings = {
     placeholder: 'duration',
     help: 'how long a server that is told to stop still serves requests, with /readyz 503, so that a load balancer sends it no more; at most 5m',
     default: '0s',
-    parse: parseStopDelay,
+    parse: parseDurationFrom('0s', '5m'),
   },
   minFreeSpaceBytes: {
     variable: 'CURD_MIN_FREE_SPACE',

@@ -284,6 +284,10 @@ suite('The URL of PostgreSQL', () => {
         parameter,
       );
     }
+    for (const max of ['0', '1001', 'many', '']) {
+      const refusal = new RegExp(`parameter max of CURD_DATABASE is "${max}": .* from 1 to 1000`);
+      assert.throws(() => openPostgres(`postgres://db/curd?max=${max}`), refusal);
+    }
     const { database } = await open(t);
     const limits = await database.all(sql`select name, setting from pg_settings
       where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') order by name`);

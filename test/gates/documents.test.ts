@@ -6,7 +6,13 @@ import { pipeline } from '../../src/http/pipeline/pipeline.ts';
 import { statusOf } from '../../src/http/responses/error-mapping.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { environments } from '../../src/settings/parsers.ts';
-import { defaultIn, defaultText, flagOf, type Setting } from '../../src/settings/setting.ts';
+import {
+  defaultIn,
+  defaultText,
+  flagOf,
+  type Setting,
+  type SettingContext,
+} from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { temporaryFolder } from '../context.ts';
 import { filesIn, read } from './sources.ts';
@@ -76,6 +82,29 @@ suite('docs/configuration.md', () => {
       assert.match(text, new RegExp(`--${flagOf(variable)}(?![\\w-])`), variable);
       assert.ok(text.includes(defaultText(setting)), `${variable}: the default is "${defaultText(setting)}"`);
     }
+  });
+
+  test('docs/configuration.md has the bounds that the error of a setting names', () => {
+    const context = { environment: 'local', plans: {}, mail: { kind: 'off' } } as unknown as SettingContext;
+    const bounds = /\b\d\w* to \d\w*|at (?:most|least) \d\w*/g;
+    let found = 0;
+    for (const { variable, placeholder, parse, ...setting } of allSettings) {
+      const text = placeholder === 'json' ? '{"?":0}' : '\0';
+      const row = rows().find(([first]) => codeIn(first).includes(variable)) ?? [];
+      const documented = row
+        .join(' ')
+        .replaceAll(/`|(?<=\d),(?=\d{3})/g, '')
+        .toLowerCase();
+      try {
+        parse(text, variable, { ...context, defaultText: defaultIn({ ...setting }, context) ?? '' });
+      } catch (error) {
+        for (const [bound] of (error as Error).message.matchAll(bounds)) {
+          assert.ok(documented.includes(bound), `the row of ${variable} does not say "${bound}"`);
+          found += 1;
+        }
+      }
+    }
+    assert.ok(found > 30, `${found}`);
   });
 
   test('docs/configuration.md has no row for a setting that does not exist', () => {

@@ -15,7 +15,7 @@ const parseAdvance: Parser<{ readonly advance: string } | { readonly to: string 
     return { to: text };
   }
   throw new ConfigError(
-    `${name} is "${text}": set it to how far, such as 90s, 24h or 3d, or to a time such as 2026-12-24T12:00:00Z.`,
+    `${name} is "${text}": set it to how far, such as 90s, 24h or 3d and at most 366d, or to a time such as 2026-12-24T12:00:00Z.`,
   );
 };
 

@@ -6,10 +6,9 @@ import { lineRule, networkRule } from '../../schema/text-rules.ts';
 import {
   ConfigError,
   type Parser,
-  parseDurationSetting,
+  parseDurationFrom,
   parseEnum,
   parseInteger,
-  parseLifetime,
   parseText,
   parseWords,
 } from '../../settings/parsers.ts';
@@ -57,7 +56,7 @@ export const createKeyOptions = {
   expiresIn: option(
     'duration',
     'for example 90d (default: never; 90d with --restricted, at most 366d)',
-    parseLifetime,
+    parseDurationFrom('1ms'),
   ),
   publishable: booleanOption(
     'for web pages and apps: reads the catalogue, and is no secret; with the scope write:orders, customers who are logged in order with it',
@@ -98,7 +97,7 @@ export const rotateKeyOptions = {
   overlap: requiredOption(
     'duration',
     'how long the old key stays valid; 0s revokes it immediately',
-    parseDurationSetting,
+    parseDurationFrom('0s'),
     '24h',
   ),
 };

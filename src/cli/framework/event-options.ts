@@ -2,7 +2,7 @@
 import {
   ConfigError,
   type Parser,
-  parseDurationSetting,
+  parseDurationFrom,
   parseEnum,
   parseInteger,
   parseText,
@@ -27,7 +27,7 @@ export const rotateSecretOptions = {
   overlap: requiredOption(
     'duration',
     'how long the old secret signs as well, at most 7d; 0s ends it immediately',
-    parseDurationSetting,
+    parseDurationFrom('0s', '7d'),
     '24h',
   ),
 };

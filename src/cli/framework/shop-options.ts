@@ -67,7 +67,7 @@ export const parseKilograms = parseInteger(0, onHandSchema.maximum);
 export const parseDelta: Parser<number> = (text, name) => {
   if (!/^[-+]?\d{1,10}$/.test(text) || Number(text) === 0 || Math.abs(Number(text)) > onHandSchema.maximum) {
     throw new ConfigError(
-      `${name} is "${text}": set it to the whole kilograms to add, such as 20, or to subtract, such as -5.`,
+      `${name} is "${text}": set it to the whole kilograms to add, such as 20, or to subtract, such as -5; at most ${onHandSchema.maximum}.`,
     );
   }
   return Number(text);

@@ -1,6 +1,6 @@
 /** What the database URL says. hosts.ts has its list of servers, and tls.ts its parameters of TLS. */
 import type { ConnectionOptions } from 'node:tls';
-import { ConfigError } from '../../settings/parsers.ts';
+import { ConfigError, parseInteger } from '../../settings/parsers.ts';
 import { urlsIn } from './hosts.ts';
 import { tlsOf } from './tls.ts';
 
@@ -34,8 +34,11 @@ export function readParameters(databaseUrl: string): Parameters {
       `The parameter prepare of CURD_DATABASE is "${prepare}": set it to false behind a pooler without prepared statements, or leave it out.`,
     );
   }
-  const max = parameters.get('max') ?? '';
-  return { max: /^\d+$/.test(max) ? Number(max) : poolSize, prepare: prepare === 'true' };
+  const max = parseInteger(1, 1000)(
+    parameters.get('max') ?? String(poolSize),
+    'The parameter max of CURD_DATABASE',
+  );
+  return { max, prepare: prepare === 'true' };
 }
 
 /**
