@@ -89,7 +89,7 @@ export function parseDurationFrom(min: string, max = durationMax): Parser<number
   return durationParser(min, max, '');
 }
 
-/** The same, or this word, for which the value is null. */
+/** A parser of such durations, and of a word for which the value is null. */
 export function parseDurationOr(word: string, min: string, max = durationMax): Parser<number | null> {
   const parse = durationParser(min, max, `, or to ${word}`);
   return (text, name) => (text === word ? null : parse(text, name));

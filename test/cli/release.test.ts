@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,11 @@ test('A release refuses wrong versions, and commits the version, the changelog, 
     const { status, stderr } = release(version);
     assert.deepEqual([status, message.test(stderr)], [1, true], stderr);
   }
+  // docs/production.md and docs/operations.md say so in a clone.
+  execFileSync('npm', ['pack', '--ignore-scripts'], { cwd: folder, stdio: 'ignore' });
+  mkdirSync(join(folder, 'backup'));
+  writeFileSync(join(folder, 'backup/curd-2026-11-22T03-00-00Z.tar'), '');
+  assert.equal(git('status', '--porcelain'), '');
   writeFileSync(join(folder, 'untracked'), '');
   assert.match(release('98.7.6').stderr, /not committed/);
   execFileSync('rm', [join(folder, 'untracked')]);
