@@ -11,7 +11,7 @@ import { formFieldsMax } from '../http/bodies/body.ts';
 import { uploadsMax, uploadsOfPrincipalMax } from '../http/bodies/uploads.ts';
 import { keyLengthMax } from '../http/pipeline/idempotency-key.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
-import { pixelsMax } from '../images/renderer.ts';
+import { jpegPixelsMax, pixelsMax } from '../images/renderer.ts';
 import { imageBytesMax } from '../images/routes.ts';
 import { imagesMax } from '../images/service.ts';
 import { dryRunChangesPerSecond } from '../limits/dry-run-limits.ts';
@@ -49,6 +49,7 @@ export function publishedLimits({
     cheeseImages: imagesMax,
     imageBytes: imageBytesMax,
     imagePixels: pixelsMax,
+    imagePixelsOfJpeg: jpegPixelsMax,
     importBytes: importBytesMax,
     importRows: importRowsMax,
     uploadsAtOnce: uploadsMax,

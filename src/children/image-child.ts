@@ -13,7 +13,10 @@ export interface ImageTask {
   /** The uploaded file. */
   readonly path: string;
   readonly format: ImageFormat;
+  /** Pixels of a stored image. */
   readonly pixelsMax: number;
+  /** Pixels of a JPEG that is made smaller while it is decoded. */
+  readonly jpegPixelsMax: number;
   /** Path of the results, without their suffixes `.image` and `.thumbnail`. */
   readonly target: string;
 }
@@ -25,10 +28,20 @@ export interface RenderedFile {
   readonly bytes: number;
 }
 
-/** null when the file is not an image that can be decoded. */
-export type RenderedImages = { readonly image: RenderedFile; readonly thumbnail: RenderedFile } | null;
+export interface RenderedImages {
+  readonly image: RenderedFile;
+  readonly thumbnail: RenderedFile;
+}
+
+/** Why an image cannot be stored, and what to do: two sentences. */
+export interface ImageRefusal {
+  readonly refusal: string;
+}
 
 const thumbnailSide = 320;
+/** Decoding a JPEG at a half, a quarter or an eighth of its size needs little memory. */
+const divisors = [1, 2, 4, 8];
+const kinds = { jpeg: 'progressive JPEG', png: 'PNG', webp: 'WebP' };
 /**
  * The loss of quality is not visible, and PNG has none. Optimal Huffman tables would make a JPEG 5 % smaller, but need the
  * whole image in memory.
@@ -45,38 +58,69 @@ process.umask(0o077);
 sharp.concurrency(1);
 sharp.cache(false);
 
-serveTasks(async (task: ImageTask): Promise<RenderedImages> => {
-  const { target } = task;
-  await mkdir(dirname(target), { recursive: true });
-  const image = await write(upright(task).toFormat(task.format, options[task.format]), `${target}.image`);
+const damaged = { refusal: 'The image is damaged or incomplete. Export it again, and send the new file.' };
+/** Warnings of libjpeg after which pixels are missing or wrong. Others, such as of cameras that fill in headers wrongly, are harmless. */
+const lostPixels = /premature end|bad Huffman code|instead of RST/i;
+
+serveTasks(async (task: ImageTask): Promise<RenderedImages | ImageRefusal> => {
+  await mkdir(dirname(task.target), { recursive: true });
+  // An image that libvips warns about is decoded again without its warnings. Truncated files remain errors.
+  for (const failOn of ['warning', 'error'] as const) {
+    try {
+      return await render(task, failOn);
+    } catch (error) {
+      if (isDiskFailure(error)) {
+        throw error;
+      }
+      if (lostPixels.test(String(error))) {
+        break;
+      }
+    }
+  }
+  return damaged;
+});
+
+async function render(task: ImageTask, failOn: 'warning' | 'error'): Promise<RenderedImages | ImageRefusal> {
+  const { path, format, pixelsMax, target } = task;
+  const { width, height, autoOrient, isProgressive } = await sharp(path, {
+    limitInputPixels: false,
+  }).metadata();
+  // The decoder holds all scans of a progressive JPEG, and all of a WebP, in memory at full size.
+  const isShrinkable = format === 'jpeg' && !isProgressive;
+  const inputPixelsMax = isShrinkable ? task.jpegPixelsMax : pixelsMax;
+  if (width * height > inputPixelsMax) {
+    return { refusal: tooManyPixels(width, height, inputPixelsMax, isShrinkable ? 'JPEG' : kinds[format]) };
+  }
+  // Rotates the image upright and drops its metadata. Of an animation, only the first frame is kept.
+  const upright = () => sharp(path, { limitInputPixels: inputPixelsMax, failOn }).autoOrient();
+  const divisor = divisors.find((one) => width * height <= pixelsMax * one ** 2) ?? 8;
+  const image = divisor === 1 ? upright() : upright().resize(Math.floor(autoOrient.width / divisor));
   const small = {
     width: thumbnailSide,
     height: thumbnailSide,
     fit: 'inside',
     withoutEnlargement: true,
   } as const;
-  const thumbnail = await write(upright(task).resize(small).webp({ quality: 80 }), `${target}.thumbnail`);
-  return image === null || thumbnail === null ? null : { image, thumbnail };
-});
-
-/** Rotates the image upright and drops its metadata. Of an animation, only the first frame is kept. */
-function upright({ path, pixelsMax }: ImageTask): Sharp {
-  return sharp(path, { limitInputPixels: pixelsMax }).autoOrient();
+  return {
+    image: await write(image.toFormat(format, options[format]), `${target}.image`),
+    thumbnail: await write(upright().resize(small).webp({ quality: 80 }), `${target}.thumbnail`),
+  };
 }
 
-/** Reads and writes files, so that no image is in memory as a whole. Returns null when it cannot be decoded. */
-async function write(image: Sharp, path: string): Promise<RenderedFile | null> {
-  try {
-    const { size } = await image.toFile(path);
-    return { path, hash: await sha256OfFile(path), bytes: size };
-  } catch (error) {
-    // libvips uses these words for errors of the disk. Other errors are errors of the image.
-    if (
-      /system error|unix error/.test(String(error)) ||
-      (error as NodeJS.ErrnoException).syscall !== undefined
-    ) {
-      throw error;
-    }
-    return null;
-  }
+function tooManyPixels(width: number, height: number, pixelsMax: number, kind: string): string {
+  const megapixels = Math.ceil((width * height) / 100_000) / 10;
+  return `The image has ${width} x ${height} pixels, which are ${megapixels} megapixels. A ${kind} can have at most ${pixelsMax / 1_000_000}. Make it smaller, and send it again.`;
+}
+
+/** Reads and writes files, so that no image is in memory as a whole. */
+async function write(image: Sharp, path: string): Promise<RenderedFile> {
+  const { size } = await image.toFile(path);
+  return { path, hash: await sha256OfFile(path), bytes: size };
+}
+
+/** libvips uses these words for errors of the disk. Other errors are errors of the image. */
+function isDiskFailure(error: unknown): boolean {
+  return (
+    /system error|unix error/.test(String(error)) || (error as NodeJS.ErrnoException).syscall !== undefined
+  );
 }

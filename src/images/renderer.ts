@@ -4,14 +4,22 @@
  */
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ImageFormat, ImageTask, RenderedFile, RenderedImages } from '../children/image-child.ts';
+import type {
+  ImageFormat,
+  ImageRefusal,
+  ImageTask,
+  RenderedFile,
+  RenderedImages,
+} from '../children/image-child.ts';
 import { createChildPool, TaskTimedOut } from '../children/pool.ts';
 import type { Clock } from '../clock.ts';
 import { imageNameOf } from '../files/file-name.ts';
 import { storageFailure } from '../files/files.ts';
 
-/** The resolution of a good camera. While an image is rotated, a pixel needs four bytes of memory. */
+/** Pixels of a stored image. While an image is decoded and rotated, a pixel needs up to nine bytes of memory. */
 export const pixelsMax = 40_000_000;
+/** The resolution of the best phones. Such a JPEG is decoded at a half or a quarter of its width. */
+export const jpegPixelsMax = 200_000_000;
 const imageProcessesMax = 2;
 /** One that a process works on, and one that it starts next without waiting for us. */
 const slotsPerChild = 2;
@@ -41,7 +49,7 @@ export type ImageRenderer = ReturnType<typeof createImageRenderer>;
 /** Creates the image pool. Its processes start with the first image, and end when idle to free their memory. */
 export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMax) {
   const slots = childrenMax * slotsPerChild;
-  const pool = createChildPool<ImageTask, RenderedImages, 'render'>({
+  const pool = createChildPool<ImageTask, RenderedImages | ImageRefusal, 'render'>({
     file: new URL('../children/image-child.ts', import.meta.url),
     childrenMax,
     slotsPerChild,
@@ -51,14 +59,15 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
     taskTimeoutMs,
   });
 
-  async function run(task: ImageTask): Promise<RenderedImages> {
+  async function run(task: ImageTask): Promise<RenderedImages | ImageRefusal> {
     using slot = await pool.acquire('render');
     try {
       return await slot.run(task);
     } catch (error) {
-      // An image that takes this long is not worth showing.
       if (error instanceof TaskTimedOut) {
-        return null;
+        return {
+          refusal: `The image could not be decoded within ${taskTimeoutMs / 1000} seconds. Make it smaller, and send it again.`,
+        };
       }
       throw storageFailure(error);
     }
@@ -67,16 +76,16 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
   return {
     /**
      * Encodes the image in the file `path`. The results are files in the same folder.
-     * Returns null when the file is not an image of that format, or has more than 40 megapixels.
+     * Returns a refusal when the file is not an image of that format, or has too many pixels.
      * @throws AppError unavailable when the disk is full or a child process was killed
      */
-    async render(path: string, format: ImageFormat): Promise<RenderedUpload | null> {
+    async render(path: string, format: ImageFormat): Promise<RenderedUpload | ImageRefusal> {
       const target = join(dirname(path), clock.uuid());
       await using files = new AsyncDisposableStack();
       files.defer(() => removeFiles(target));
-      const outcome = await run({ path, format, pixelsMax, target });
-      if (outcome === null) {
-        return null;
+      const outcome = await run({ path, format, pixelsMax, jpegPixelsMax, target });
+      if ('refusal' in outcome) {
+        return outcome;
       }
       const kept = files.move();
       const thumbnail = toRenderedImage(outcome.thumbnail, 'webp', `${outcome.thumbnail.hash}.webp`);

@@ -56,7 +56,8 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       upload: {
         fileField,
         fileBytesMax: imageBytesMax,
-        description: 'A JPEG, PNG or WebP image of at most 10 MiB and 40 megapixels',
+        description:
+          'A JPEG, PNG or WebP image of at most 10 MiB and 40 megapixels. A JPEG that is not progressive can have 200; above 40 it is stored with a half or a quarter of its width',
         fields: {
           caption: {
             type: 'string',

@@ -10,7 +10,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { unavailable, validationError } from '../errors.ts';
+import { AppError, unavailable, validationError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import { isFileName } from '../files/file-name.ts';
@@ -18,7 +18,7 @@ import type { Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Precondition } from '../versioned.ts';
 import { imageEvents } from './event-types.ts';
-import { type ImageFormat, unsupportedImage } from './image-format.ts';
+import type { ImageFormat } from './image-format.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
 import type { ImageRenderer, RenderedImage } from './renderer.ts';
 
@@ -105,10 +105,11 @@ export function createImageService({ database, clock, files, renderer, cheeses }
      * @throws AppError unsupportedMediaType, unavailable
      */
     async store(path: string, format: ImageFormat): Promise<StoredImage> {
-      await using rendered = await renderer.render(path, format);
-      if (rendered === null) {
-        throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
+      const rendered = await renderer.render(path, format);
+      if ('refusal' in rendered) {
+        throw new AppError('unsupportedMediaType', rendered.refusal);
       }
+      await using _files = rendered;
       return await storeRendered(rendered.image, rendered.thumbnail);
     },
 

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
-import { blackPng, filePart, formats, type ImageShop, openImageShop, plain } from './image-forms.ts';
+import {
+  blackPng,
+  filePart,
+  formats,
+  grayJpeg,
+  type ImageShop,
+  imageIn,
+  openImageShop,
+  plain,
+} from './image-forms.ts';
 
 /** Left half red, right half blue. */
 function twoColours(): Sharp {
@@ -158,4 +167,69 @@ test('POST uploadImage accepts an image of exactly 40 megapixels', async (t) => 
   const images = await openImageShop(t);
   const { kept, small } = await uploaded(images, blackPng(8000, 5000));
   assert.deepEqual([kept.width, kept.height, small.width, small.height], [8000, 5000, 320, 200]);
+});
+
+test('POST uploadImage stores JPEGs of up to 200 megapixels with a half or a quarter of their width, upright', async (t) => {
+  const images = await openImageShop(t);
+  for (const [original, stored, thumbnail] of [
+    [grayJpeg(8160, 6120), [4080, 3060], [320, 240]],
+    [rotated(grayJpeg(8161, 6121)), [3060, 4080], [240, 320]],
+    [grayJpeg(16_320, 12_240), [4080, 3060], [320, 240]],
+  ] as const) {
+    const { kept, small } = await uploaded(images, original);
+    assert.deepEqual([kept.width, kept.height], stored);
+    assert.deepEqual([small.width, small.height], thumbnail);
+  }
+});
+
+/** With an EXIF header that says that the upper side is on the right. */
+function rotated(jpeg: Buffer): Buffer {
+  const tiff = Buffer.from('49492a0008000000010012010300010000000600000000000000', 'hex');
+  return withSegment(jpeg, 0xe1, Buffer.concat([Buffer.from('Exif\0\0'), tiff]));
+}
+
+function withSegment(jpeg: Buffer, marker: number, content: Buffer): Buffer {
+  const header = Buffer.from([0xff, marker, 0, content.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), header, content, jpeg.subarray(2)]);
+}
+
+test('POST uploadImage stores the right pixels of JPEGs with harmless mistakes, as phones and cameras make them', async (t) => {
+  const { upload } = await openImageShop(t);
+  const image = await twoColours().jpeg().toBuffer();
+  const scan = image.indexOf(Buffer.from([0xff, 0xda]));
+  const patched = (at: number, ...bytes: number[]) => {
+    const copy = Buffer.from(image);
+    copy.set(bytes, at);
+    return copy;
+  };
+  const { json: plainImage } = await upload([filePart(image)]);
+  for (const [note, file] of [
+    ['invalid parameters of a scan', patched(scan + image.readUInt16BE(scan + 2), 0)],
+    ['unknown revision of JFIF', withSegment(image, 0xe0, Buffer.from('JFIF\0\x03\0\0\0\x01\0\x01\0\0'))],
+    [
+      'bytes before the last marker',
+      Buffer.concat([image.subarray(0, -2), Buffer.from('fill\xff\xd9', 'latin1')]),
+    ],
+    ['bytes after the image', Buffer.concat([image, Buffer.from('Samsung trailer')])],
+  ] as const) {
+    const { status, json, text } = await upload([filePart(file)]);
+    assert.equal(status, 200, `${note} ${text}`);
+    assert.equal(json.imageUrl, plainImage.imageUrl, note);
+    assert.equal(json.thumbnailUrl, plainImage.thumbnailUrl, note);
+  }
+});
+
+test('POST uploadImage accepts the media types that clients use for a JPEG, a PNG and a WebP', async (t) => {
+  const { upload } = await openImageShop(t);
+  for (const [format, ...types] of [
+    ['jpeg', 'image/jpg', 'image/pjpeg', 'image/x-jpeg', 'image/jfif', 'IMAGE/JPG', 'image/*'],
+    ['png', 'image/x-png', 'image/x-citrix-png', 'image/*'],
+    ['webp', 'image/x-webp', 'binary/octet-stream'],
+  ] as const) {
+    const image = await imageIn(format);
+    for (const type of types) {
+      const { status, text } = await upload([filePart(image, type)]);
+      assert.equal(status, 200, `${type} ${text}`);
+    }
+  }
 });

@@ -77,6 +77,34 @@ export function blackPng(width: number, height: number, rows = height): Buffer {
   return Buffer.concat([signature, ...chunks]);
 }
 
+/**
+ * A gray JPEG of any size: small to send, large to decode. With three scans, each color has one of its own, as in
+ * progressive files.
+ */
+export function grayJpeg(width: number, height: number, scans: 1 | 3 = 1): Buffer {
+  const segment = (marker: number, ...bytes: number[]) =>
+    Buffer.from([0xff, marker, (bytes.length + 2) >> 8, (bytes.length + 2) & 255, ...bytes]);
+  // A table with one code of one bit. It means that a block has no difference to the one before.
+  const codes = [1, ...Array<number>(15).fill(0), 0];
+  const size = [height >> 8, height & 255, width >> 8, width & 255];
+  const colors = [1, 2, 3];
+  const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
+  const scan = (of: readonly number[]) => {
+    const data = Buffer.alloc(Math.ceil((blocks * of.length * 2) / 8));
+    data[data.length - 1] = 0xff >> ((blocks * of.length * 2) % 8 || 8);
+    return [segment(0xda, of.length, ...of.flatMap((color) => [color, 0]), 0, 63, 0), data];
+  };
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    segment(0xdb, 0, ...Array<number>(64).fill(1)),
+    segment(0xc0, 8, ...size, 3, ...colors.flatMap((color) => [color, 0x11, 0])),
+    segment(0xc4, 0, ...codes),
+    segment(0xc4, 0x10, ...codes),
+    ...(scans === 1 ? scan(colors) : colors.flatMap((color) => scan([color]))),
+    Buffer.from([0xff, 0xd9]),
+  ]);
+}
+
 export interface Shown {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@ import {
   boundary,
   filePart,
   formats,
+  grayJpeg,
   imageIn,
   mebibyte,
   openImageShop,
@@ -52,21 +53,13 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
     for (const format of formats) {
       const image = await imageIn(format);
       const others = formats.filter((one) => one !== format).map((one) => `image/${one}`);
-      for (const type of [
-        ...others,
-        'image/gif',
-        'image/svg+xml',
-        'text/html',
-        'image/*',
-        'x'.repeat(3000),
-        '',
-      ]) {
+      for (const type of [...others, 'image/gif', 'image/svg+xml', 'text/html', 'x'.repeat(3000), '']) {
         await assertRefused(await upload([filePart(image, type)]), 415, `${format} as ${type}`);
       }
     }
   });
 
-  test('POST uploadImage refuses and stores nothing when the image has more than 40 megapixels, even in a small file', async (t) => {
+  test('POST uploadImage refuses and stores nothing when the image has too many pixels, even in a small file, and says how many', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const [width, height, rows] of [
       [16_000, 16_000],
@@ -75,6 +68,24 @@ suite('POST uploadImage refuses an upload and stores nothing', () => {
       [0, 0],
     ] as const) {
       await assertRefused(await upload([filePart(blackPng(width, height, rows))]), 415, `${width}x${height}`);
+    }
+    for (const [image, message] of [
+      [
+        blackPng(16_000, 16_000),
+        'The image has 16000 x 16000 pixels, which are 256 megapixels. A PNG can have at most 40. Make it smaller, and send it again.',
+      ],
+      [
+        grayJpeg(8160, 6120, 3),
+        'The image has 8160 x 6120 pixels, which are 50 megapixels. A progressive JPEG can have at most 40. Make it smaller, and send it again.',
+      ],
+      [
+        grayJpeg(20_000, 10_001),
+        'The image has 20000 x 10001 pixels, which are 200.1 megapixels. A JPEG can have at most 200. Make it smaller, and send it again.',
+      ],
+    ] as const) {
+      const response = await upload([filePart(image)]);
+      await assertRefused(response, 415, message);
+      assert.equal(response.json.message, message);
     }
     assert.equal((await upload([filePart(blackPng(200, 100))])).status, 200);
   });
@@ -212,6 +223,17 @@ onBothEngines('POST uploadImage refuses an upload and stores nothing', (engine) 
       }
       const garbled = Buffer.concat([image.subarray(0, 16), Buffer.alloc(500, 'cheese')]);
       await assertRefused(await upload([filePart(garbled)]), 415, `${format} garbled`);
+    }
+    // Programs that repair files add the marker of the end. The rest of such an image is gray.
+    const jpeg = await sharp(noise).jpeg().toBuffer();
+    for (const part of [0.5, 0.9]) {
+      const repaired = Buffer.concat([jpeg.subarray(0, jpeg.length * part), Buffer.from([0xff, 0xd9])]);
+      const response = await upload([filePart(repaired)]);
+      await assertRefused(response, 415, `repaired ${part}`);
+      assert.equal(
+        response.json.message,
+        'The image is damaged or incomplete. Export it again, and send the new file.',
+      );
     }
     // The signature of one format, followed by an image of another.
     const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
