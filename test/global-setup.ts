@@ -12,11 +12,13 @@ import { compileCacheFolder } from '../bin/compile-cache.js';
 import { migrate } from '../src/database/migrate.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { openPostgres } from '../src/database/postgres/postgres.ts';
+import { makeBrowserFolder, removeBrowserFolder } from './browser/run-folder.ts';
 import type { PgBouncer } from './pgbouncer.ts';
 import { queryPostgres } from './postgres-client.ts';
 
 let server: EmbeddedPostgres;
 let folder: string;
+let browserFolder: string;
 let isKept = false;
 let pooler: PgBouncer | undefined;
 
@@ -31,6 +33,7 @@ export async function globalSetup(): Promise<void> {
   await makeOwner();
   await makeTemplate();
   await makeShopsFolder();
+  browserFolder = await makeBrowserFolder();
   if (process.env.CURD_TEST_POOLER === 'pgbouncer') {
     await startPooler();
   }
@@ -153,6 +156,7 @@ export async function startPostgres(
 export async function globalTeardown(): Promise<void> {
   await pooler?.stop();
   await pooler?.remove();
+  await removeBrowserFolder(browserFolder);
   await server.stop();
   if (!isKept) {
     await rm(folder, { recursive: true, force: true });

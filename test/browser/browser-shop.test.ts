@@ -11,7 +11,7 @@ import { imageIn } from '../api/image-forms.ts';
 import { openProxy } from '../client/proxy.ts';
 import { bern, cleanUp, type Scope, until } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
-import { openPage, screenshot, useChromium } from './chromium.ts';
+import { measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
 import { findAccessibilityProblems } from './console.ts';
 
 useChromium();
@@ -136,7 +136,7 @@ test('examples/browser-shop sells from the first search to the delivered order, 
       await page.emulateMedia({ colorScheme });
       await screenshot(page, `browser-shop-${name}-${size}`);
       assert.deepEqual(await findAccessibilityProblems(page), [], `${name} ${size}`);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, name);
+      assert.equal(await measureWidth(page), viewport.width, name);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(wide);

@@ -1,34 +1,21 @@
 /**
- * A real browser: Chromium from an npm package, with nothing of its security switched off. Where it cannot be started,
- * tests are skipped and say why.
+ * A real browser: Chromium from an npm package, with nothing of its security switched off. Tests are skipped, and say why,
+ * where the machine lacks what it needs. They fail where it does not start for another reason.
+ *
+ * Text is on a page before its styles and fonts are: measure it only with the functions of this file, which wait for them.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
-import chromium from '@sparticuz/chromium';
-import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
-import { type Scope as CleanUpScope, cleanUp } from '../context.ts';
+import { after, type TestContext } from 'node:test';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { cleanUp, type Scope } from '../context.ts';
+import { NoBrowser, skipTest, startBrowser } from './installed-browser.ts';
 
-/** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  // Saves half a second of CPU time for each further tab of a site.
-  '--process-per-site',
-];
 /** Everything is on this machine, which may be a busy one. */
 const patienceMs = 60_000;
 
 let starting: Promise<Browser> | undefined;
-
-async function start(): Promise<Browser> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`there is no Chromium for ${process.platform} on ${process.arch} in the package`);
-  }
-  return playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
-}
 
 let filesLeft = 0;
 
@@ -55,21 +42,34 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
-/** A test, or the tests of a file, which can be skipped. */
-export interface Scope extends CleanUpScope {
-  skip(reason?: string): void;
+/** Opens a window of a browser without a past. Where there is none, the test is skipped, and the result is null. */
+export async function openPage(
+  t: TestContext,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage | null> {
+  const opened = await openWindow(t, options);
+  if (opened instanceof NoBrowser) {
+    skipTest(t, opened);
+    return null;
+  }
+  return opened;
 }
 
-/** Opens a window of a browser without a past; null where there is none, and then the test is skipped. */
-export async function openPage(t: Scope, options: BrowserContextOptions = {}): Promise<OpenPage | null> {
+/** The same for what several tests share: where there is no browser, each of them is skipped. */
+export async function openWindow(
+  t: Scope,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage | NoBrowser> {
   assert.ok(filesLeft > 0, 'call useChromium in the test file, which closes the browser');
-  starting ??= start();
-  let browser: Browser;
-  try {
-    browser = await starting;
-  } catch (error) {
-    t.skip(`Chromium cannot be started: ${String((error as Error).message).split('\n', 1)[0]}`);
-    return null;
+  starting ??= startBrowser();
+  const browser = await starting.catch((error) => {
+    if (error instanceof NoBrowser) {
+      return error;
+    }
+    throw error;
+  });
+  if (browser instanceof NoBrowser) {
+    return browser;
   }
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(patienceMs);
@@ -92,11 +92,52 @@ export async function openPage(t: Scope, options: BrowserContextOptions = {}): P
   return { page, complaints };
 }
 
+/** Runs in the page. A style sheet that the page adds later is not part of `load`. */
+const waitForLook = `(async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const deadline = performance.now() + ${patienceMs};
+  await document.fonts.ready;
+  const unread = () => [...document.querySelectorAll('link[rel~=stylesheet]')].filter(({ sheet }) => sheet === null);
+  while (unread().length > 0) {
+    if (performance.now() > deadline) {
+      throw new Error('a style sheet was not loaded: ' + unread()[0].href);
+    }
+    await frame();
+  }
+  // A page that reacts to its size or to its color scheme does so in the next frame.
+  await frame();
+  await frame();
+})()`;
+
+/** Waits until a page looks as it does for a person: loaded, with its styles and fonts. */
+export async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('load');
+  await page.evaluate(waitForLook);
+}
+
+/** What a script measures in a page that looks as it does for a person. */
+export async function measure<T>(page: Page, script: string): Promise<T> {
+  await settle(page);
+  return page.evaluate<T>(script);
+}
+
+/** As wide as the window, unless something is cut. */
+export const measureWidth = (page: Page) => measure<number>(page, 'document.documentElement.scrollWidth');
+
+/** Where an element is. */
+export async function measureBox(locator: Locator) {
+  await settle(locator.page());
+  const box = await locator.boundingBox();
+  assert.ok(box !== null, 'the element is not visible');
+  return box;
+}
+
 /** Saves a screenshot when CURD_TEST_SCREENSHOTS names a folder. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.CURD_TEST_SCREENSHOTS;
   if (folder !== undefined) {
     mkdirSync(folder, { recursive: true });
+    await settle(page);
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
   }
 }
@@ -131,5 +172,5 @@ const measureContrasts = String.raw`(() => {
 
 /** Every piece of text on a page, and how well it stands out from what is behind it (WCAG 2.2, 1.4.3). */
 export function contrasts(page: Page): Promise<{ readonly html: string; readonly ratio: number }[]> {
-  return page.evaluate(measureContrasts);
+  return measure(page, measureContrasts);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { bern, type Shop } from '../helper.ts';
-import { screenshot } from './chromium.ts';
+import { measureWidth, screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -127,7 +127,7 @@ async function assertReadable(page: Page, name: string): Promise<void> {
       await page.setViewportSize(viewport);
       const place = `${name}-${colorScheme}-${viewport.width}`;
       assert.deepEqual(await findAccessibilityProblems(page), [], place);
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      const width = await measureWidth(page);
       assert.ok(width <= viewport.width, `${place} is ${width} wide`);
       await screenshot(page, `console-${place}`);
     }

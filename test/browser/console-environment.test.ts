@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApplication, password, queryOf } from '../oauth/flow.ts';
 import { registerCustomer } from '../shop-verbs.ts';
-import { useChromium } from './chromium.ts';
+import { measure, useChromium } from './chromium.ts';
 import { openConsole } from './console.ts';
+import { NoBrowser, skipTest } from './installed-browser.ts';
 
 useChromium();
 
@@ -20,18 +21,20 @@ for (const [environment, color] of Object.entries(colors)) {
     const more = environment === 'production' ? { CURD_PUBLIC_URL: 'https://shop.example.com' } : {};
     const settings = { CURD_ENVIRONMENT: environment, CURD_SHOP_NAME: name, ...more };
     const opened = await openConsole(t, { settings });
-    if (opened === null) {
+    if (opened instanceof NoBrowser) {
+      skipTest(t, opened);
       return;
     }
     const { page, goTo, complaints } = opened;
     const bar = page.locator('.environment');
     assert.equal(await bar.innerText(), environment);
     assert.equal(
-      await page.evaluate<string>("getComputedStyle(document.querySelector('.environment')).backgroundColor"),
+      await measure<string>(page, "getComputedStyle(document.querySelector('.environment')).backgroundColor"),
       color,
     );
     assert.match(
-      await page.evaluate<string>(
+      await measure<string>(
+        page,
         "getComputedStyle(document.querySelector('.environment'), '::after').content",
       ),
       { local: /for trying out/, sandbox: /for tests/, production: /none/ }[environment] ?? /^$/,

@@ -1,6 +1,7 @@
 /** The first load of the console on a slow line: what is seen first, and what moves later. */
 import assert from 'node:assert/strict';
 import { until } from '../context.ts';
+import { measure } from './chromium.ts';
 import { consoleTests, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -15,7 +16,7 @@ interface Painted {
   readonly shift: number;
 }
 
-const measure = `new Promise((resolve) => {
+const readPaint = `new Promise((resolve) => {
   let shift = 0;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) shift += entry.hadRecentInput ? 0 : entry.value;
@@ -61,7 +62,7 @@ for (const [colorScheme, size] of [
       });
       await page.getByRole('region', { name: 'First steps' }).waitFor();
       await page.getByText('No orders in these days.').waitFor();
-      const { firstPaintMs, filesMs, shift } = await page.evaluate<Painted>(measure);
+      const { firstPaintMs, filesMs, shift } = await page.evaluate<Painted>(readPaint);
       await devtools.detach();
       assert.ok(firstPaintMs < filesMs, `painted after ${firstPaintMs} ms, files after ${filesMs} ms`);
       assert.ok(shift <= 0.1, `layout shift ${shift}`);
@@ -76,7 +77,7 @@ inConsole(
     await page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')");
     await page.goto(`${shop.url}/console`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(23, 20, 15)');
+    assert.equal(await measure(page, 'getComputedStyle(document.body).backgroundColor'), 'rgb(23, 20, 15)');
     // Without the script of the page: a small one sets it, which the first paint does not wait for.
     await page.route('**/main-*.js', () => {});
     await page.goto(`${shop.url}/console`, { waitUntil: 'commit' });

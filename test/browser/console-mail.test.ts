@@ -6,7 +6,7 @@ import { after } from 'node:test';
 import { temporaryFolder } from '../helper.ts';
 import { openMailServer, sendMails } from '../mail/mail-shop.ts';
 import { newCheese, newOrder, registerAndLogIn } from '../shop-verbs.ts';
-import { screenshot } from './chromium.ts';
+import { measureWidth, screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const steps: (() => unknown)[] = [];
@@ -169,8 +169,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'order-placed' }).waitFor();
       await page.getByText('written to a file, because no mail server is set').waitFor();
       assert.equal(await page.getByRole('cell').getByText('sent', { exact: true }).count(), 0);
-      const width = 'document.documentElement.scrollWidth';
-      assert.equal(await page.evaluate(width), 390);
+      assert.equal(await measureWidth(page), 390);
       assert.deepEqual(await findAccessibilityProblems(page), []);
       await screenshot(page, `console-mail-phone-${colorScheme}`);
       await page.getByRole('button', { name: 'order-placed' }).click();

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { suite } from 'node:test';
 import { bern, testClock, until } from '../context.ts';
 import { newCheese, newOrder } from '../shop-verbs.ts';
+import { measure, measureBox, measureWidth } from './chromium.ts';
 import {
   consoleLink,
   consoleTests,
@@ -306,7 +307,7 @@ suite('orders', () => {
         await page.setViewportSize(size);
         await page.evaluate('scrollTo(0, 1000)');
         await until(async () => Number(await page.evaluate('scrollY')) === 1000);
-        const { y = -1, height = 0 } = (await toolbar.boundingBox()) ?? {};
+        const { y, height } = await measureBox(toolbar);
         assert.ok(y >= 24 && y < 48 && height < 60, `${y} ${height}`);
       }
       await page.evaluate('scrollTo(0, 0)');
@@ -382,12 +383,13 @@ suite('orders', () => {
       }
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       // On white paper, also for a person who works in dark mode and prints no backgrounds.
-      const texts = await page.evaluate<string[]>(
+      const texts = await measure<string[]>(
+        page,
         `[...document.querySelectorAll('.slip *')].map((one) => getComputedStyle(one).color)`,
       );
       assert.deepEqual([...new Set(texts)], ['rgb(0, 0, 0)']);
       assert.equal(
-        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+        await measure(page, 'getComputedStyle(document.body).backgroundColor'),
         'rgb(255, 255, 255)',
       );
       const pdf = (await page.pdf()).toString('latin1');
@@ -476,7 +478,7 @@ suite('the orders on a phone', () => {
       await shop.request('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
       await page.getByText('No approved orders').waitFor();
       assert.equal(await page.getByRole('radio', { name: 'approved 0' }).isChecked(), true);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewports.phone.width);
+      assert.equal(await measureWidth(page), viewports.phone.width);
     },
   );
 });

@@ -1,6 +1,7 @@
 /** The console as a page: its policy, its screens for everybody, its sizes. */
 import assert from 'node:assert/strict';
 import { newClient, newCustomer } from '../auth/holders.ts';
+import { measure } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -97,9 +98,12 @@ inConsole('The console cuts no table: where one does not fit, its rows are cards
     ]) {
       await goTo(path);
       await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
-      const cut = await page.evaluate(`[...document.querySelectorAll('.main table')]
+      const cut = await measure(
+        page,
+        `[...document.querySelectorAll('.main table')]
         .filter((table) => table.getBoundingClientRect().right > document.querySelector('.main').getBoundingClientRect().right)
-        .map((table) => table.getAttribute('aria-label'))`);
+        .map((table) => table.getAttribute('aria-label'))`,
+      );
       assert.deepEqual(cut, [], `${path} ${width}`);
     }
   }
@@ -114,7 +118,7 @@ inConsole(
       await goTo(path);
       await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
       const place = 'JSON.stringify(document.querySelector(".side a").getBoundingClientRect())';
-      places.add(await page.evaluate<string>(place));
+      places.add(await measure<string>(page, place));
     }
     assert.equal(places.size, 1, [...places].join(' '));
   },
@@ -132,9 +136,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const webhook = await create('/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/' });
     /** The buttons that delete something, with one of their colors. */
     const colorsOf = (within: string, property: 'color' | 'backgroundColor') =>
-      page.evaluate<string[]>(`[...document.querySelectorAll('${within} button')]
+      measure<string[]>(
+        page,
+        `[...document.querySelectorAll('${within} button')]
         .filter(({ disabled, textContent }) => !disabled && textContent.startsWith('Delete'))
-        .map((button) => getComputedStyle(button).${property})`);
+        .map((button) => getComputedStyle(button).${property})`,
+      );
     const isRed = (color: string) => {
       const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
       return red > 1.3 * green && red > 1.3 * blue;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { newApplication, openBrowser, password, queryOf, tokensOf, withToken } from '../oauth/flow.ts';
 import { registerCustomer } from '../shop-verbs.ts';
+import { measure, measureBox } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -79,16 +80,17 @@ inConsole('The console finds, changes and deletes a customer', async ({ shop, pa
   const box = page.getByRole('alert').filter({ has: page.getByTestId('secret') });
   for (const viewport of [{ width: 1024, height: 800 }, viewports.phone, viewports.wide]) {
     await page.setViewportSize(viewport);
-    const frame = await box.boundingBox();
+    const frame = await measureBox(box);
     for (const inside of [page.getByTestId('secret'), ...(await box.getByRole('button').all())]) {
-      const { x = 0, width = 0 } = (await inside.boundingBox()) ?? {};
+      const { x, width } = await measureBox(inside);
       assert.ok(
-        width > 0 && x >= (frame?.x ?? 0) && x + width <= (frame?.x ?? 0) + (frame?.width ?? 0),
+        width > 0 && x >= frame.x && x + width <= frame.x + frame.width,
         `${await inside.textContent()} at ${viewport.width}`,
       );
     }
     // All of the text is visible.
-    const overflow = await page.evaluate(
+    const overflow = await measure(
+      page,
       `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('[data-testid=secret]'))`,
     );
     assert.equal(overflow, 0);

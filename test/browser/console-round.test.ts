@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { bern, until } from '../context.ts';
 import { newCheese, newOrder, registerCustomer } from '../shop-verbs.ts';
-import { screenshot } from './chromium.ts';
+import { measureWidth, screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
 
 const inConsole = consoleTests({
@@ -154,7 +154,7 @@ inConsole('The console filters by country and cheese, and opens a saved view', a
   await page.getByText('Bern, LI').first().waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await screenshot(page, 'console-round-phone');
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  assert.equal(await measureWidth(page), viewports.phone.width);
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(viewports.wide);
 });

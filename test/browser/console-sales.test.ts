@@ -6,7 +6,7 @@ import { sql } from '../../src/database/sql.ts';
 import { eventsNumbered, newCustomer } from '../auth/holders.ts';
 import { bern } from '../helper.ts';
 import { newCheese, newOrder } from '../shop-verbs.ts';
-import { screenshot } from './chromium.ts';
+import { measureWidth, screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } from './console.ts';
 
 const inConsole = consoleTests();
@@ -128,7 +128,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await goTo(`/sales?from=${day(-60)}&to=${day(0)}&step=week`);
       await page.getByRole('region', { name: 'Countries' }).getByText('Switzerland').waitFor();
       await page.locator('.uplot').first().waitFor();
-      assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'));
+      assert.equal(await measureWidth(page), 390);
       assert.deepEqual(await findAccessibilityProblems(page), []);
       await screenshot(page, `console-sales-phone-${colorScheme}`);
       await page.setViewportSize(viewports.wide);

@@ -18,9 +18,10 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { shared } from '../context.ts';
+import { type Scope, shared } from '../context.ts';
 import { type ListeningShop, openListeningShop, type ShopOptions } from '../helper.ts';
-import { openPage, type Scope, useChromium } from './chromium.ts';
+import { openWindow, settle, useChromium } from './chromium.ts';
+import { NoBrowser, skipTest } from './installed-browser.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -68,12 +69,12 @@ export async function consoleLink({ app, url }: ListeningShop, path = ''): Promi
   return `${url}/console${path}#link=${link}`;
 }
 
-/** Opens the console of a new shop; null, with the reason, where there is no browser. */
-export async function openConsole(t: Scope, options: ShopOptions = {}): Promise<OpenConsole | null> {
+/** Opens the console of a new shop. */
+export async function openConsole(t: Scope, options: ShopOptions = {}): Promise<OpenConsole | NoBrowser> {
   await buildConsole();
-  const opened = await openPage(t, { locale: 'en-US', viewport: viewports.wide });
-  if (opened === null) {
-    return null;
+  const opened = await openWindow(t, { locale: 'en-US', viewport: viewports.wide });
+  if (opened instanceof NoBrowser) {
+    return opened;
   }
   const shop = await openListeningShop(t, options);
   const { page, complaints } = opened;
@@ -107,13 +108,12 @@ export type ConsoleTest = (
 /** Registers tests that share one console. They are skipped where there is no browser. */
 export function consoleTests(options: ShopOptions = {}): ConsoleTest {
   useChromium();
-  let reason = '';
-  const opened = shared((t) => openConsole({ ...t, skip: (why) => (reason = why ?? '') }, options));
+  const opened = shared((t) => openConsole(t, options));
   return (name, body) =>
     test(name, async (t) => {
       const current = opened();
-      if (current === null) {
-        t.skip(reason);
+      if (current instanceof NoBrowser) {
+        skipTest(t, current);
         return;
       }
       try {
@@ -139,6 +139,7 @@ const axe = readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
  * @param rules all by default
  */
 export async function findAccessibilityProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await settle(page);
   // Colors that still change would be measured on the way. A change of the color scheme starts transitions a frame later.
   await page.evaluate(`(async () => {
     for (let quietFrames = 0; quietFrames < 2; ) {

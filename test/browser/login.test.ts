@@ -16,7 +16,7 @@ import {
   queryOf,
 } from '../oauth/flow.ts';
 import { registerCustomer } from '../shop-verbs.ts';
-import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
+import { contrasts, measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
 
 useChromium();
 
@@ -259,7 +259,7 @@ inBrowser('Every page fits into 360 pixels, and can be read in light and dark', 
     assert.equal(await page.title(), `${title} - Cheese shop`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, title);
+      assert.equal(await measureWidth(page), 360, title);
       const texts = await contrasts(page);
       assert.ok(texts.length >= 2, title);
       const pale = texts.filter(({ ratio }) => ratio < 4.5);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApplication, openListeningShop, queryOf } from '../oauth/flow.ts';
 import { registerCustomer } from '../shop-verbs.ts';
-import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
+import { contrasts, measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
 
 useChromium();
 
@@ -22,7 +22,7 @@ test('Pages for registration and new passwords fit on desktops and phones, in li
       await page.setViewportSize({ width, height: 740 });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, title);
+        assert.equal(await measureWidth(page), width, title);
         const pale = (await contrasts(page)).filter(({ ratio }) => ratio < 4.5);
         assert.deepEqual(pale, [], 'WCAG 2.2, section 1.4.3');
         await screenshot(page, `${name}-${width}-${colorScheme}`);

@@ -4,11 +4,9 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { imageIn } from '../api/image-forms.ts';
 import { openListeningShop, shared } from '../helper.ts';
-import { contrasts, openPage, screenshot, useChromium } from './chromium.ts';
+import { contrasts, measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
 
 useChromium();
-
-const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
 const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
 
@@ -24,7 +22,7 @@ for (const [device, viewport] of Object.entries(sizes)) {
       const { page, complaints } = opened;
       await page.goto(shop().url);
       await screenshot(page, `landing-${device}-${colorScheme}`);
-      assert.equal(await widthOf(page), viewport.width);
+      assert.equal(await measureWidth(page), viewport.width);
       for (const { html, ratio } of await contrasts(page)) {
         assert.ok(ratio >= 4.5, `${ratio} ${html}`);
       }
@@ -39,11 +37,11 @@ async function followToOperation(page: Page, width: number, colorScheme: string)
   await page.getByRole('link', { name: 'API reference' }).click();
   await page.getByRole('heading', { name: 'Cheeses', exact: true }).waitFor();
   await screenshot(page, `reference-${colorScheme}`);
-  assert.equal(await widthOf(page), width);
+  assert.equal(await measureWidth(page), width);
   await page.getByRole('link', { name: 'Upload an image' }).click();
   await page.getByRole('heading', { name: 'Upload an image' }).waitFor();
   await screenshot(page, `reference-operation-${colorScheme}`);
-  assert.equal(await widthOf(page), width);
+  assert.equal(await measureWidth(page), width);
   for (const { html, ratio } of await contrasts(page)) {
     assert.ok(ratio >= 4.5, `${ratio} ${html}`);
   }
@@ -72,7 +70,7 @@ test('The interactive reference shows code of the client package and of curl, up
   await page.getByRole('link', { name: 'Send this request' }).click();
   await page.getByRole('region', { name: 'Upload an image', exact: true }).waitFor();
   await screenshot(page, 'reference-interactive');
-  assert.equal(await widthOf(page), viewport.width);
+  assert.equal(await measureWidth(page), viewport.width);
   assert.equal(await page.getAttribute('html', 'lang'), 'en');
   // The package writes its version to the console.
   assert.deepEqual(
@@ -110,7 +108,7 @@ test('The interactive reference shows code of the client package and of curl, up
   await dialog.waitFor({ state: 'hidden' });
   await page.setViewportSize(sizes.phone);
   const list = await open('tag/cheeses/GET/v2/cheeses', 'List cheeses');
-  assert.equal(await widthOf(page), sizes.phone.width);
+  assert.equal(await measureWidth(page), sizes.phone.width);
   await list.getByRole('button', { name: /Test Request/ }).click();
   const server = page.getByRole('dialog').getByRole('button', { name: new URL(shop().url).host });
   await server.first().waitFor();

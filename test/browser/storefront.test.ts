@@ -7,7 +7,7 @@ import { imageIn } from '../api/image-forms.ts';
 import { startExample } from '../cli/run.ts';
 import { bern, cleanUp, type Scope, until } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
-import { openPage, screenshot, useChromium } from './chromium.ts';
+import { measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
 import { findAccessibilityProblems, viewports } from './console.ts';
 
 useChromium();
@@ -51,7 +51,7 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
       await page.setViewportSize(viewport);
       await screenshot(page, `storefront-${name}-${size}`);
       assert.deepEqual(await findAccessibilityProblems(page), [], `${name} ${size}`);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, name);
+      assert.equal(await measureWidth(page), viewport.width, name);
     }
     await page.setViewportSize(viewports.wide);
   };

@@ -66,6 +66,17 @@ suite('The sources', () => {
     assert.deepEqual(found, [], 'scanners for secrets would report these: build such texts in parts');
   });
 
+  test('The sources measure pages in browser tests only where they wait for styles and fonts', () => {
+    // The first paint is measured while the styles are on their way. A mail in a frame has its styles inside.
+    const allowed = ['test/browser/chromium.ts', 'test/browser/console-first-load.test.ts'];
+    const measured =
+      /(?<!frame\?\.)evaluate(?:<[^>]*>)?\((?:(?!\n\n)[^;])*(?:scrollWidth|getComputedStyle|getBoundingClientRect)|\.boundingBox\(/;
+    const early = filesIn('test/{browser,client}/*.ts').filter(
+      (path) => !allowed.includes(path) && measured.test(read(path)),
+    );
+    assert.deepEqual(early, [], 'use measure, measureWidth or measureBox of test/browser/chromium.ts');
+  });
+
   test('The sources read the environment in one place', () => {
     // The client sample is text for programs of others. The name of the command depends on PATH, which is no setting.
     const allowed = [

@@ -34,8 +34,11 @@ test('Requests of every kind lock in one order, and never deadlock', { timeout: 
       const response = await work();
       const { status = 0, text = '', headers = {} } = response ?? {};
       counts.set(status, (counts.get(status) ?? 0) + 1);
-      // A dry run does not wait long for a real change, and a server runs one import at a time.
-      const mayGiveUp = status === 503 && (headers['dry-run'] !== undefined || /Another import/.test(text));
+      // A dry run does not wait long for a real change, a server runs one import at a time, and on a busy machine a
+      // change waits too long for others.
+      const mayGiveUp =
+        status === 503 &&
+        (headers['dry-run'] !== undefined || /Another import|Other changes are in progress/.test(text));
       assert.ok(status < 500 || mayGiveUp, text);
     }
   }
