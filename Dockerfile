@@ -30,7 +30,7 @@ COPY --from=packages /curd/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
-COPY client/src client/src
+COPY --from=build /curd/client/src client/src
 COPY --from=build /curd/client/dist/client.tgz client/dist/client.tgz
 COPY --from=build /curd/client/dist/browser.js client/dist/browser.js
 COPY --from=build /curd/console/dist console/dist

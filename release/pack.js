@@ -16,6 +16,7 @@ const copied = [
   'bin/compile-cache.js',
   'client/dist/browser.js',
   'client/dist/client.tgz',
+  'client/src/areas/verbs.json',
   'console/dist',
   'migrations',
   ...globSync('src/**/*.{css,html,json,txt,webp}', { cwd: root }),

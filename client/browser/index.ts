@@ -1,7 +1,7 @@
 /** A shop in a web page without a server of its own: a publishable key, and the login of a customer. */
 import { Api } from '../src/api.ts';
-import { Categories, Cheeses, Tags } from '../src/areas/cheeses.ts';
-import { Customers } from '../src/areas/customers.ts';
+import { Cheeses } from '../src/areas/cheeses.ts';
+import { Categories, Customers, Tags } from '../src/areas/generated.ts';
 import { Http } from '../src/http.ts';
 import type { CallOptions, CurdOptions } from '../src/options.ts';
 import type { Body, Customer } from '../src/types.ts';

@@ -1,5 +1,5 @@
 /** Typed requests: the paths, parameters and bodies of `schema.ts`, and its errors. */
-import { errorOf, type FieldError } from './errors.ts';
+import { type ErrorType, errorOf, type FieldError } from './errors.ts';
 import type { Http, OutgoingRequest, Reply } from './http.ts';
 import { attachMetadata } from './metadata.ts';
 import type { CallOptions, Outcome, WriteOptions } from './options.ts';
@@ -162,7 +162,7 @@ function parseJson(text: string): unknown {
 }
 
 interface ErrorBody {
-  readonly type?: string;
+  readonly type?: ErrorType;
   readonly message?: string;
   readonly errors?: readonly FieldError[];
 }

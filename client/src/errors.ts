@@ -1,6 +1,9 @@
 /** Every error of the client has one shape, whether the server or the network caused it. */
 
-/** The error types of the API, with those of this client. A newer server may send others. */
+/**
+ * The error types of the API, with that of this client. A newer server may send others: have a branch for all that a program
+ * does not know.
+ */
 export type ErrorType =
   | 'bad_request'
   | 'unauthorized'
@@ -24,8 +27,7 @@ export type ErrorType =
   | 'internal_error'
   | 'unavailable'
   /** No response arrived: the network failed, or an attempt took too long. */
-  | 'connection_failed'
-  | (string & {});
+  | 'connection_failed';
 
 /** A field that failed validation: `items[0].quantity`, or `""` for the whole body. */
 export interface FieldError {

@@ -1,18 +1,10 @@
 /** The typed client of the Curd API. */
 import { Api } from './api.ts';
-import { ApiKeys, Console, Credential, Idempotency, Limits } from './areas/access.ts';
-import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
-import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
-import { Customers } from './areas/customers.ts';
-import { Demo } from './areas/demo.ts';
+import { Cheeses } from './areas/cheeses.ts';
 import { Events } from './areas/events.ts';
-import { Mails } from './areas/mails.ts';
-import { Integrity, Statistics, Status } from './areas/operation.ts';
+import { Areas } from './areas/generated.ts';
+import { Idempotency } from './areas/idempotency.ts';
 import { Orders } from './areas/orders.ts';
-import { Requests } from './areas/requests.ts';
-import { Sandbox, Snapshots } from './areas/sandbox.ts';
-import { Stock } from './areas/stock.ts';
-import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
 import { Http } from './http.ts';
 import type { CurdOptions } from './options.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
@@ -56,33 +48,11 @@ export type {
 export { type ImportOptions, thumbnailOf, type UploadOptions, type UploadProgress } from './upload.ts';
 
 /** A client of one shop, with one credential. */
-export class Curd {
-  readonly accounts: Accounts;
-  readonly apiKeys: ApiKeys;
-  readonly approvals: Approvals;
-  readonly cheeses: Cheeses;
-  readonly console: Console;
-  readonly credential: Credential;
-  readonly idempotency: Idempotency;
-  readonly customers: Customers;
-  readonly demo: Demo;
-  readonly events: Events;
-  readonly categories: Categories;
-  readonly tags: Tags;
-  readonly inventory: Inventory;
-  readonly limits: Limits;
-  readonly mails: Mails;
-  readonly oauthClients: OauthClients;
-  readonly orders: Orders;
-  readonly requests: Requests;
-  readonly sandbox: Sandbox;
-  readonly snapshots: Snapshots;
-  readonly statistics: Statistics;
-  readonly integrity: Integrity;
-  readonly status: Status;
-  readonly stock: Stock;
-  readonly webhookDeliveries: WebhookDeliveries;
-  readonly webhookEndpoints: WebhookEndpoints;
+export class Curd extends Areas {
+  readonly cheeses = new Cheeses(this.api);
+  readonly events = new Events(this.api);
+  readonly idempotency = new Idempotency(this.api);
+  readonly orders = new Orders(this.api);
   /**
    * Every path of the API, also one without a verb here. Typed by `paths`:
    * `await curd.http.get('/v2/cheeses/{cheeseId}', { path: { cheeseId: 7 } })`.
@@ -92,35 +62,9 @@ export class Curd {
 
   constructor(options: CurdOptions | Http) {
     const http = options instanceof Http ? options : new Http(options);
-    const api = new Api(http);
+    super(new Api(http));
     this.#http = http;
-    this.http = api;
-    this.accounts = new Accounts(api);
-    this.apiKeys = new ApiKeys(api);
-    this.approvals = new Approvals(api);
-    this.cheeses = new Cheeses(api);
-    this.console = new Console(api);
-    this.credential = new Credential(api);
-    this.idempotency = new Idempotency(api);
-    this.customers = new Customers(api);
-    this.demo = new Demo(api);
-    this.events = new Events(api);
-    this.categories = new Categories(api);
-    this.tags = new Tags(api);
-    this.inventory = new Inventory(api);
-    this.limits = new Limits(api);
-    this.mails = new Mails(api);
-    this.oauthClients = new OauthClients(api);
-    this.orders = new Orders(api);
-    this.requests = new Requests(api);
-    this.sandbox = new Sandbox(api);
-    this.snapshots = new Snapshots(api);
-    this.statistics = new Statistics(api);
-    this.integrity = new Integrity(api);
-    this.status = new Status(api);
-    this.stock = new Stock(api);
-    this.webhookDeliveries = new WebhookDeliveries(api);
-    this.webhookEndpoints = new WebhookEndpoints(api);
+    this.http = this.api;
   }
 
   /**

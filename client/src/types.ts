@@ -45,8 +45,10 @@ export type BodyOption<O> = O extends { requestBody: infer B }
 
 type SuccessOf<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202 | 204)] : never;
 
+type JsonOrNothing<R> = R extends { content: { 'application/json': infer Body } } ? Body : undefined;
+
 /** The JSON body of a successful response; undefined for 204. */
-export type ResultOf<O> = [JsonOf<SuccessOf<O>>] extends [never] ? undefined : JsonOf<SuccessOf<O>>;
+export type ResultOf<O> = JsonOrNothing<SuccessOf<O>>;
 
 /** The query of an operation: the filters of a list. */
 export type Query<Name extends keyof operations> = QueryOf<operations[Name]>;

@@ -1,56 +1,15 @@
 /** Code with which the client package sends the request of a route. The reference page shows it beside curl. */
+import areas from '../../client/src/areas/verbs.json' with { type: 'json' };
 import { exampleOf } from '../http/openapi/openapi-schema.ts';
-import { type Described, fullPath, parametersIn } from '../http/route.ts';
+import { type Described, parametersIn } from '../http/route.ts';
 
-/**
- * The area of the client for the first of these words in an operationId: `uploadCheeseImage` is a verb of `cheeses`. They
- * are without the endings of singular and plural.
- */
-const areas: Readonly<Record<string, string>> = {
-  Account: 'accounts',
-  ApiKey: 'apiKeys',
-  Approval: 'approvals',
-  Categor: 'categories',
-  CheeseStock: 'stock',
-  Cheese: 'cheeses',
-  Credential: 'credential',
-  Customer: 'customers',
-  Demo: 'demo',
-  Event: 'events',
-  Integrity: 'integrity',
-  Inventory: 'inventory',
-  Limit: 'limits',
-  Mail: 'mails',
-  OauthClient: 'oauthClients',
-  Order: 'orders',
-  Request: 'requests',
-  Sandbox: 'sandbox',
-  Snapshot: 'snapshots',
-  Statistics: 'statistics',
-  Stock: 'stock',
-  Tag: 'tags',
-  WebhookDeliver: 'webhookDeliveries',
-  WebhookEndpoint: 'webhookEndpoints',
-};
-
-/** Verbs that are not the rest of the operationId. */
-const exceptions: Readonly<Record<string, string>> = {
-  deleteNote: 'orders.deleteNote',
-  changeCheeses: 'cheeses.changeAll',
-  createPasswordReset: 'customers.createPasswordReset',
-  getIdempotentResponse: 'idempotency.get',
-  getStatus: 'status.get',
-  listAvailability: 'cheeses.listAvailability',
-  listBestSellers: 'statistics.listBestSellers',
-  listNames: 'events.listNames',
-  listSalesByCategory: 'statistics.listSalesByCategory',
-  listSalesByCountry: 'statistics.listSalesByCountry',
-  listSalesByCustomer: 'statistics.listSalesByCustomer',
-  registerCustomers: 'customers.registerAll',
-  requestPasswordReset: 'customers.requestPasswordReset',
-  signInToConsole: 'console.signIn',
-  signOutOfConsole: 'console.signOut',
-};
+/** The verbs of operations, such as `cheeses.uploadImage`. */
+const verbs = new Map(
+  Object.entries<{ readonly verbs: object; readonly byHand?: object }>(areas).flatMap(
+    ([area, { verbs: generated, byHand }]) =>
+      Object.entries({ ...generated, ...byHand }).map(([verb, id]) => [id, `${area}.${verb}`] as const),
+  ),
+);
 
 /** What uploads send. */
 const files: Readonly<Record<string, { readonly name: string; readonly path: string }>> = {
@@ -66,7 +25,7 @@ export function clientSample(
   route: Described,
   examples: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const verb = verbOf(route);
+  const verb = verbs.get(route.operationId);
   if (verb === undefined) {
     return undefined;
   }
@@ -103,22 +62,6 @@ function argumentsOf(
     return [name, type === 'array' ? String(example).split(',') : example];
   });
   return filters.length === 0 ? values : [...values, Object.fromEntries(filters)];
-}
-
-function verbOf(route: Described): string | undefined {
-  const { operationId } = route;
-  if (!fullPath(route).startsWith('/v2/')) {
-    return undefined;
-  }
-  const [first] = Object.entries(areas)
-    .map(([word, area]) => ({ word, area, index: operationId.indexOf(word) }))
-    .filter(({ index }) => index >= 0)
-    .sort((one, other) => one.index - other.index);
-  if (first === undefined || operationId in exceptions) {
-    return exceptions[operationId];
-  }
-  const rest = operationId.slice(first.index + first.word.length).replace(/^(?:s|y|ies)(?![a-z])/, '');
-  return `${first.area}.${operationId.slice(0, first.index)}${rest}`;
 }
 
 function statementOf({ responses }: Described, verb: string, call: string): string[] {

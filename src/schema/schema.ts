@@ -15,6 +15,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly minProperties?: number;
+  readonly maxProperties?: number;
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;

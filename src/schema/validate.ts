@@ -83,8 +83,11 @@ function validateObject(
       }
     }
   }
-  if (Object.keys(copy).length < (schema.minProperties ?? 0)) {
-    addError(errors, field, `must have at least one of ${Object.keys(properties).join(', ')}`);
+  const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
+  const { length } = Object.keys(copy);
+  if (length < minProperties || length > maxProperties) {
+    const count = maxProperties === 1 ? 'exactly one' : 'at least one';
+    addError(errors, field, `must have ${count} of ${Object.keys(properties).join(', ')}`);
   }
   // Members of any name cannot be copied one by one: `__proto__` is not data there.
   return schema.additionalProperties === true ? value : copy;

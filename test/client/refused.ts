@@ -60,6 +60,16 @@ curd.orders.wait(7, { until: 'eaten' });
 curd.customers.get(7);
 // @ts-expect-error the password is missing
 curd.customers.login({ username: 'ada' });
+// @ts-expect-error nothing says how far
+curd.sandbox.advanceClock({});
+// @ts-expect-error two targets
+curd.sandbox.advanceClock({ advance: '1d', to: '2027-01-01T00:00:00Z' });
+// @ts-expect-error a category needs a name or an id
+curd.cheeses.create({ name: 'Brie', category: {} });
+// @ts-expect-error a cheese needs changes
+curd.cheeses.update(7);
+// @ts-expect-error the order may have no customer
+(await curd.orders.getCustomer(7)).username;
 // @ts-expect-error an image is a Blob
 curd.cheeses.uploadImage(7, 'brie.jpg');
 // @ts-expect-error an option that does not exist
@@ -102,4 +112,8 @@ const error: unknown = null;
 if (isCurdError(error)) {
   // @ts-expect-error a status is a number
   error.status.length;
+  // @ts-expect-error a type that does not exist
+  error.type === 'not-found';
 }
+// @ts-expect-error a type that does not exist
+isCurdError(error, 'validation');

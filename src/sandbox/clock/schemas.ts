@@ -27,6 +27,8 @@ export const SandboxClockAdvance = {
   title: 'SandboxClockAdvance',
   description: 'Exactly one of both members',
   type: 'object',
+  minProperties: 1,
+  maxProperties: 1,
   properties: {
     advance: {
       type: 'string',
