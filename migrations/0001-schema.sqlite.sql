@@ -98,10 +98,12 @@ create index cheese_by_change on cheese (changed_in, id);
 create table term (
   id integer primary key autoincrement,
   kind text not null check (kind in ('category', 'tag')),
-  name text not null
+  name text not null,
+  -- The form in which names are compared.
+  name_key text not null
 );
 -- Finds the id of a term, and refuses a second one.
-create unique index term_name on term (kind, name);
+create unique index term_name on term (kind, name_key);
 
 -- A deleted cheese, until CURD_TOMBSTONE_RETENTION has passed.
 create table cheese_tombstone (

@@ -3,7 +3,7 @@
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { splitWords } from '../schema/folding.ts';
+import { searchableWords } from '../schema/folding.ts';
 import type { Cheese } from './schemas.ts';
 import type { CatalogueIndex, LabelKind } from './search-index/catalogue-index.ts';
 import { loadIndex } from './search-index/index-loader.ts';
@@ -104,7 +104,7 @@ class Scan {
       `organic ${organic}`,
       ...(origin === null ? [] : [`origin ${origin}`]),
       ...termsOf(cheese).map(([kind, term]) => `${kind} ${term.name}`),
-      ...splitWords(name).map((word) => `word ${word}`),
+      ...searchableWords(name).map((word) => `word ${word}`),
       ...(pricePerKg === undefined ? ['without price'] : []),
       ...(photoUrls.length === 0 ? ['without image'] : []),
     ];

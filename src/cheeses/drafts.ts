@@ -2,6 +2,7 @@
 import { ConstraintError, type Sql } from '../database/database.ts';
 import { AppError, requireNoErrors } from '../errors.ts';
 import type { EventData } from '../event-log/define.ts';
+import { nameKey } from '../schema/folding.ts';
 import type { cheeseEvents } from './event-types.ts';
 import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
 import { type Cheese, type CheeseInput, type CheeseMergePatch, parseCheese } from './schemas.ts';
@@ -14,7 +15,17 @@ export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'upd
 
 /** Equal for two cheeses that the unique index does not accept together. */
 export function uniqueKey(categoryName: string | null, name: string): string {
-  return JSON.stringify([categoryName, name.normalize('NFC')]);
+  return JSON.stringify([categoryName === null ? null : nameKey(categoryName), nameKey(name)]);
+}
+
+/** Names without those that equal an earlier one. */
+export function distinctNames(names: readonly string[]): string[] {
+  const distinct = new Map<string, string>();
+  for (const name of names) {
+    const key = nameKey(name);
+    distinct.set(key, distinct.get(key) ?? name);
+  }
+  return [...distinct.values()];
 }
 
 /** Runs a transaction with a statement that the unique index may refuse. @throws AppError conflict */
@@ -34,10 +45,18 @@ export async function throwConflict<T>(transaction: () => Promise<T>): Promise<T
 
 /** Names of the fields in which a stored cheese and a draft differ. */
 export function differingFields(row: CheeseRow, draft: Draft): string[] {
-  const known = cheeseToDraft(parseCheese(row.body));
-  return Object.keys({ ...known, ...draft }).filter(
-    (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(draft[key as keyof Draft]),
+  const known = comparable(cheeseToDraft(parseCheese(row.body)));
+  const wanted = comparable(draft);
+  return Object.keys({ ...known, ...wanted }).filter(
+    (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(wanted[key as keyof Draft]),
   );
+}
+
+/** Another spelling of a name is no difference. */
+function comparable(draft: Draft): Draft {
+  const { name, categoryName, tagNames } = draft;
+  const category = categoryName === null ? null : nameKey(categoryName);
+  return { ...draft, name: nameKey(name), categoryName: category, tagNames: tagNames.map(nameKey) };
 }
 
 /** The draft that leads to a stored cheese. */
@@ -87,7 +106,7 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
     ageMonths: input.ageMonths,
     organic: input.organic ?? false,
     categoryName,
-    tagNames: [...new Set(tagNames)],
+    tagNames: distinctNames(tagNames),
   });
 }
 
@@ -105,17 +124,16 @@ export function termsOf({ categoryName, tagNames }: Draft): Term[] {
 /** The cheese that responses contain, with its members in their documented order. */
 export function toCheese(
   draft: Draft,
-  idOf: (term: Term) => number,
+  find: (term: Term) => { readonly id: number; readonly name: string },
   supplied: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
 ): Cheese {
   const { categoryName, tagNames } = draft;
   return withoutUndefined<Cheese>({
     id: supplied.id,
     name: draft.name,
-    category:
-      categoryName === null ? undefined : { id: idOf(['category', categoryName]), name: categoryName },
+    category: categoryName === null ? undefined : find(['category', categoryName]),
     photoUrls: draft.photoUrls,
-    tags: tagNames.map((name) => ({ id: idOf(['tag', name]), name })),
+    tags: tagNames.map((name) => find(['tag', name])),
     status: draft.status,
     origin: draft.origin,
     pricePerKg: draft.pricePerKg,

@@ -1,6 +1,7 @@
 /** Compares the rows of an import with the stored cheeses. */
 import type { Sql } from '../database/database.ts';
 import { AppError, joinErrors } from '../errors.ts';
+import { nameKey } from '../schema/folding.ts';
 import type { Versioned } from '../versioned.ts';
 import { applyPatch, cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
 import { cheeseQueries } from './queries.ts';
@@ -79,7 +80,8 @@ export async function compareImport(
       newDrafts.set(index, draft);
       continue;
     }
-    const fields = givenFields?.[index];
+    // The cheese was found by its name, and keeps its spelling.
+    const fields = givenFields?.[index]?.filter((field) => field !== 'name');
     const wanted =
       fields === undefined ? draft : applyPatch(cheeseToDraft(parseCheese(row.body)), fields, draft);
     const differing = differingFields(row, wanted);
@@ -115,6 +117,9 @@ export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): 
 /** The stored cheeses with the categories and names of drafts. */
 function findStored(tx: Sql, drafts: Iterable<Draft>) {
   return cheeseQueries(tx).findByNames(
-    Array.from(drafts, ({ categoryName, name }) => ({ category: categoryName, key: name.normalize('NFC') })),
+    Array.from(drafts, ({ categoryName, name }) => ({
+      category: categoryName === null ? null : nameKey(categoryName),
+      key: nameKey(name),
+    })),
   );
 }

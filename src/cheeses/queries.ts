@@ -13,6 +13,7 @@ import {
   sql,
   valueList,
 } from '../database/sql.ts';
+import { nameKey } from '../schema/folding.ts';
 import type { Status } from './schemas.ts';
 
 export interface CheeseRow {
@@ -57,7 +58,7 @@ export interface TermRow {
 
 /** A stored cheese: its JSON, and the columns that constraints and other areas need. */
 export interface NewCheeseRow extends CheeseRow {
-  /** The name in NFC. It is unique, so that two encodings of the same text are one name. */
+  /** The form in which the name is unique. */
   readonly nameKey: string;
   /** 0 for no category: names are unique among the cheeses without one as well. */
   readonly categoryId: number;
@@ -77,7 +78,8 @@ export const cheeseLookup = {
 const statusesIn = (ids: readonly number[]) => sql`
   select id, status from cheese where id in (${selectIntegers(ids)})`;
 
-const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => ({ kind, name })));
+const termRows = (terms: readonly Term[]) =>
+  rowsFromJson(terms.map(([kind, name]) => ({ kind, key: nameKey(name) })));
 
 export const cheeseQueries = queriesOn((tx) => ({
   /** Locks the catalogue until the end of the transaction: no other transaction writes to it. */
@@ -133,12 +135,12 @@ export const cheeseQueries = queriesOn((tx) => ({
   updateTracked: (ids: readonly number[], tracked: 0 | 1) =>
     tx.run(sql`update cheese set tracked = ${tracked} where id in (${valueList(ids)})`),
 
-  /** Cheeses by category and name, compared like the unique index does. */
+  /** Cheeses by the keys of category and name. */
   findByNames: (names: readonly { readonly category: string | null; readonly key: string }[]) =>
     tx.all<CheeseRow & { name_key: string; category_name: string | null }>(sql`
       select c.id, c.version, c.body, c.name_key, value->>'category' as category_name
       from ${rowsFromJson(names)}
-      left join term t on t.kind = 'category' and t.name = value->>'category'
+      left join term t on t.kind = 'category' and t.name_key = value->>'category'
       join cheese c on c.category_id = coalesce(t.id, case when value->>'category' is null then 0 end)
         and c.name_key = value->>'key'`),
 
@@ -172,11 +174,11 @@ export const cheeseQueries = queriesOn((tx) => ({
   /** Terms by kind and name. Terms that were never used do not exist. */
   findTerms: (terms: readonly Term[]) =>
     tx.all<TermRow>(sql`
-      select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>'kind' and t.name = value->>'name'`),
+      select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>'kind' and t.name_key = value->>'key'`),
 
   findCategoryIds: (names: readonly string[]) =>
     tx.all<{ id: number }>(
-      sql`select id from term where kind = 'category' and name in (${selectTexts(names)})`,
+      sql`select id from term where kind = 'category' and name_key in (${selectTexts(names.map(nameKey))})`,
     ),
 
   /** The categories of cheeses. */
@@ -194,10 +196,12 @@ export const cheeseQueries = queriesOn((tx) => ({
     const rows = terms.map(([kind, name]) => ({
       kind,
       name,
+      key: nameKey(name),
       ...(isDryRun(tx) ? { id: nextDryId(tx) } : {}),
     }));
     return tx.all<TermRow>(sql`
-      insert into term (${idColumn}kind, name) select ${id}value->>'kind', value->>'name' from ${rowsFromJson(rows)}
+      insert into term (${idColumn}kind, name, name_key)
+      select ${id}value->>'kind', value->>'name', value->>'key' from ${rowsFromJson(rows)}
       returning id, kind, name`);
   },
 }));

@@ -1,13 +1,21 @@
-/** Categories and tags are stored as terms, whose ids never change. */
+/** Categories and tags are stored as terms, whose ids and spellings never change. */
 import type { Sql } from '../database/database.ts';
+import { nameKey } from '../schema/folding.ts';
 import { cheeseQueries, type Term, type TermKind } from './queries.ts';
 import type { Cheese } from './schemas.ts';
 
-/** Ids of terms that are known. */
-export class TermIds {
-  readonly #ids = new Map<string, number>();
+interface KnownTerm {
+  readonly id: number;
+  readonly name: string;
+}
 
-  /** @param cheeses whose JSON contains the ids of their terms */
+const keyOf = ([kind, name]: Term) => `${kind} ${nameKey(name)}`;
+
+/** Terms with their ids. */
+export class KnownTerms {
+  readonly #terms = new Map<string, KnownTerm>();
+
+  /** @param cheeses whose JSON contains their terms */
   constructor(cheeses: readonly Pick<Cheese, 'category' | 'tags'>[]) {
     for (const { category, tags } of cheeses) {
       if (category !== undefined) {
@@ -19,7 +27,8 @@ export class TermIds {
     }
   }
 
-  readonly of = ([kind, name]: Term): number => this.#ids.get(`${kind} ${name}`) ?? Number.NaN;
+  /** A term that was found or created. */
+  readonly of = (term: Term): KnownTerm => this.#terms.get(keyOf(term)) as KnownTerm;
 
   /** Looks up the terms that are not known. */
   async find(tx: Sql, terms: readonly Term[]): Promise<void> {
@@ -40,11 +49,17 @@ export class TermIds {
   }
 
   #unknown(terms: readonly Term[]): Term[] {
-    const unknown = terms.filter((term) => Number.isNaN(this.of(term)));
-    return [...new Map(unknown.map((term) => [term.join(' '), term])).values()];
+    const unknown = new Map<string, Term>();
+    for (const term of terms) {
+      const key = keyOf(term);
+      if (!this.#terms.has(key) && !unknown.has(key)) {
+        unknown.set(key, term);
+      }
+    }
+    return [...unknown.values()];
   }
 
-  #add(kind: TermKind, { id, name }: { readonly id: number; readonly name: string }): void {
-    this.#ids.set(`${kind} ${name}`, id);
+  #add(kind: TermKind, { id, name }: KnownTerm): void {
+    this.#terms.set(keyOf([kind, name]), { id, name });
   }
 }

@@ -7,13 +7,14 @@ import type { Sql } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
+import { nameKey } from '../schema/folding.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type CheeseUpdated, cheeseUpdated, type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
 import { deletePrices, recordFirstPrices, recordPriceChange } from './prices/record.ts';
 import { type CatalogueRow, type CheeseRow, cheeseQueries, type NewCheeseRow } from './queries.ts';
 import { type Cheese, parseCheese } from './schemas.ts';
-import { TermIds } from './terms.ts';
+import { KnownTerms } from './terms.ts';
 
 /** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
 export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
@@ -56,17 +57,17 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     const { limits } = context.origin;
     requireMayCreate(limits);
     const terms = drafts.flatMap(termsOf);
-    const ids = new TermIds([]);
+    const known = new KnownTerms([]);
     const [catalogue] = await Promise.all([
       queries.updateCatalogue(now(), isDry ? 0 : drafts.length),
-      ids.find(tx, terms),
+      known.find(tx, terms),
     ]);
     requireRoom(catalogue.cheeses + (isDry ? drafts.length : 0));
-    await ids.create(tx, terms);
+    await known.create(tx, terms);
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
-      toCheese(draft, ids.of, {
+      toCheese(draft, known.of, {
         id: isDry ? nextDryId(tx) : firstId + index,
         createdAt,
         updatedAt: createdAt,
@@ -135,11 +136,11 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
   ): Promise<WrittenUpdate[]> {
     const queries = cheeseQueries(tx);
     const terms = changes.flatMap(({ draft }) => termsOf(draft));
-    const ids = new TermIds(changes.map(({ before }) => before));
-    await ids.find(tx, terms);
-    await ids.create(tx, terms);
+    const known = new KnownTerms(changes.map(({ before }) => before));
+    await known.find(tx, terms);
+    await known.create(tx, terms);
     const differing = changes.filter(
-      ({ row, before, draft }) => JSON.stringify(toCheese(draft, ids.of, before)) !== row.body,
+      ({ row, before, draft }) => JSON.stringify(toCheese(draft, known.of, before)) !== row.body,
     );
     if (differing.length === 0) {
       return [];
@@ -147,7 +148,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
     const { version: changedIn, last_written_at: updatedAt } = await nextVersion();
     return Promise.all(
       differing.map(async ({ row: { version }, before, draft }) => {
-        const cheese = toCheese(draft, ids.of, { ...before, updatedAt });
+        const cheese = toCheese(draft, known.of, { ...before, updatedAt });
         requireWithin(context.origin.limits, cheese);
         const row = toRow(cheese, version + 1, changedIn);
         await queries.update(row);
@@ -209,7 +210,7 @@ export function toRow(cheese: Cheese, version: number, changedIn: number): NewCh
   return {
     id: cheese.id,
     version,
-    nameKey: cheese.name.normalize('NFC'),
+    nameKey: nameKey(cheese.name),
     categoryId: cheese.category?.id ?? 0,
     status: cheese.status,
     body: JSON.stringify(cheese),

@@ -13,7 +13,7 @@ import { nextPageHeader } from '../http/responses/link.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { cursorParameter, timestampSchema } from '../schema/parts.ts';
-import { lineRule } from '../schema/text-rules.ts';
+import { searchRule } from '../schema/text-rules.ts';
 import type { CustomerAdministration } from './administration.ts';
 import { resetUrl } from './login/reset-token.ts';
 import { Customer } from './schemas.ts';
@@ -98,7 +98,7 @@ export function customerOperatorRoutes(
           type: 'string',
           minLength: 1,
           maxLength: 100,
-          rule: lineRule,
+          rule: searchRule,
           description:
             'The beginning of a username, an e-mail address, a last name, or of first and last name',
         },

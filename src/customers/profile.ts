@@ -2,6 +2,7 @@
 import type { Sql } from '../database/database.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { caseFold } from '../schema/case-fold.ts';
+import { trimBlanks } from '../schema/text-rules.ts';
 import type { Versioned } from '../versioned.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
@@ -9,7 +10,9 @@ import { usernameRule } from './schemas.ts';
 
 /** Texts that cannot be usernames cause no query. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
-  return usernameRule.test(username) ? customerQueries(sql).findByUsername(caseFold(username)) : undefined;
+  return usernameRule.test(trimBlanks(username))
+    ? customerQueries(sql).findByUsername(caseFold(username))
+    : undefined;
 }
 
 /** @throws AppError notFound */

@@ -2,9 +2,10 @@
 
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
+import { caseFold } from '../schema/case-fold.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 import type { TextRule } from '../schema/schema.ts';
-import { anyTextRule, emailRule, lineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { anyTextRule, emailRule, lineRule, optionalLineRule, trimBlanks } from '../schema/text-rules.ts';
 import { tiers } from './tiers.ts';
 
 /** Path segments of other routes: a profile under such a username could not be reached. */
@@ -20,11 +21,8 @@ const usernameText =
 const passwordBytesMax = 1024;
 
 export const usernameRule: TextRule = {
-  test: (text) => {
-    const visible = text.replace(/\p{Join_Control}|[\ufe0e\ufe0f]/gu, '');
-    const name = visible.normalize('NFKC').toUpperCase().toLowerCase();
-    return usernameText.test(text) && !reservedUsernames.includes(name);
-  },
+  clean: trimBlanks,
+  test: (text) => usernameText.test(text) && !reservedUsernames.includes(caseFold(text)),
   message:
     'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, password-reset, . and ..',
 };

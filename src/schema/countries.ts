@@ -1,5 +1,6 @@
 /** Countries that a shipping address may name. */
 import type { TextRule } from './schema.ts';
+import { trimBlanks } from './text-rules.ts';
 
 /** Codes assigned by ISO 3166-1 (2026), and XK, which is in general use for Kosovo. */
 const countries = new Set(
@@ -14,6 +15,7 @@ const countries = new Set(
 
 /** ISO 3166-1 alpha-2, in either case. */
 export const countryRule: TextRule = {
+  clean: trimBlanks,
   test: (text) => /^[a-z]{2}$/i.test(text) && countries.has(text.toUpperCase()),
   message: 'must be a country code of two letters (ISO 3166-1), such as CH',
 };

@@ -3,6 +3,8 @@ import type { XStatic } from 'typebox/schema';
 
 /** A rule for texts. `message` completes "<field>: ..." when a text breaks it. */
 export interface TextRule {
+  /** Returns what is checked and stored in place of the text. */
+  readonly clean?: (text: string) => string;
   readonly test: (text: string) => boolean;
   readonly message: string;
 }

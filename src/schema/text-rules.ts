@@ -6,18 +6,47 @@ import type { TextRule } from './schema.ts';
 
 const control = /\p{Cc}/u;
 
+/**
+ * Text without characters that nobody sees, such as overrides of the direction, soft hyphens and characters of no width:
+ * they hide text, or make two names look the same. A variation selector may follow a character, and a joiner may be
+ * between two characters: emoji, Persian and several Indic scripts need them.
+ */
+const visibleText =
+  /^(?:[^\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800][\ufe0e\ufe0f]?(?:\p{Join_Control}(?!$))?)*$/u;
+
+/** Removes the blanks of Unicode at both ends. Texts that the rules refuse in any case stay as they are. */
+export function trimBlanks(text: string): string {
+  return /[\p{Cc}\ufeff]/u.test(text) ? text : text.trim();
+}
+
 /** What browsers accept in an input of type email (HTML, section 4.10.5.1.5). */
 const emailAddress =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 
-/** One line of visible text, kept exactly as sent. */
+/** A name, or another text in one line. */
 export const lineRule: TextRule = {
-  test: (text) => /\S/u.test(text) && !control.test(text),
-  message: 'must contain at least one visible character and no control characters',
+  clean: trimBlanks,
+  test: (text) => /\S/u.test(text) && visibleText.test(text),
+  message:
+    'must contain at least one visible character and no control or invisible characters (joiners between two characters are allowed)',
 };
 
 /** One line that may be empty. */
 export const optionalLineRule: TextRule = {
+  clean: trimBlanks,
+  test: (text) => visibleText.test(text),
+  message: 'must not contain control or invisible characters (joiners between two characters are allowed)',
+};
+
+/** What is searched for. Invisible characters are ignored there. */
+export const searchRule: TextRule = {
+  clean: trimBlanks,
+  test: (text) => /\S/u.test(text) && !control.test(text),
+  message: 'must contain at least one visible character and no control characters',
+};
+
+/** The rule of schemas without one. PostgreSQL stores no NUL. */
+export const noControlRule: TextRule = {
   test: (text) => !control.test(text),
   message: 'must not contain control characters',
 };
@@ -32,6 +61,7 @@ export const multilineRule: TextRule = {
 };
 
 export const emailRule: TextRule = {
+  clean: trimBlanks,
   test: (text) => emailAddress.test(text),
   message: 'must be an email address such as ada@example.com',
 };

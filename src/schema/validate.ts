@@ -8,7 +8,7 @@
 import { addError, type FieldError, isFull } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
-import { optionalLineRule } from './text-rules.ts';
+import { noControlRule } from './text-rules.ts';
 
 /** When `errors` is empty, the returned `value` is the copy. */
 export function validate(
@@ -39,12 +39,19 @@ function validateValue(
   } else if (type === 'array') {
     return validateArray(schema, value as unknown[], field, isStrict, errors);
   } else {
-    const message = scalarError(schema, value);
+    const cleaned = cleanScalar(schema, value);
+    const message = scalarError(schema, cleaned);
     if (message !== null) {
       fail(message);
     }
+    return cleaned;
   }
   return value;
+}
+
+/** What is checked and stored in place of a string, number or boolean. */
+export function cleanScalar<T>({ rule }: Schema, value: T): T | string {
+  return typeof value === 'string' && rule?.clean !== undefined ? rule.clean(value) : value;
 }
 
 function validateObject(
@@ -151,8 +158,8 @@ function textError(schema: Schema, text: string): string | null {
   if (length > maxLength) {
     return `must have at most ${maxLength} characters`;
   }
-  // PostgreSQL stores no NUL. A text that may have line breaks says so with its own rule.
-  const { rule = optionalLineRule } = schema;
+  // A text that may have line breaks says so with its own rule.
+  const { rule = noControlRule } = schema;
   return rule.test(text) ? null : rule.message;
 }
 

@@ -33,8 +33,8 @@ const many = <T>(length: number, make: (index: number) => T): T[] =>
 
 /** Values at the bounds of each field, which are returned unchanged. */
 const edges: readonly (readonly [field: string, values: readonly unknown[]])[] = [
-  ['name', ['C', 'x'.repeat(255), '🧀'.repeat(255), ' Comté\u3000', '0', 'null', '%_"\\\'', '👨‍👩‍👧']],
-  ['origin', ['F', '🧀'.repeat(100), null, ' Côte d’Ivoire ']],
+  ['name', ['C', 'x'.repeat(255), '🧀'.repeat(255), 'Com\u00a0 té', '0', 'null', '%_"\\\'', '👨‍👩‍👧']],
+  ['origin', ['F', '🧀'.repeat(100), null, 'Côte d’Ivoire']],
   ['pricePerKg', [0, 1_000_000, 999_999.99, 0.1, 1e-7, 32.123456789]],
   ['ageMonths', [0, 1, 119, 120]],
   ['organic', [true, false]],
@@ -45,7 +45,11 @@ const edges: readonly (readonly [field: string, values: readonly unknown[]])[] =
 /** Values just beyond the bounds, with the field that the error names if it is another one. */
 const beyond: readonly (readonly [field: string, values: readonly unknown[], named?: string])[] = [
   ['name', ['', ' ', '\u3000 ', 'x'.repeat(256), '🧀'.repeat(256), null, 7, true, [], {}]],
-  ['name', ['\t', 'Com\nté', 'Com\u0000té', 'Com\u001fté', 'Com\u007fté', 'Com\u0085té']],
+  [
+    'name',
+    ['\t', 'Com\nté', 'Com\u0000té', 'Com\u001fté', 'Com\u007fté', 'Com\u0085té', 'Comté\n', '\ufeffComté'],
+  ],
+  ['name', ['Com\u202eté', 'Com\u00adté', 'Com\u200bté', 'Comté\u200d', 'C\u200d\u200dté', 'C\u2800']],
   ['origin', ['', '🧀'.repeat(101), 'Fra\nnce', 1, false, ['France']]],
   ['pricePerKg', [1_000_000.01, 1_000_001, -0.01, -1, '5', true, [5], {}]],
   ['ageMonths', [-1, 121, 12.5, '12', true, 1e300, [12]]],
@@ -59,13 +63,17 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
     'photoUrls[0]',
   ],
   ['category', [{}, { colour: 'blue' }, { name: null }, 'Hard', ['Hard'], 7]],
-  ['category', ['', ' ', 'x'.repeat(101), 'Ha\trd', 7].map((name) => ({ name })), 'category.name'],
+  [
+    'category',
+    ['', ' ', 'x'.repeat(101), 'Ha\trd', 'Ha\u00adrd', 7].map((name) => ({ name })),
+    'category.name',
+  ],
   ['category', [{ id: '1' }, { id: 1.5 }, { id: true }], 'category.id'],
   ['tags', [many(101, (index) => ({ name: `tag ${index}` })), 'cow', { name: 'cow' }]],
   ['tags', [[{}], ['cow'], [null], [{ name: null }]], 'tags[0]'],
   [
     'tags',
-    ['', ' ', 'x'.repeat(101), 'raw,milk', ',', 'ra\u0000w', 7].map((name) => [{ name }]),
+    ['', ' ', 'x'.repeat(101), 'raw,milk', ',', 'ra\u0000w', 'ra\u200bw', 7].map((name) => [{ name }]),
     'tags[0].name',
   ],
 ];
@@ -246,16 +254,64 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(namesOf(await create(shop, named(...hundred))), hundred);
   });
 
+  test('POST /cheeses removes blanks at the ends of names, and keeps the blanks inside', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { json } = await create(shop, {
+      name: '\u3000Bleu \u00a0de Gex ',
+      origin: ' Jura\u2003',
+      category: { name: ' Blue' },
+      tags: [{ name: 'raw  milk\u00a0' }],
+      photoUrls: [' /a.jpg '],
+    });
+    assert.deepEqual(
+      [json.name, json.origin, json.category.name, json.tags[0].name, json.photoUrls],
+      ['Bleu \u00a0de Gex', 'Jura', 'Blue', 'raw  milk', ['/a.jpg']],
+    );
+    const found = await shop.request(
+      'GET',
+      '/v2/cheeses?category=blue%20&origin=%C2%A0jura&tags=raw%20milk',
+      {
+        as: shop.reader,
+      },
+    );
+    assert.equal(found.json.total, 1);
+  });
+
+  test('POST /cheeses takes a category or tag that differs in blanks or joiners only for the one that exists', async (t) => {
+    const shop = await openShop(t, { engine });
+    const [hard, raw] = ['Semi hard', 'raw milk'];
+    const first = (await create(shop, { category: { name: hard }, tags: [{ name: raw }] })).json;
+    for (const spell of [
+      (text: string) => text.replace(' ', '\u00a0'),
+      (text: string) => ` ${text.replace(' ', '  ')}\u3000`,
+      (text: string) => text.replace('r', 'r\u200d'),
+    ]) {
+      const { json } = await create(shop, {
+        category: { name: spell(hard) },
+        tags: [{ name: raw }, { name: spell(raw) }],
+      });
+      assert.deepEqual([json.category, json.tags], [first.category, first.tags]);
+      const url = `/v2/cheeses?tags=${encodeURIComponent(spell(raw))}&category=${encodeURIComponent(spell(hard))}`;
+      const { json: list } = await shop.request('GET', url, { as: shop.reader });
+      assert.ok(list.items.some(({ id }: { id: number }) => id === json.id));
+    }
+    const names = await shop.request('GET', '/v2/categories', { as: shop.reader });
+    assert.deepEqual(
+      names.json.items.map(({ name, cheeses }: { name: string; cheeses: number }) => [name, cheeses]),
+      [[hard, 4]],
+    );
+  });
+
   test('POST /cheeses returns 409 when the name exists in the category, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     for (const place of [{ category: { name: 'Hard' } }, {}]) {
       assert.equal((await create(shop, { name: 'Comt\u00e9', ...place })).status, 201);
       const total = await totalOf(shop);
-      for (const name of ['Comt\u00e9', 'Comte\u0301']) {
+      for (const name of ['Comt\u00e9', 'Comte\u0301', '\u00a0Comt\u00e9 ', 'Co\u200dmt\u00e9']) {
         assertError(await create(shop, { name, ...place, tags: [{ name: 'new' }] }), 409, 'conflict');
       }
       assert.equal(await totalOf(shop), total);
-      for (const name of ['comt\u00e9', 'Comte', 'Comt\u00e9 ']) {
+      for (const name of ['comt\u00e9', 'Comte']) {
         assert.equal((await create(shop, { name, ...place })).status, 201, name);
       }
     }

@@ -75,6 +75,31 @@ onBothEngines('GET /cheeses with several words', (engine) => {
     assert.ok(found > 10 * count, 'too few matches to test anything');
   });
 
+  test('GET /cheeses with words inside of names in scripts without blanks returns their cheeses', async () => {
+    const { shop } = opened();
+    const sake = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'さけるチーズ' },
+    });
+    for (const [q, total] of [
+      ['チーズ', 1],
+      ['チー', 1],
+      ['さける', 1],
+      ['さける チーズ', 1],
+      ['けるチーズ', 0],
+      ['さ\u200bけるﾁｰｽﾞ', 1],
+    ] as const) {
+      assert.equal((await list(shop, { q })).json.total, total, q);
+    }
+    const url = `/v2/cheeses/${sake.json.id}`;
+    await shop.request('PATCH', url, { as: shop.writer, body: { name: '山羊奶酪' } });
+    assert.deepEqual(
+      [(await list(shop, { q: 'チーズ' })).json.total, idsOf((await list(shop, { q: '奶酪' })).json.items)],
+      [0, [sake.json.id]],
+    );
+    await shop.request('DELETE', url, { as: shop.writer, headers: { 'x-confirm-delete': 'true' } });
+  });
+
   test('GET /cheeses with several words returns an empty page for words that no cheese has together', async () => {
     const { shop } = opened();
     for (const sort of ['name', '-name', 'createdAt', '-createdAt']) {

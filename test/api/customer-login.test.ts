@@ -91,7 +91,7 @@ onBothEngines('Logging in', (engine) => {
       assert.deepEqual([response.status, response.text], [401, wrong.text]);
       assert.equal(response.headers['www-authenticate'], wrong.headers['www-authenticate']);
     }
-    for (const username of ['ADA', 'Ada', 'ａｄａ']) {
+    for (const username of ['ADA', 'Ada', 'ａｄａ', 'ada ', '\u00a0ada']) {
       assert.equal((await sendLogin(shop, username)).status, 200, username);
     }
   });

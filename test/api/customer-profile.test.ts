@@ -56,10 +56,10 @@ onBothEngines('GET /customer/{username}', (engine) => {
       const response = await read(as);
       assert.deepEqual([response.status, response.json, response.headers.etag], [200, customer, etag]);
     }
-    for (const username of ['ADA', 'Ada', encodeURIComponent('ａｄａ'), '%61da', 'ada/']) {
+    for (const username of ['ADA', 'Ada', encodeURIComponent('ａｄａ'), '%61da', 'ada/', 'ada%20']) {
       assert.deepEqual((await read(shop.reader, `/v2/customer/${username}`)).json, customer, username);
     }
-    for (const username of ['adam', 'ad', 'ada%20', 'ada@example.com', String(customer.id)]) {
+    for (const username of ['adam', 'ad', 'ada@example.com', String(customer.id)]) {
       assertError(await read(shop.reader, `/v2/customer/${username}`), 404, 'not_found');
     }
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import type { Cheese } from '../../src/cheeses/schemas.ts';
 import {
   assertError,
   assertFields,
@@ -256,6 +257,26 @@ suite('POST /imports', () => {
     assert.match(
       refused.find(({ name }: { name: string }) => name === 'Priced 5').reason,
       /^pricePerKg: "1,234\.5" is not a price\. Write digits with at most two decimals/,
+    );
+  });
+
+  test('POST /imports takes names that differ in blanks only for one, and doubles no cheese with mode=update', async () => {
+    const shop = await shopOf();
+    const file = 'name,category,tags,pricePerKg\nBlank Brie,Soft ,"raw, cow ",20\nBlank Brie , Soft,raw,21\n';
+    for (const fields of [{ mode: 'create' }, { mode: 'update' }]) {
+      const { refused } = await importing(shop, file, fields);
+      assert.deepEqual(
+        refused.map(({ name, reason }: Record<string, unknown>) => [name, reason]),
+        [['Blank Brie', 'a row before this one has the same name in the same category']],
+      );
+    }
+    const again = 'name,category,tags,pricePerKg\n"Blank\u00a0Brie",\u3000Soft,"raw,cow",22\n';
+    const { updated, unchanged } = await importing(shop, again, { mode: 'update' });
+    assert.deepEqual([updated, unchanged], [1, 0]);
+    const { json } = await shop.request('GET', '/v2/cheeses?q=blank%20brie', { as: shop.reader });
+    assert.deepEqual(
+      json.items.map(({ name, tags, pricePerKg }: Cheese) => [name, tags.map((tag) => tag.name), pricePerKg]),
+      [['Blank Brie', ['raw', 'cow'], 22]],
     );
   });
 

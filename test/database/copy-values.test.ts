@@ -115,7 +115,7 @@ async function fill(database: Database): Promise<void> {
     other,
   ]);
   await insert('cheese_price', 'cheese_id since price', ({ id, text, number }) => [id, text, number / 3]);
-  await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
+  await insert('term', 'id kind name name_key', ({ id, text, other }) => [id, 'tag', text, other]);
   await insert(
     'event',
     'id type subject actor request_id trace_id data created_at',

@@ -59,6 +59,8 @@ suite('caseFold', () => {
       ['E\u0301', 'é'],
       ['ﬁore', 'FIORE'],
       ['a\u200dda', 'ada'],
+      ['a\u00adda\u200b', 'ada'],
+      ['\u3000ada ', 'ada'],
       ['👨\u200d👩\u200d👧', '👨👩👧'],
       ['❤\ufe0f', '❤'],
       ['e\u200d\u0301', 'é'],
@@ -69,7 +71,6 @@ suite('caseFold', () => {
       ['e', 'é'],
       ['o', 'ø'],
       ['a', 'а'],
-      ['ada', 'ada '],
       ['0', 'o'],
     ] as const) {
       assert.notEqual(caseFold(one), caseFold(other), `${one} ${other}`);

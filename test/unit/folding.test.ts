@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { foldText, splitWords } from '../../src/schema/folding.ts';
+import { foldText, nameKey, searchableWords, splitWords } from '../../src/schema/folding.ts';
 
 /** Any text, realistic names, and words that are long enough to be truncated. */
 const texts = fc.oneof(
@@ -53,6 +53,8 @@ suite('foldText', () => {
       ['ﬁore', 'fiore'],
       ['Žinčica', 'zincica'],
       ['Tiếng', 'tieng'],
+      ['\u3000Semi\u00a0\u2003 hard ', 'semi hard'],
+      ['Br\u00adie\u200b de\u202e Meaux', 'brie de meaux'],
     ];
     for (const [text, folded] of table) {
       assert.equal(foldText(text), folded, text);
@@ -94,6 +96,59 @@ suite('foldText', () => {
         ),
       ),
     );
+  });
+});
+
+suite('nameKey', () => {
+  test('nameKey is the same for texts that differ in blanks, invisible characters and Unicode normalization only', () => {
+    const blanks = fc.string({ unit: fc.constantFrom(' ', '\u00a0', '\u3000', '\u2028'), maxLength: 3 });
+    const hidden = fc.string({ unit: fc.constantFrom('\u200b', '\u202e', '\u00ad', '\u200d'), maxLength: 3 });
+    const name = fc.array(fc.constantFrom('Brie', 'crème', 'É', '奶酪', 'w.'), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(name, blanks, hidden, fc.constantFrom('NFC', 'NFD'), (words, blank, invisible, form) => {
+        const text = `${blank}${words.join(`${invisible} ${blank}`)}${invisible}${blank}`;
+        assert.equal(nameKey(text.normalize(form)), words.join(' '));
+      }),
+    );
+  });
+
+  test('nameKey is idempotent, and keeps case and accents', () => {
+    fc.assert(fc.property(texts, (text) => assert.equal(nameKey(nameKey(text)), nameKey(text))));
+    assert.equal(new Set(['Brie', 'brie', 'Brié'].map(nameKey)).size, 3);
+  });
+});
+
+suite('searchableWords', () => {
+  test('searchableWords adds the text from each inner word on in scripts without blanks', () => {
+    for (const [name, words] of [
+      ['さけるチーズ', ['さけるチーズ', 'チーズ']],
+      ['北海道チーズケーキ', ['北海道チーズケーキ', 'チーズケーキ', 'ケーキ']],
+      ['ﾌﾟﾚﾐｱﾑﾁｰｽﾞ', ['プレミアムチーズ', 'チーズ']],
+      ['山羊奶酪', ['山羊奶酪', '奶酪', '酪']],
+      ['เนยแข็งหอม', ['เนยแข็งหอม', 'แข็งหอม', 'หอม']],
+      ['Gruyère 熟成チーズ 12', ['gruyere', '熟成チーズ', '12', 'チーズ']],
+      ['Brie-de Meaux', ['brie', 'de', 'meaux']],
+      ['Сыр Российский', ['сыр', 'российский']],
+    ] as const) {
+      assert.deepEqual(searchableWords(name), words.map(foldText), name);
+    }
+  });
+
+  test('searchableWords contains the words of any text, and is bounded', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const words = new Set(searchableWords(text));
+        assert.deepEqual(
+          splitWords(text).filter((word) => !words.has(word)),
+          [],
+        );
+      }),
+    );
+    const inner = searchableWords('北海道チーズ'.repeat(42)).slice(1);
+    assert.ok(inner.length < 100 && inner.every(({ length }) => length <= 64));
   });
 });
 

@@ -41,7 +41,9 @@ const cheesesWith = (pricePerKg: fc.Arbitrary<number>) =>
       },
       { requiredKeys: ['name', 'photoUrls', 'tags', 'status', 'origin', 'organic'], noNullPrototype: true },
     )
-    .filter((cheese) => validate(CheeseInput, cheese).errors.length === 0);
+    .map((cheese) => validate(CheeseInput, cheese))
+    .filter(({ errors }) => errors.length === 0)
+    .map(({ value }) => value as CheeseInput);
 
 /** In a cell, more than two decimals are ambiguous, and refused. */
 const cheesesOf = {

@@ -172,9 +172,9 @@ suite('validate', () => {
         name: ' ',
       }),
       [
-        'name: must contain at least one visible character and no control characters',
+        'name: must not be empty',
         'category.name: must not be empty',
-        'tags[1].name: must contain at least one visible character, and no commas or control characters',
+        'tags[1].name: must contain at least one visible character, and no commas, control or invisible characters (joiners between two characters are allowed)',
         'tags[2]: must have at least one of id, name',
         'pricePerKg: must be from 0 to 1000000',
         'ageMonths: must be a whole number',

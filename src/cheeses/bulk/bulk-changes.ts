@@ -4,7 +4,8 @@ import { forEachBlock } from '../../blocks.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError, addError, type FieldError, requireNoErrors } from '../../errors.ts';
-import { type CheeseUpdated, cheeseToDraft, type Draft, throwConflict } from '../drafts.ts';
+import { nameKey } from '../../schema/folding.ts';
+import { type CheeseUpdated, cheeseToDraft, type Draft, distinctNames, throwConflict } from '../drafts.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import { type CheeseWrites, notFound } from '../writes.ts';
@@ -115,8 +116,9 @@ function applyChange(
 ): Draft {
   const { pricePerKg: _, ...draft } = cheeseToDraft(before);
   const { status = draft.status, tags, addTags = [], removeTags = [] } = change;
-  const kept = (tags ?? draft.tagNames).filter((tag) => !removeTags.includes(tag));
-  const tagNames = [...new Set([...kept, ...addTags])];
+  const removed = new Set(removeTags.map(nameKey));
+  const kept = (tags ?? draft.tagNames).filter((tag) => !removed.has(nameKey(tag)));
+  const tagNames = distinctNames([...kept, ...addTags]);
   if (tagNames.length > 100) {
     errors.push({ field: `${at}.addTags`, message: `${before.name} would have more than 100 tags` });
   }

@@ -6,7 +6,7 @@ import { nextPageHeader } from '../../http/responses/link.ts';
 import { type Route, route } from '../../http/route.ts';
 import { cursorParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
-import { lineRule } from '../../schema/text-rules.ts';
+import { searchRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
 import { statuses } from '../schemas.ts';
 import { ifNoneMatch, notModified } from './array-response.ts';
@@ -20,7 +20,7 @@ const query = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    rule: lineRule,
+    rule: searchRule,
     description: 'The beginning of the name. Accents and case are ignored',
   },
   status: {

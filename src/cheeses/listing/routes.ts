@@ -9,7 +9,7 @@ import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import { cursorParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
-import { lineRule } from '../../schema/text-rules.ts';
+import { searchRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
 import { Cheese, CheeseList, missingFields, sorts, statuses } from '../schemas.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
@@ -18,7 +18,7 @@ import { CheeseListWithFacets, facetNames } from './navigation-schemas.ts';
 
 const tag = 'Cheeses';
 const statusItem = { type: 'string', enum: statuses } as const;
-const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: lineRule } as const;
+const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: searchRule } as const;
 // The format is part of the published document. Programs ignore a format that they do not know.
 const tagItem = { ...nameText, format: 'line' } as const;
 const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
@@ -64,7 +64,7 @@ export const cheeseListQuery = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    rule: lineRule,
+    rule: searchRule,
     description:
       'Words or beginnings of words of the name: `gruy` finds Gruyère. Accents and case are ignored',
   },

@@ -3,7 +3,7 @@
  * and the old one is no longer live, so nothing of the old state must be known. Except for the live slots and their
  * orders, everything only grows: a reader that has copied the live slots can continue after others were added.
  */
-import { splitWords } from '../../schema/folding.ts';
+import { searchableWords } from '../../schema/folding.ts';
 import type { Cheese } from '../schemas.ts';
 import { statuses } from '../schemas.ts';
 import { type Bits, clearBit, setBit, withRoom } from './bits.ts';
@@ -192,7 +192,7 @@ export class CatalogueIndex {
     for (const tag of tags) {
       this.labels.tag.ensure(tag.name, tag.id).slots.add(slot);
     }
-    for (const word of splitWords(name)) {
+    for (const word of searchableWords(name)) {
       this.words.add(word, slot);
     }
     if (pricePerKg === undefined) {

@@ -1,5 +1,5 @@
 /** The values of one kind that cheeses have: categories, tags, origins, organic or not, statuses. */
-import { foldText } from '../../schema/folding.ts';
+import { foldText, nameKey } from '../../schema/folding.ts';
 import type { Bits } from './bits.ts';
 import { SlotOrder } from './slot-order.ts';
 import { SlotSet } from './slot-set.ts';
@@ -35,6 +35,12 @@ export class Labels {
 
   named(name: string): Label | undefined {
     return this.#byName.get(name);
+  }
+
+  /** The label of which this is a spelling. */
+  spelled(name: string): Label | undefined {
+    const key = nameKey(name);
+    return this.named(name) ?? this.folded(foldText(name)).find((label) => nameKey(label.name) === key);
   }
 
   withId(id: number): Label | undefined {

@@ -2,7 +2,7 @@
 import { scopes } from '../../access/access.ts';
 import { originRule } from '../../auth/keys/kinds.ts';
 import { grantTypes } from '../../auth/oauth/clients.ts';
-import { lineRule, networkRule } from '../../schema/text-rules.ts';
+import { lineRule, networkRule, trimBlanks } from '../../schema/text-rules.ts';
 import {
   ConfigError,
   type Parser,
@@ -24,10 +24,11 @@ export const createAccountOptions = {
 };
 
 const parseKeyName: Parser<string> = (text, name) => {
-  if ([...text].length > 100 || !lineRule.test(text)) {
+  const keyName = trimBlanks(text);
+  if ([...keyName].length > 100 || !lineRule.test(keyName)) {
     throw new ConfigError(`${name} must have 1 to 100 visible characters in one line.`);
   }
-  return text;
+  return keyName;
 };
 
 const parseDollars: Parser<number> = (text, name) => {

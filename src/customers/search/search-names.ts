@@ -4,9 +4,8 @@ import { foldText } from '../../schema/folding.ts';
 /** Characters. Some characters fold to eighteen, and an index of PostgreSQL refuses texts above 2,700 bytes. */
 const foldedMax = 200;
 
-/** Lower case, without accents, with single spaces. */
 export function foldName(text: string): string {
-  const folded = foldText(text).replace(/\s+/gu, ' ').trimStart();
+  const folded = foldText(text);
   return folded.length <= foldedMax ? folded : [...folded].slice(0, foldedMax).join('');
 }
 
@@ -19,7 +18,7 @@ export function searchNames({
   readonly last_name: string;
 }): { readonly lastFirst: string; readonly firstLast: string } {
   return {
-    lastFirst: foldName(`${last_name} ${first_name}`).trimEnd(),
-    firstLast: foldName(`${first_name} ${last_name}`).trimEnd(),
+    lastFirst: foldName(`${last_name} ${first_name}`),
+    firstLast: foldName(`${first_name} ${last_name}`),
   };
 }

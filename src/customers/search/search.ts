@@ -129,7 +129,7 @@ function walksOf({ q }: CustomerFilters): Walk[] {
   if (q === undefined) {
     return [null];
   }
-  const key = caseFold(q.trimStart());
+  const key = caseFold(q);
   const name = foldName(q);
   const walks: readonly TextBeginning[] = [
     { column: 'username_key', prefix: key },

@@ -1,7 +1,7 @@
 /** Query parameters and headers: text that is converted to the type in its schema, and validated. */
 import { addError, badRequestError, type FieldError, validationError } from '../../errors.ts';
 import type { Parameter, Parameters } from '../../schema/schema.ts';
-import { scalarError } from '../../schema/validate.ts';
+import { cleanScalar, scalarError } from '../../schema/validate.ts';
 import type { Route } from '../route.ts';
 
 /** Values by name, and every error in the order of the declaration. */
@@ -89,7 +89,7 @@ function readOne(name: string, parameter: Parameter, text: string | undefined, r
     }
     return;
   }
-  const value = convert(parameter, text);
+  const value = cleanScalar(parameter, convert(parameter, text));
   const message = value === undefined ? `must be ${expectedType(parameter)}` : scalarError(parameter, value);
   if (message !== null) {
     addError(reading.errors, name, message);
@@ -105,8 +105,9 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
     }
     return;
   }
-  const elements = [...new Set(texts.flatMap((text) => text.split(',')))];
   const { items = {}, maxItems = Number.POSITIVE_INFINITY } = parameter;
+  const given = texts.flatMap((text) => text.split(','));
+  const elements = [...new Set(given.map((text) => cleanScalar(items, text)))];
   if (elements.length > maxItems) {
     addError(reading.errors, name, `must have at most ${maxItems} values`);
     return;

@@ -6,6 +6,7 @@ import { lineRule } from '../../schema/text-rules.ts';
 
 /** Customers open the URL from a mail or a page of the shop. */
 const trackingUrlRule: TextRule = {
+  ...lineRule,
   test: (text) => lineRule.test(text) && /^https:\/\/[^\s/@]+(?:\/|\?|$)/i.test(text) && URL.canParse(text),
   message: 'must be an https URL such as https://carrier.example/track/CH42',
 };
