@@ -12,6 +12,17 @@ create table shop (
 );
 insert into shop (id) values (1);
 
+-- src/shop
+
+-- One row: what the shop is, as the JSON of its response. The first start inserts it. currency_fixed: an order was placed,
+-- whose amounts another currency would change.
+create table shop_profile (
+  id integer primary key check (id = 1),
+  version integer not null default 1,
+  currency_fixed integer not null default 0 check (currency_fixed in (0, 1)),
+  body text not null
+);
+
 -- src/auth/keys
 
 -- An account: the owner of API keys and OAuth applications.

@@ -54,6 +54,10 @@ export const apiInfo: ApiInfo = {
       description: 'The catalogue: read it page by page, search it, change it, and show images of it.',
     },
     {
+      name: 'Shop',
+      description: 'What the shop is: its name, address and currency.',
+    },
+    {
       name: 'Stock',
       description: 'Kilograms in the storeroom, for cheeses whose stock is tracked. Orders reserve them.',
     },

@@ -58,6 +58,7 @@ export async function buildApp(
   const rawRoutes = areas.flatMap((area) => area.rawRoutes ?? []);
   const server = createServer(routes, {
     ...{ config, clock, log, metrics, rateLimits, uploads, overload, failures, rawRoutes },
+    site: shop.site,
     guard: auth.guard,
     transaction: database.transaction,
     hasOneServer: database.hasOneServer,

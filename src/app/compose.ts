@@ -24,6 +24,7 @@ import { reservationsOfOpenOrders } from '../orders/transitions/open-orders.ts';
 import { openRequestLog } from '../request-log/open.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { Config } from '../settings/config.ts';
+import { openShop } from '../shop/open.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
@@ -47,6 +48,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const idempotency = openIdempotency(shop);
   const events = openEvents({ ...shop, eventTypes, streamTimes: options.streamTimes });
   const shared = { ...shop, countClientIp, events: events.service, connections: events.connections };
+  const shopArea = openShop(shop);
   const auth = openAuth({ ...shop, rateLimits: http.rateLimits });
   const { keys, budgets } = auth;
   const cheeses = openCheeses({
@@ -116,7 +118,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     eventSchema: events.components.eventSchema,
     ...{ keys, clients, customers, cheeses: cheeses.service, images: images.service, stock: stock.service },
     ...{ orders: orders.service, shipments: orders.shipments },
-    ...{ approvals: oauth.approvals, endpoints: webhooks.endpoints },
+    ...{ approvals: oauth.approvals, endpoints: webhooks.endpoints, shopService: shopArea.service },
     demo: createDemoFill({ ...shop, cheeses: cheeses.service, images: images.service }),
   });
   const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });
@@ -124,6 +126,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   // Routes, tasks, metrics and checks are in this order.
   const areas: readonly Area[] = [
     ...[
+      shopArea,
       cheeses,
       catalogueImport,
       images,

@@ -8,6 +8,7 @@ import { EventTypes } from '../event-log/event-types.ts';
 import { imageEvents } from '../images/event-types.ts';
 import { orderEvents, shipmentChanged } from '../orders/event-types.ts';
 import { shopReset } from '../sandbox/event-types.ts';
+import { shopChanged } from '../shop/event-types.ts';
 import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
 
@@ -24,6 +25,7 @@ export const eventTypes = new EventTypes([
   ...Object.values(clientEvents),
   ...Object.values(approvalEvents),
   ...Object.values(webhookEvents),
+  shopChanged,
   shopReset,
   shopEventWithdrawn,
 ]);

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import { openClock } from '../sandbox/clock/movable-clock.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { ShopProfile } from '../shop/profile.ts';
 import { apiInfo } from './api-info.ts';
 
 /** Pools of child processes. */
@@ -47,6 +48,7 @@ export interface ShopOptions {
 interface Foundation extends AreaDependencies, ChildPools {
   /** Not null where a newer version has migrated the database. */
   readonly newerSchema: SchemaVersions | null;
+  readonly profile: ShopProfile;
   /** Ends the child processes that it started, and closes the database. */
   close(): Promise<void>;
 }
@@ -59,8 +61,8 @@ export async function openFoundation(
   { workers, isOfAnyEnvironment = false, listeningPort = () => undefined }: ShopOptions,
 ): Promise<Foundation> {
   const database = await openDatabase(config);
-  const opening = prepare(database, config, machineClock, isOfAnyEnvironment);
-  const { newerSchema, clock } = await opening.catch(async (error) => {
+  const opening = prepare(database, config, machineClock, log, isOfAnyEnvironment);
+  const { newerSchema, clock, profile } = await opening.catch(async (error) => {
     await database.close();
     throw error instanceof Error && 'severity' in error
       ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
@@ -74,6 +76,8 @@ export async function openFoundation(
     log,
     database,
     newerSchema,
+    profile,
+    site: () => profile.current,
     version: apiInfo.version,
     contextOf: (actor) => ({
       transaction: database.transaction,
@@ -95,8 +99,9 @@ async function prepare(
   database: Database,
   config: Config,
   machineClock: Clock,
+  log: Log,
   isOfAnyEnvironment: boolean,
-): Promise<{ readonly newerSchema: SchemaVersions | null; readonly clock: Clock }> {
+): Promise<Pick<Foundation, 'newerSchema' | 'clock' | 'profile'>> {
   await migrate(database);
   const newerSchema = await findNewerSchema(database);
   if (!isOfAnyEnvironment) {
@@ -104,5 +109,5 @@ async function prepare(
   }
   const clock = await openClock(database, machineClock, config);
   await beginFirstEpoch(database, clock);
-  return { newerSchema, clock };
+  return { newerSchema, clock, profile: await ShopProfile.open(database, log, config.shopName) };
 }

@@ -11,13 +11,13 @@ interface Dependencies extends AreaDependencies {
   readonly consoleLinks: ConsoleLinks;
 }
 
-export function openPages({ config, clock, version, consoleLinks }: Dependencies) {
-  const { shopName, environment, imagesUrl } = config;
+export function openPages({ config, site, clock, version, consoleLinks }: Dependencies) {
+  const { environment, imagesUrl } = config;
   const hasConsole = config.console === 'on';
   return {
     routes: [
       ...landingRoutes({
-        name: shopName,
+        site,
         text: landingText,
         version,
         environment,
@@ -28,7 +28,7 @@ export function openPages({ config, clock, version, consoleLinks }: Dependencies
         ? consoleRoutes({
             links: consoleLinks,
             clock,
-            shopName,
+            site,
             environment,
             version,
             imagesOrigin: imagesUrl === null ? null : new URL(imagesUrl).origin,

@@ -7,6 +7,7 @@ import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
 import type { Clock } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import { AppError } from '../errors.ts';
+import type { Site } from '../http/area.ts';
 import { html } from '../http/pages/html.ts';
 import { acceptsHtml } from '../http/pages/landing-page.ts';
 import { Asset } from '../http/responses/asset.ts';
@@ -30,7 +31,7 @@ const notBuilt = 'The console is not built: run "npm run build" in Curd\'s folde
 
 interface Dependencies {
   readonly links: ConsoleLinks;
-  readonly shopName: string;
+  readonly site: () => Site;
   readonly environment: string;
   readonly version: string;
   /** Where images are loaded from, beside this server; null where from nowhere else. */
@@ -65,7 +66,7 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
       throw new AppError('unavailable', notBuilt);
     }
     const text =
-      html`<!doctype html><html lang="en"><title>${dependencies.shopName}</title><p>${notBuilt}</p></html>`
+      html`<!doctype html><html lang="en"><title>${dependencies.site().name}</title><p>${notBuilt}</p></html>`
         .text;
     const policy = "default-src 'none'; frame-ancestors 'none'";
     return {
@@ -221,9 +222,10 @@ const permissionsPolicy = [
 
 function pageOf(
   template: string,
-  { shopName, environment, version, imagesOrigin, clock }: Dependencies,
+  { site, environment, version, imagesOrigin, clock }: Dependencies,
 ): RouteResponse {
   const nonce = Buffer.from(clock.random(18)).toString('base64');
+  const { name: shopName } = site();
   const title = environment === 'production' ? shopName : `${environment}: ${shopName}`;
   const values: Record<string, string> = {
     nonce,

@@ -66,7 +66,7 @@ export function openCustomers(dependencies: Dependencies) {
     rawRoutes: passwordResetPages({
       ...dependencies,
       administration,
-      page: createPageLayout(config.shopName),
+      page: createPageLayout(dependencies.site),
       secret,
       passwordLengthMin,
     }),

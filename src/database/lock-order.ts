@@ -8,6 +8,7 @@
 export const lockOrder = [
   'advisory exclusive transactions',
   'advisory test orders',
+  'shop_profile',
   'advisory names of customers',
   'account',
   'api_key',

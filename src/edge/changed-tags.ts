@@ -3,10 +3,14 @@ import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { EventFilter } from '../event-log/reading/event-filter.ts';
 import type { EventItem } from '../event-log/reading/log-reader.ts';
-import { catalogueTag, categoryTag, cheeseTag, shopTag } from './tags.ts';
+import { catalogueTag, categoryTag, cheeseTag, profileTag, shopTag } from './tags.ts';
 
 /** Events after which a cached response can be stale. */
-export const staleFilter: EventFilter = { types: ['cheese.*', 'shop.reset'], subject: null, isAdmin: true };
+export const staleFilter: EventFilter = {
+  types: ['cheese.*', 'shop.reset', 'shop.changed'],
+  subject: null,
+  isAdmin: true,
+};
 
 /** What this needs of the data of events. */
 interface CheeseEvent {
@@ -34,6 +38,10 @@ export async function changedTags(
     const { type, data } = JSON.parse(text) as CheeseEvent;
     if (type === 'shop.reset') {
       tags.add(shopTag);
+      continue;
+    }
+    if (type === 'shop.changed') {
+      tags.add(profileTag);
       continue;
     }
     const id = Number(subject.slice('cheese:'.length));

@@ -6,6 +6,9 @@
 /** Tag of every response: for changes of the whole shop, such as a restored backup. */
 export const shopTag = 'shop';
 
+/** Tag of the description of the shop. */
+export const profileTag = 'profile';
+
 /** Tag of responses that any change of a cheese can change. */
 export const catalogueTag = 'catalogue';
 

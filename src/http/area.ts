@@ -10,12 +10,25 @@ import type { MetricDefinition } from './metrics/metrics.ts';
 import type { RawRoute } from './raw-routes.ts';
 import type { Route } from './route.ts';
 
+/** What pages, mails and messages say of whom they are from, as an operator describes it. */
+export interface Site {
+  readonly name: string;
+  /** ISO 4217, with two decimals. */
+  readonly currency: string;
+  /** A name of the IANA database. */
+  readonly timeZone: string;
+  /** BCP 47. */
+  readonly language: string;
+}
+
 /** What every area is opened with. */
 export interface AreaDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
+  /** The site, as this process last read it. */
+  readonly site: () => Site;
   /** The version of Curd. */
   readonly version: string;
   /** A context for changes that no request makes. @param actor `cli` or `system` */

@@ -1,10 +1,12 @@
 /** Headers, errors and records, which are the same for the responses of all routes and of none. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { AppError, isFailure, parameterError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
+import type { Site } from './area.ts';
 import { clientNetwork } from './client-ip.ts';
 import { type CorsRoute, createCors } from './cors.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -22,6 +24,7 @@ interface Dependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  readonly site: () => Site;
   readonly metrics: Metrics;
   readonly failures: RecentFailures;
   readonly requestLog: RequestRecorder;
@@ -38,13 +41,13 @@ export class CommonResponses {
   readonly logError: ReturnType<typeof createErrorLog>;
 
   constructor(dependencies: Dependencies, routes: readonly CorsRoute[], routeTable: RouteTable) {
-    const { config, clock, log, failures, requestLog } = dependencies;
+    const { config, site, clock, log, failures, requestLog } = dependencies;
     const logOptions = { log, clock, withClientIp: config.logClientIp };
     this.#dependencies = dependencies;
     this.#routeTable = routeTable;
     this.#fixedHeaders = fixedHeadersOf(config);
     this.#setCorsHeaders = createCors({ origins: config.corsOrigins, routes });
-    this.#writeError = createErrorSender(config, clock);
+    this.#writeError = createErrorSender(config, site, clock);
     this.#logResponse = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
     this.logError = createErrorLog(logOptions, failures, (error, request) =>
       requestLog.describe(request, statusOf(error), performance.now() - request.startedAt, error),

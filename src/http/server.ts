@@ -1,4 +1,5 @@
 /** The HTTP server: settings of the framework, and responses to requests that match no route. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
@@ -12,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
+import type { Site } from './area.ts';
 import { CommonResponses, fixedHeadersOf, noRoute } from './common-responses.ts';
 import { setPreflightHeaders } from './cors.ts';
 import type { PipelineDependencies } from './exchange.ts';
@@ -39,6 +41,7 @@ const noQuery = new URLSearchParams();
 
 export interface ServerDependencies extends Omit<PipelineDependencies, 'recordResponse' | 'reportFailure'> {
   readonly config: Config;
+  readonly site: () => Site;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

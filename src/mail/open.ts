@@ -74,7 +74,7 @@ export function openMail(dependencies: Dependencies) {
     rawRoutes: forgotPasswordPages({
       ...dependencies,
       resets,
-      page: createPageLayout(config.shopName),
+      page: createPageLayout(dependencies.site),
       secret: config.secret,
     }),
     tasks: [worker.purge],

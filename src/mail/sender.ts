@@ -4,7 +4,7 @@ import type { MailAddress } from '../settings/mail.ts';
 import type { MailRow } from './queries.ts';
 
 /** The sender of all mails. There is one without CURD_MAIL_FROM where mails go to files. */
-export function senderOf({ mailFrom, shopName }: Pick<Config, 'mailFrom' | 'shopName'>): MailAddress {
+export function senderOf({ mailFrom }: Pick<Config, 'mailFrom'>, shopName: string): MailAddress {
   return mailFrom ?? { name: shopName, address: 'shop@localhost' };
 }
 

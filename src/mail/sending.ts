@@ -39,7 +39,7 @@ const countedAlone: readonly MailName[] = ['password-reset', 'password-changed']
 export interface SendingDependencies extends ContentDependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
-  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'secret' | 'shopName' | 'orderUrl'>;
+  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'secret' | 'orderUrl'>;
   readonly database: Database;
   readonly accountMails: Pick<AccountMails, 'openAddress'>;
   readonly customerFinder: Pick<CustomerFinder, 'listContacts'>;
@@ -57,7 +57,7 @@ export interface Sending extends LeaseHandler<MailAttempt, SendingResult> {
 
 export function createSending(dependencies: SendingDependencies): Sending {
   const { database, clock, log, config, accountMails, customerFinder, administration } = dependencies;
-  const { templates, issuer } = dependencies;
+  const { templates, issuer, site } = dependencies;
   const { store, fault, isStopped } = createResultStore(dependencies);
   const recipientKey = Buffer.from(hkdfSync('sha256', config.secret, '', 'recipients of mails', 32));
   const readVariables: ReadVariables = createContentReader(dependencies);
@@ -160,7 +160,7 @@ export function createSending(dependencies: SendingDependencies): Sending {
     const bytes = await messageOf(mail, contact, variables);
     sender ??= openMailSender(config.mail as Exclude<MailTransport, { kind: 'off' }>);
     return (await sender).send({
-      from: senderOf(config).address,
+      from: senderOf(config, site().name).address,
       to: contact.email,
       messageId: messageIdOf(mail, issuer()),
       bytes,
@@ -189,7 +189,7 @@ export function createSending(dependencies: SendingDependencies): Sending {
     const { firstName, lastName, email } = contact;
     return composeMessage(
       {
-        from: senderOf(config),
+        from: senderOf(config, site().name),
         to: { name: `${firstName} ${lastName}`.trim(), address: email },
         replyTo: config.mailReplyTo,
         messageId: messageIdOf(mail, issuer()),

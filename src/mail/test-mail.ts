@@ -1,5 +1,6 @@
 /** Sends a test mail at once, outside of the list of mails. */
 import type { Clock } from '../clock.ts';
+import type { Site } from '../http/area.ts';
 import type { Config } from '../settings/config.ts';
 import { senderOf } from './sender.ts';
 import { openMailSender } from './transport/open-sender.ts';
@@ -8,20 +9,22 @@ import type { MailResult } from './transport/transport.ts';
 type TestMail = (address: string, onLine: (line: string) => void) => Promise<MailResult>;
 
 interface Dependencies {
-  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'shopName'>;
+  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo'>;
+  readonly site: () => Site;
   readonly clock: Clock;
   readonly issuer: () => string;
 }
 
 /** The function that sends one; null where mail is off. */
-export function createTestMail({ config, clock, issuer }: Dependencies): TestMail | null {
-  const { mail, mailReplyTo, shopName } = config;
+export function createTestMail({ config, site, clock, issuer }: Dependencies): TestMail | null {
+  const { mail, mailReplyTo } = config;
   if (mail.kind === 'off') {
     return null;
   }
   return async (address, onLine) => {
     const { composeMessage } = await import('./transport/message.ts');
-    const from = senderOf(config);
+    const { name: shopName } = site();
+    const from = senderOf(config, shopName);
     const messageId = `test_${clock.uuid()}@${new URL(issuer()).hostname}`;
     const text = `This is a test mail of ${shopName}. It shows that mails of the shop arrive.`;
     const bytes = await composeMessage(

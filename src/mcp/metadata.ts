@@ -1,6 +1,7 @@
 /** The metadata of the MCP endpoint as a protected resource (RFC 9728): clients find the authorization server there. */
 
 import { mcpPath, mcpScopes } from '../access/mcp.ts';
+import type { Site } from '../http/area.ts';
 import { type Route, route } from '../http/route.ts';
 import { objectOf } from '../schema/parts.ts';
 
@@ -22,7 +23,7 @@ const ProtectedResource = {
 } as const;
 
 /** @param issuer of the tokens, which is this server */
-export function resourceMetadataRoute(issuer: () => string, shopName: string): Route {
+export function resourceMetadataRoute(issuer: () => string, site: () => Site): Route {
   return route({
     method: 'GET',
     path: metadataPath,
@@ -38,7 +39,7 @@ export function resourceMetadataRoute(issuer: () => string, shopName: string): R
         example: metadataOf('https://cheese.example', 'Cheese shop'),
       },
     },
-    handle: () => ({ status: 200, body: metadataOf(issuer(), shopName) }),
+    handle: () => ({ status: 200, body: metadataOf(issuer(), site().name) }),
   });
 }
 

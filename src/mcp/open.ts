@@ -11,17 +11,17 @@ interface Dependencies extends AreaDependencies {
   readonly routes: readonly Route[];
 }
 
-export function openMcp({ config, clock, version, issuer, routes }: Dependencies): Area {
+export function openMcp({ config, site, clock, version, issuer, routes }: Dependencies): Area {
   if (config.mcp === 'off') {
     return {};
   }
-  const { shopName, corsOrigins } = config;
+  const { corsOrigins } = config;
   const runTool = createToolRunner(new Map(routes.map((one) => [one.operationId, one])), clock);
   let loading: Promise<ReturnType<typeof createProtocol>> | undefined;
 
   async function load(): Promise<ReturnType<typeof createProtocol>> {
     const protocol = await import('./protocol.ts');
-    return protocol.createProtocol({ runTool, version, shopName });
+    return protocol.createProtocol({ runTool, version, site });
   }
 
   return {
@@ -34,7 +34,7 @@ export function openMcp({ config, clock, version, issuer, routes }: Dependencies
         metadataUrl: () => `${issuer()}${metadataPath}`,
         origins: () => [issuer(), ...corsOrigins.filter((origin) => origin !== '*')],
       }),
-      resourceMetadataRoute(issuer, shopName),
+      resourceMetadataRoute(issuer, site),
     ],
   };
 }

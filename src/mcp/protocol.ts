@@ -2,6 +2,7 @@
  * The Model Context Protocol, by its library. The endpoint is stateless: each request has a server of its own, which lives
  * as long as the request. Loading the library takes 35 MB, so the first request to the endpoint loads it.
  */
+
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -12,6 +13,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { AppError } from '../errors.ts';
+import type { Site } from '../http/area.ts';
 import { type RouteResponse, TextBody } from '../http/responses/response.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { RunTool, ToolRequest } from './run-tool.ts';
@@ -26,7 +28,7 @@ export interface McpRequest extends ToolRequest {
 interface Dependencies {
   readonly runTool: RunTool;
   readonly version: string;
-  readonly shopName: string;
+  readonly site: () => Site;
 }
 
 const instructions =
@@ -49,11 +51,11 @@ const noValidator = {
 };
 
 /** Returns the function that responds to a message. */
-export function createProtocol({ runTool, version, shopName }: Dependencies) {
+export function createProtocol({ runTool, version, site }: Dependencies) {
   /** @param onFailure gets an error that is not for the model */
   function serverFor(request: McpRequest, onFailure: (error: unknown) => void): Server {
     const server = new Server(
-      { name: 'curd', title: shopName, version },
+      { name: 'curd', title: site().name, version },
       { capabilities: { tools: {} }, instructions, jsonSchemaValidator: noValidator },
     );
     server.setRequestHandler('tools/list', () => ({ tools: listed }));

@@ -1,9 +1,11 @@
 /** What an operator sees of the running server: figures of /metrics, instances, settings, and what failed recently. */
+
 import { type Clock, clockState, machineTime } from '../clock.ts';
 import { findBackupTime, ping } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { countUnnumbered, readLogState } from '../event-log/reading/log-reader.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
+import type { Site } from '../http/area.ts';
 import type { RecentFailures } from '../http/metrics/recent-failures.ts';
 import type { DeprecationReport } from '../http/pipeline/deprecation.ts';
 import { countDueJobs } from '../jobs/queue.ts';
@@ -15,7 +17,8 @@ import type { Instances } from './instances.ts';
 export interface StatusDependencies {
   readonly database: Database;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'environment' | 'shopName' | 'given'>;
+  readonly config: Pick<Config, 'environment' | 'given'>;
+  readonly site: () => Site;
   readonly instances: Instances;
   readonly webhooks: Pick<WebhookStats, 'waiting' | 'failing'>;
   readonly mail: () => Promise<MailStatus>;
@@ -41,7 +44,7 @@ export function createStatusReader(dependencies: StatusDependencies) {
     return {
       version: instances.version,
       environment: config.environment,
-      shopName: config.shopName,
+      shopName: dependencies.site().name,
       engine: database.engine,
       startedAt: instances.startedAt,
       uptimeSeconds: Math.max(0, Math.floor((machineTime(clock) - Date.parse(instances.startedAt)) / 1000)),

@@ -37,3 +37,15 @@ function exactCents(lines: readonly PricedLine[]): number {
 export function dollars(cents: number): number {
   return cents / 100;
 }
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** An amount with its currency, such as "$12.50" or "€12.50". @param currency ISO 4217, with two decimals */
+export function showMoney(cents: number, currency: string): string {
+  let format = formats.get(currency);
+  if (format === undefined) {
+    format = new Intl.NumberFormat('en', { style: 'currency', currency });
+    formats.set(currency, format);
+  }
+  return format.format(cents / 100);
+}

@@ -1,4 +1,5 @@
 /** Opens the orders. */
+
 import type { KeyBudgets } from '../auth/keys/budgets.ts';
 import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -11,6 +12,7 @@ import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { byLabel, cachedFor, gauge } from '../http/metrics/metrics.ts';
+import type { ShopProfile } from '../shop/profile.ts';
 import { createStockReservations } from '../stock/reservations.ts';
 import { checkCredits, checkOrders } from './consistency-check.ts';
 import { customerOrderRoutes } from './customer-routes.ts';
@@ -35,6 +37,7 @@ const countsFreshMs = 15_000;
 interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
   readonly cheeseLists: CheeseLists;
+  readonly profile: ShopProfile;
   readonly budgets: KeyBudgets;
   readonly customers: CustomerService;
   readonly customerFinder: CustomerFinder;

@@ -4,6 +4,7 @@
  */
 import type { Area } from '../http/area.ts';
 import type { JobWorker } from '../jobs/worker.ts';
+import type { ShopProfile } from '../shop/profile.ts';
 import type { WebhookWorker } from '../webhooks/delivery/worker.ts';
 import type { JobsBy } from './clock/forecast.ts';
 import { clockRoutes } from './clock/routes.ts';
@@ -20,6 +21,7 @@ interface Dependencies extends TriggerDependencies {
   readonly orderJobsBy: JobsBy;
   readonly webhooks: WebhookWorker;
   readonly demo: DemoFill;
+  readonly profile: ShopProfile;
 }
 
 export function openSandbox(dependencies: Dependencies) {

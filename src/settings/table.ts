@@ -45,7 +45,7 @@ export const settings = {
   shopName: {
     variable: 'CURD_SHOP_NAME',
     placeholder: 'text',
-    help: 'name of the shop on all pages: 1 to 60 characters',
+    help: 'name that the shop gets at its first start: 1 to 60 characters. Afterwards, change it with PATCH /v2/shop',
     default: 'Cheese shop',
     parse: parseShopName,
   },

@@ -55,6 +55,8 @@ const routeAccess: Readonly<Record<string, Access>> = {
   'GET /customer/:username': ['apiKey', 'session', 'read:profile'],
   'PUT /customer/:username': ['session', 'write:profile'],
   'DELETE /customer/:username': ['session', 'write:profile'],
+  'GET /shop': 'any credential',
+  'PATCH /shop': ['admin'],
   'GET /whoami': 'any credential',
   'GET /idempotency/:key': 'any credential',
   'POST /console/sign-in': 'open',
@@ -134,6 +136,7 @@ const routeAccess: Readonly<Record<string, Access>> = {
 /** The operations that take a publishable key, which anybody can copy out of a page. All others refuse it. */
 export const publishableRoutes: Readonly<Record<string, PublishableAccess>> = {
   listCheeses: 'catalogue',
+  getShop: 'catalogue',
   getCheese: 'catalogue',
   findCheesesByStatus: 'catalogue',
   findCheesesByTags: 'catalogue',

@@ -111,6 +111,8 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
   });
 });
 
+const facts = { name: 'Shop', currency: 'USD', timeZone: 'UTC', language: 'en' };
+
 suite('GET /console', () => {
   const opened = shared(async (t) => {
     const folder = await temporaryFolder(t);
@@ -118,7 +120,7 @@ suite('GET /console', () => {
     const routes = consoleRoutes({
       links: {} as never,
       clock: systemClock,
-      shopName: '<Käse & "Co">',
+      site: () => ({ ...facts, name: '<Käse & "Co">' }),
       environment: 'sandbox',
       version: '0.1.0',
       imagesOrigin: 'https://images.example',
@@ -153,7 +155,7 @@ suite('GET /console', () => {
     const [page] = consoleRoutes({
       links: {} as never,
       clock: systemClock,
-      shopName: 'Shop',
+      site: () => facts,
       environment: 'local',
       version: '0.1.0',
       imagesOrigin: null,

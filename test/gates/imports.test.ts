@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
     'src/orders',
     'src/images',
     'src/stock',
+    'src/shop',
     'src/customers',
     'src/notes',
     'src/cheeses',

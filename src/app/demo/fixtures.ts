@@ -167,7 +167,7 @@ class FixturePlan {
     };
     let id = 0;
     this.#add(placedAt, async () => {
-      id = (await this.#orders.place(this.#context, principalOf(person.id), input)).id;
+      id = (await this.#orders.place(this.#context, principalOf(person.id), input, { isInvented: true })).id;
     });
     this.#addTransitions(placedAt, () => id);
   }

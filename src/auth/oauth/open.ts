@@ -45,7 +45,7 @@ export function openOauth(dependencies: Dependencies) {
       approvals,
       consoleClient: config.console === 'on' ? consoleClient : null,
       hasMcp: config.mcp === 'on',
-      page: createPageLayout(config.shopName),
+      page: createPageLayout(dependencies.site),
       secret: config.secret,
       hasForgotPassword: sendsMail(config, 'password-reset'),
     }),

@@ -1,5 +1,7 @@
 /** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
+
 import { objectOf } from '../../schema/parts.ts';
+import type { Site } from '../area.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText } from '../responses/error-responses.ts';
 import { revalidated } from '../responses/etag.ts';
@@ -36,8 +38,7 @@ const Landing = {
 } as const;
 
 interface Dependencies {
-  /** The name that the operator gave this server. */
-  readonly name: string;
+  readonly site: () => Site;
   /** What this API is, as one sentence. */
   readonly text: string;
   readonly version: string;
@@ -47,11 +48,25 @@ interface Dependencies {
 }
 
 export function landingRoutes(dependencies: Dependencies): Route[] {
-  const page = landingPage(dependencies);
-  const { name, environment, version, console } = dependencies;
-  const data = revalidated(
-    new Asset(JSON.stringify({ name, environment, version, api: '/v2', ...links, console })),
-  );
+  const { site, environment, version, console } = dependencies;
+  let shown:
+    | { readonly name: string; readonly page: RouteResponse; readonly data: RouteResponse }
+    | undefined;
+
+  /** The responses, which change with the name alone. */
+  function current() {
+    const { name } = site();
+    if (shown?.name !== name) {
+      const facts = { name, environment, version, api: '/v2', ...links, console };
+      shown = {
+        name,
+        page: landingPage(name, dependencies),
+        data: revalidated(new Asset(JSON.stringify(facts))),
+      };
+    }
+    return shown;
+  }
+
   return [
     route({
       method: 'GET',
@@ -68,7 +83,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
           mediaTypes: ['text/html'],
         },
       },
-      handle: ({ headers }) => (acceptsHtml(headers.accept) ? page : data),
+      handle: ({ headers }) => current()[acceptsHtml(headers.accept) ? 'page' : 'data'],
     }),
     route({
       method: 'GET',
@@ -104,7 +119,7 @@ export function acceptsHtml(accept = ''): boolean {
 
 const cachedForADay = { 'Cache-Control': 'public, max-age=86400' };
 
-function landingPage({ name, text, version, environment, console }: Dependencies): RouteResponse {
+function landingPage(name: string, { text, version, environment, console }: Dependencies): RouteResponse {
   const page = plainPage({
     title: `${name} (${environment})`,
     heading: name,

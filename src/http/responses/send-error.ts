@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
 import type { Config } from '../../settings/config.ts';
+import type { Site } from '../area.ts';
 import { plainPage, plainPageHeaders } from '../pages/plain-page.ts';
 import { errorBody } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
@@ -10,8 +11,11 @@ import { qualityOf } from './quality-values.ts';
 import { closeIfStopping, setClockHeader } from './send-response.ts';
 
 /** Returns a function that sends an error. */
-export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, clock: Clock) {
-  const page = notFoundPage(config);
+export function createErrorSender(
+  config: Pick<Config, 'console'>,
+  site: () => Pick<Site, 'name'>,
+  clock: Clock,
+) {
   return (error: AppError, request: FastifyRequest, reply: FastifyReply): void => {
     const replaceResponse = request.exchange?.simulation?.replaceResponse ?? null;
     if (replaceResponse !== null) {
@@ -23,7 +27,7 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, 
     reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
     nameResource(request, reply);
     if (statusOf(error) === 404 && isByPerson(request)) {
-      reply.headers(plainPageHeaders).send(page);
+      reply.headers(plainPageHeaders).send(notFoundPage(site().name, config));
       return;
     }
     const path = request.url.split('?', 1)[0] ?? '';
@@ -33,7 +37,7 @@ export function createErrorSender(config: Pick<Config, 'shopName' | 'console'>, 
 }
 
 /** What a browser shows for a URL of this server at which there is nothing. */
-function notFoundPage({ shopName, console }: Pick<Config, 'shopName' | 'console'>): string {
+function notFoundPage(shopName: string, { console }: Pick<Config, 'console'>): string {
   return plainPage({
     title: `Not found - ${shopName}`,
     heading: 'There is nothing at this URL',

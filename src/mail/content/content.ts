@@ -3,6 +3,7 @@ import type { ClientService } from '../../auth/oauth/clients.ts';
 import type { CustomerContact } from '../../customers/customer-finder.ts';
 import type { Database } from '../../database/database.ts';
 import { readEvents } from '../../event-log/reading/log-reader.ts';
+import type { Site } from '../../http/area.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
 import { dollars, totalCents } from '../../orders/money.ts';
 import { readOrderOf } from '../../orders/order.ts';
@@ -15,7 +16,8 @@ import type { MailVariables } from './variables.ts';
 
 export interface ContentDependencies {
   readonly database: Database;
-  readonly config: Pick<Config, 'shopName' | 'orderUrl'>;
+  readonly config: Pick<Config, 'orderUrl'>;
+  readonly site: () => Site;
   readonly orderReader: Pick<OrderReader, 'timeline'>;
   readonly shipments: Pick<Shipments, 'find'>;
   readonly clients: Pick<ClientService, 'listNames'>;
@@ -36,7 +38,7 @@ export type ReadVariables = (
 const resetMinutes = '30';
 
 export function createContentReader(dependencies: ContentDependencies): ReadVariables {
-  const { database, config, orderReader, shipments, clients, issuer } = dependencies;
+  const { database, config, site, orderReader, shipments, clients, issuer } = dependencies;
 
   async function orderOf(id: number, customerId: number) {
     const order = await readOrderOf(database, customerId, id);
@@ -75,7 +77,7 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
   }
 
   return async ({ name, order_id, sequence, created_at }, contact, resetLink) => {
-    const common = { shopName: config.shopName, customer: customerVariables(contact) };
+    const common = { shopName: site().name, customer: customerVariables(contact) };
     const changedOn = dayOf(created_at);
     switch (name) {
       case 'password-reset':

@@ -21,6 +21,9 @@ export interface PricedLines {
   readonly isPriced: boolean;
 }
 
+/** An amount with the currency of the shop. */
+export type ShowPrice = (cents: number) => string;
+
 const nothing: Kilograms = new Map();
 
 /** The lines with the current names and prices of their cheeses. */
@@ -74,7 +77,11 @@ export function requireConfinedLines(
 }
 
 /** @throws AppError forbidden where a restricted key with a sum may not place an order of this total, or of none */
-export function requireSum({ items, isPriced }: PricedLines, limits: KeyLimits | null): void {
+export function requireSum(
+  { items, isPriced }: PricedLines,
+  limits: KeyLimits | null,
+  show: ShowPrice,
+): void {
   const { dollarsPerOrder, dollarsPerDay } = limits ?? {};
   if (dollarsPerOrder === undefined && dollarsPerDay === undefined) {
     return;
@@ -90,14 +97,14 @@ export function requireSum({ items, isPriced }: PricedLines, limits: KeyLimits |
   if (dollarsPerOrder !== undefined && cents > wholeCents(dollarsPerOrder)) {
     throw new AppError(
       'forbidden',
-      `items: the order would cost ${shownDollars(cents)}, and dollarsPerOrder of this restricted key is ${shownDollars(wholeCents(dollarsPerOrder))}. Nothing was ordered. Order less, or use another key.`,
+      `items: the order would cost ${show(cents)}, and dollarsPerOrder of this restricted key is ${show(wholeCents(dollarsPerOrder))}. Nothing was ordered. Order less, or use another key.`,
       { details: { scopes: [] } },
     );
   }
 }
 
 /** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */
-export function requireMaximum({ items, isPriced }: PricedLines, maxCents: number): void {
+export function requireMaximum({ items, isPriced }: PricedLines, maxCents: number, show: ShowPrice): void {
   const cents = totalCents(items);
   if (!isPriced) {
     throw new AppError(
@@ -108,13 +115,11 @@ export function requireMaximum({ items, isPriced }: PricedLines, maxCents: numbe
   if (cents > maxCents) {
     throw new AppError(
       'conflict',
-      `The order would cost ${shownDollars(cents)}, which is more than the maximum of ${shownDollars(maxCents)}. Nothing was ordered. Order less, or permit this total.`,
+      `The order would cost ${show(cents)}, which is more than the maximum of ${show(maxCents)}. Nothing was ordered. Order less, or permit this total.`,
       { details: { total: dollars(cents) } },
     );
   }
 }
-
-const shownDollars = (cents: number) => `$${dollars(cents).toFixed(2)}`;
 
 /** What lines without an error need of the cheeses whose stock is tracked. */
 export function trackedKilograms({ items, errors }: PricedLines, rows: LockedCheeses): Kilograms {

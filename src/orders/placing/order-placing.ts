@@ -8,9 +8,10 @@ import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { AppError, invalidCredential } from '../../errors.ts';
 import { addJob } from '../../jobs/queue.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
 import type { Kilograms, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
-import { totalCents } from '../money.ts';
+import { showMoney, totalCents } from '../money.ts';
 import { cheesesOf, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import type { OrderInput, ShippingAddress } from '../schemas.ts';
@@ -23,6 +24,7 @@ import {
   requireConfinedLines,
   requireMaximum,
   requireSum,
+  type ShowPrice,
   trackedKilograms,
 } from './order-lines.ts';
 
@@ -33,10 +35,13 @@ export interface PlaceOptions {
   readonly customerId?: number | undefined;
   /** The highest total. */
   readonly maxCents?: number | undefined;
+  /** Invented for a shop that is tried out: it does not fix the currency of the shop. */
+  readonly isInvented?: boolean;
 }
 
 export interface PlacingDependencies {
   readonly clock: Clock;
+  readonly profile: Pick<ShopProfile, 'current' | 'isCurrencyFixed' | 'fixCurrency' | 'read'>;
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
   readonly transitions: Transitions;
@@ -62,6 +67,7 @@ interface NewOrder {
 
 export function createOrderPlacing({
   clock,
+  profile,
   cheeses,
   customers,
   transitions,
@@ -71,12 +77,20 @@ export function createOrderPlacing({
   settings: { approvalDelayMs, requirePrice, ordersPerHour },
 }: PlacingDependencies) {
   /**
-   * Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
+   * Sorted for the lock order: the currency, cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
    * orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour), and later the
    * stock. PostgreSQL runs the statements one after another, without a round trip between them.
    */
-  function lock(tx: Sql, principal: Principal, customerId: number | null, { items }: OrderInput) {
+  function lock(
+    tx: Sql,
+    principal: Principal,
+    customerId: number | null,
+    { items }: OrderInput,
+    isInvented: boolean,
+  ) {
     return Promise.all([
+      // Only the first orders of a shop write its row.
+      profile.isCurrencyFixed || isInvented ? null : profile.fixCurrency(tx),
       cheeses.lockForShare(tx, cheesesOf(items).filter(Number.isSafeInteger)),
       customerId === null || customers.lockForUpdate(tx, customerId),
       lockRecent(tx, principal.id),
@@ -108,6 +122,8 @@ export function createOrderPlacing({
       });
     }
   }
+
+  const showPrice: ShowPrice = (cents) => showMoney(cents, profile.current.currency);
 
   function reserve(tx: Sql, context: Context, kilograms: Kilograms) {
     return kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms);
@@ -152,18 +168,18 @@ export function createOrderPlacing({
    * @throws AppError validation when a cheese cannot be ordered, rateLimited, forbidden, notFound, conflict above the
    * maximum
    */
-  return function place(
+  return async function place(
     context: Context,
     principal: Principal,
     input: OrderInput,
-    { customerId: ordering, maxCents }: PlaceOptions = {},
+    { customerId: ordering, maxCents, isInvented = false }: PlaceOptions = {},
   ): Promise<Versioned> {
-    return context.transaction(async (tx) => {
+    const placed = await context.transaction(async (tx) => {
       if (ordering !== undefined) {
         requireOperator(principal);
       }
       const customerId = ordering ?? principal.customerId;
-      const [rows, hasCustomer, recent, id] = await lock(tx, principal, customerId, input);
+      const [, rows, hasCustomer, recent, id] = await lock(tx, principal, customerId, input, isInvented);
       if (!hasCustomer) {
         throw ordering === undefined
           ? invalidCredential('The customer of this session is gone.')
@@ -177,11 +193,15 @@ export function createOrderPlacing({
         throw lineErrors(lines, await reserve(tx, context, kilograms));
       }
       if (maxCents !== undefined) {
-        requireMaximum(lines, maxCents);
+        requireMaximum(lines, maxCents, showPrice);
       }
-      requireSum(lines, principal.limits);
+      requireSum(lines, principal.limits, showPrice);
       return store(tx, context, { id, principal, customerId, input, lines, kilograms });
     });
+    if (!profile.isCurrencyFixed && !isInvented) {
+      await profile.read();
+    }
+    return placed;
   };
 }
 

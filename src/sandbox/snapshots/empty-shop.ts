@@ -34,6 +34,8 @@ export async function emptyShop(tx: Sql, origin: Origin, clock: Clock): Promise<
     await tx.run(sql`delete from ${rawSql(name)}`);
   }
   await resetClock(tx, 0);
+  // The shop has no order any more, so its currency can change.
+  await tx.run(sql`update shop_profile set currency_fixed = 0`);
   await recountStock(tx);
   await recountOrders(tx);
   // The maintenance of a server deletes their files.

@@ -1,4 +1,5 @@
 /** Opens resets and snapshots of a shop that is not in production. */
+
 import type { KeyService } from '../../auth/keys/service.ts';
 import { commandName } from '../../command-name.ts';
 import { findEnvironment } from '../../database/environment.ts';
@@ -6,6 +7,7 @@ import { findNewerSchema } from '../../database/migrate.ts';
 import { AppError } from '../../errors.ts';
 import type { AreaDependencies } from '../../http/area.ts';
 import type { ImageService } from '../../images/service.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
 import { createSnapshotCopies } from './copies.ts';
 import { createExclusive } from './exclusive.ts';
 import { createReset, type DemoFill } from './reset.ts';
@@ -17,6 +19,7 @@ interface Dependencies extends AreaDependencies {
   readonly keys: Pick<KeyService, 'countLive'>;
   readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
   readonly demo: DemoFill;
+  readonly profile: Pick<ShopProfile, 'read'>;
 }
 
 export function openSnapshots(dependencies: Dependencies) {

@@ -1,7 +1,9 @@
 /** Resets a shop: everything is deleted but accounts, keys, applications and webhook endpoints, and the demo is filled in. */
+
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
 import type { SnapshotCopies } from './copies.ts';
 import { continueAfter } from './empty-shop.ts';
 import type { RunExclusively } from './exclusive.ts';
@@ -15,6 +17,7 @@ export interface DemoFill {
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  readonly profile: Pick<ShopProfile, 'read'>;
   readonly copies: SnapshotCopies;
   readonly runExclusively: RunExclusively;
   /** @throws AppError conflict for a shop that is not reset or restored */
@@ -26,7 +29,7 @@ interface Dependencies {
 export type ResetShop = (context: Context) => Promise<string>;
 
 export function createReset(dependencies: Dependencies): ResetShop {
-  const { database, clock, copies, runExclusively, requireReplaceable, demo } = dependencies;
+  const { database, clock, profile, copies, runExclusively, requireReplaceable, demo } = dependencies;
   return (context) =>
     runExclusively(async () => {
       await requireReplaceable();
@@ -35,7 +38,7 @@ export function createReset(dependencies: Dependencies): ResetShop {
       const origin = { ...context.origin, actor: 'system' };
       const plain = { origin, transaction: database.transaction };
       const before = await copies.empty(context.origin);
-      await clock.refresh();
+      await Promise.all([clock.refresh(), profile.read()]);
       await demo.catalogue(plain);
       await database.exclusiveTransaction((tx) => continueAfter(tx, before));
       await demo.imagesAndOrders(plain);

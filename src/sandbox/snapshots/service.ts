@@ -1,4 +1,5 @@
 /** Snapshots of a shop: creates, lists and deletes them, and brings the shop back to one. */
+
 import type { XStatic } from 'typebox/schema';
 import { type Clock, timestamp } from '../../clock.ts';
 import { commandName } from '../../command-name.ts';
@@ -8,6 +9,7 @@ import type { Database } from '../../database/database.ts';
 import { newestMigration } from '../../database/migrate.ts';
 import { AppError } from '../../errors.ts';
 import type { ImageService } from '../../images/service.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
 import { isMovable } from '../clock/movable-clock.ts';
 import type { SnapshotCopies } from './copies.ts';
 import type { RunExclusively } from './exclusive.ts';
@@ -22,6 +24,7 @@ export type StoredSnapshot = XStatic<typeof Snapshot>;
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  readonly profile: Pick<ShopProfile, 'read'>;
   readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
   readonly copies: SnapshotCopies;
   readonly runExclusively: RunExclusively;
@@ -34,7 +37,8 @@ interface Dependencies {
 export type SnapshotService = ReturnType<typeof createSnapshotService>;
 
 export function createSnapshotService(dependencies: Dependencies) {
-  const { database, clock, images, copies, runExclusively, requireReplaceable, onRestore } = dependencies;
+  const { database, clock, profile, images, copies, runExclusively, requireReplaceable, onRestore } =
+    dependencies;
   const queries = snapshotQueries(database);
 
   async function find(id: number): Promise<SnapshotRow> {
@@ -116,7 +120,7 @@ export function createSnapshotService(dependencies: Dependencies) {
           );
         }
         await copies.restore(place, { lastIds: JSON.parse(last_ids), advancedMs: advanced_ms });
-        await clock.refresh();
+        await Promise.all([clock.refresh(), profile.read()]);
         onRestore();
         return await context.transaction(async () => timestamp(clock.now()));
       }),

@@ -13,6 +13,7 @@ import type { ImageService } from '../../images/service.ts';
 import type { OrderService } from '../../orders/service.ts';
 import type { Shipments } from '../../orders/shipments/shipments.ts';
 import type { Schema } from '../../schema/schema.ts';
+import type { ShopService } from '../../shop/service.ts';
 import type { StockService } from '../../stock/service.ts';
 import type { EndpointService } from '../../webhooks/service.ts';
 import { accessTriggers } from './access-triggers.ts';
@@ -41,6 +42,7 @@ export interface TriggerDependencies extends AreaDependencies {
   readonly clients: ClientService;
   readonly approvals: ScopeApprovals;
   readonly endpoints: EndpointService;
+  readonly shopService: ShopService;
 }
 
 export function openTriggers(dependencies: TriggerDependencies) {

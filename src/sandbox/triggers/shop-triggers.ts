@@ -5,14 +5,16 @@ import { commandName } from '../../command-name.ts';
 import { AppError } from '../../errors.ts';
 import { withdrawnEvent } from '../../event-log/define.ts';
 import { recordEvents } from '../../event-log/record.ts';
+import type { ShopService } from '../../shop/service.ts';
 import { randomText, type Triggers } from './trigger.ts';
 
 interface Dependencies {
   readonly clock: Clock;
   readonly keys: KeyService;
+  readonly shopService: ShopService;
 }
 
-export function shopTriggers({ clock, keys }: Dependencies): Triggers {
+export function shopTriggers({ clock, keys, shopService }: Dependencies): Triggers {
   return {
     'shop.reset': {
       kind: null,
@@ -21,6 +23,13 @@ export function shopTriggers({ clock, keys }: Dependencies): Triggers {
           'conflict',
           `shop.reset is the event of a reset, which deletes cheeses, orders and customers. If you want that, send POST /v2/sandbox/reset, or run "${commandName} reset".`,
         );
+      },
+    },
+    'shop.changed': {
+      kind: null,
+      async run({ context }) {
+        await shopService.change(context, { phone: `+1 555 ${randomText(clock, 4)}` });
+        return 'shop';
       },
     },
     'shop.event_withdrawn': {

@@ -38,6 +38,7 @@ const known: Readonly<Record<CurdEvent['type'], true>> = {
   'webhook_endpoint.updated': true,
   'webhook_endpoint.disabled': true,
   'webhook_endpoint.deleted': true,
+  'shop.changed': true,
   'shop.reset': true,
   'shop.event_withdrawn': true,
 };

@@ -1,6 +1,7 @@
 /** The pages for login, consent, logout and errors: HTML without scripts. */
 
 import type { Scope } from '../../../access/access.ts';
+import type { Site } from '../../../http/area.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { layout } from '../../../http/pages/layout.ts';
 import { scopeDescriptions } from '../scopes.ts';
@@ -30,15 +31,17 @@ export interface Consent {
 export type PageLayout = (title: string, content: Html) => string;
 
 /** The layout of all pages with forms. */
-export function createPageLayout(shopName: string): PageLayout {
-  return (title, content) =>
-    layout({
-      title: `${title} - ${shopName}`,
-      description: `${title}: a page of ${shopName}.`,
+export function createPageLayout(site: () => Pick<Site, 'name'>): PageLayout {
+  return (title, content) => {
+    const { name } = site();
+    return layout({
+      title: `${title} - ${name}`,
+      description: `${title}: a page of ${name}.`,
       head: html`<link rel="stylesheet" href="/oauth/style.css">`,
-      body: html`<p class="shop"><span class="mark" aria-hidden="true"><span></span><span></span><span></span></span> ${shopName}</p>
+      body: html`<p class="shop"><span class="mark" aria-hidden="true"><span></span><span></span><span></span></span> ${name}</p>
 ${content}`,
     });
+  };
 }
 
 /** The page on which a customer asks for a link to set a new password. */

@@ -1,0 +1,72 @@
+/**
+ * What the shop is, as this process last read it: pages, mails and messages name the shop and its currency without
+ * waiting for the database. Changes of this process are seen at once, and those of others within seconds.
+ */
+import type { Database, Sql } from '../database/database.ts';
+import { RepeatedWork } from '../jobs/repeated-work.ts';
+import type { Log } from '../log.ts';
+import { type ShopRow, shopQueries } from './queries.ts';
+import { newShop, type Shop } from './schemas.ts';
+
+const intervalMs = 2000;
+
+export class ShopProfile {
+  readonly #database: Database;
+  readonly #reads: RepeatedWork;
+  #row: ShopRow;
+  #shop: Shop;
+
+  private constructor(database: Database, log: Pick<Log, 'error'>, row: ShopRow) {
+    this.#database = database;
+    this.#row = row;
+    this.#shop = JSON.parse(row.body);
+    this.#reads = new RepeatedWork(
+      intervalMs,
+      () => this.read(),
+      (error) => log.error({ err: error }, 'the description of the shop could not be read'),
+    );
+  }
+
+  /** Reads the shop. At the first start it gets its name. */
+  static async open(database: Database, log: Pick<Log, 'error'>, name: string): Promise<ShopProfile> {
+    const row = await shopQueries(database).find();
+    if (row === undefined) {
+      await shopQueries(database).insert(JSON.stringify({ name, ...newShop }));
+      return ShopProfile.open(database, log, name);
+    }
+    return new ShopProfile(database, log, row);
+  }
+
+  /** The shop as it was last read. */
+  get current(): Shop {
+    return this.#shop;
+  }
+
+  /** Reads the row. */
+  async read(): Promise<ShopRow> {
+    const row = await shopQueries(this.#database).find();
+    if (row !== undefined && row.version !== this.#row.version) {
+      this.#shop = JSON.parse(row.body);
+    }
+    this.#row = row ?? this.#row;
+    return this.#row;
+  }
+
+  /** Whether an order was placed that any process of this shop has committed before the last read. */
+  get isCurrencyFixed(): boolean {
+    return this.#row.currency_fixed === 1;
+  }
+
+  /** Fixes the currency in the transaction of an order. A change of the currency at the same time waits, or this does. */
+  fixCurrency(tx: Sql): Promise<void> {
+    return shopQueries(tx).fixCurrency();
+  }
+
+  start(): void {
+    this.#reads.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#reads.stop();
+  }
+}

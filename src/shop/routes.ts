@@ -1,0 +1,53 @@
+/** Routes of the shop. */
+import { anyOf, oauth } from '../access/access.ts';
+import { profileTag, shopTag } from '../edge/tags.ts';
+import {
+  conflictResponse,
+  preconditionFailedResponse,
+  unprocessableResponse,
+} from '../http/responses/error-responses.ts';
+import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { type Route, route } from '../http/route.ts';
+import { Shop, ShopPatch } from './schemas.ts';
+import type { ShopService } from './service.ts';
+
+const tag = 'Shop';
+
+export function shopRoutes(shop: ShopService): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/shop',
+      operationId: 'getShop',
+      tag,
+      summary: 'Read what the shop is',
+      description: 'Its name, where it is, and the currency of all prices. Web shops show it to visitors.',
+      access: 'any credential',
+      permitsConfined: true,
+      publishable: 'catalogue',
+      responses: { 200: { description: 'The shop', schema: Shop } },
+      handle: async () => ({ ...entityResponse(await shop.find(), 200), cacheTags: [shopTag, profileTag] }),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/shop',
+      operationId: 'patchShop',
+      tag,
+      summary: 'Change what the shop is',
+      description:
+        'A JSON Merge Patch: send only what changes; null removes. The currency can change until the first order.',
+      access: anyOf(oauth('admin')),
+      headers: ifMatchFor('shop'),
+      body: ShopPatch,
+      bodyTypes: ['application/merge-patch+json', 'application/json'],
+      responses: {
+        200: { description: 'The changed shop', schema: Shop },
+        ...conflictResponse('The shop has orders, so its currency cannot change'),
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
+      },
+      handle: async ({ body, headers, context }) =>
+        entityResponse(await shop.change(context, body, preconditionOf(headers['if-match'])), 200),
+    }),
+  ];
+}
