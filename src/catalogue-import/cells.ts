@@ -1,5 +1,6 @@
 /** The texts of cells in tables: formulas, prices and ages. */
 
+import { decimalOf } from '../decimal.ts';
 import { validationError } from '../errors.ts';
 import { cut } from './row-changes.ts';
 
@@ -23,10 +24,10 @@ export function unescapeFormula(cell: string): string {
 }
 
 /**
- * A comma or a point separates the decimals of a price, of which there are at most two: with three digits after it, a
- * separator could be one of thousands, and the price would be read a thousand times too small.
+ * A comma or a point separates the decimals of a price. Three digits after it, and no more, could be thousands: the price
+ * would be read a thousand times too small. After a zero they are decimals.
  */
-const price = /^(?:\$\s*)?(\d+)(?:[.,](\d{1,2}))?$/;
+const price = /^(?:\$\s*)?(0(?=[.,])|\d+(?![.,]\d{3}$))(?:[.,](\d+))?$/;
 
 /** @throws AppError validation */
 export function parsePrice(text: string): number {
@@ -36,6 +37,34 @@ export function parsePrice(text: string): number {
     throw validationError([{ field: 'pricePerKg', message }]);
   }
   return Number(`${whole}.${decimals}`);
+}
+
+/** The text of a price, which `parsePrice` reads back. */
+export function priceCell(price: number): string {
+  const { digits, scale } = decimalOf(price);
+  const text = digits.toString().padStart(scale + 1, '0');
+  const decimals = scale === 3 ? `${text.slice(-3)}0` : text.slice(text.length - scale);
+  return scale === 0 ? text : `${text.slice(0, -scale)}.${decimals}`;
+}
+
+/**
+ * Programs write the numbers of a column with empty cells as `6.0`. Three zeros could be thousands.
+ * @throws AppError validation
+ */
+export function parseWholeNumber(field: string, text: string): number {
+  const [, whole] = /^(\d+)(?:[.,](?:0{1,2}|0{4,}))?$/.exec(text) ?? [];
+  if (whole === undefined) {
+    const message = `"${cut(text)}" is not a whole number. Write digits only, such as 12`;
+    throw validationError([{ field, message }]);
+  }
+  return Number(whole);
+}
+
+/** @returns whole months; null when the text is neither a number nor an age in prose. @throws AppError validation */
+export function parseAge(text: string): number | null {
+  return Number.isFinite(Number(text.replace(',', '.')))
+    ? parseWholeNumber('ageMonths', text)
+    : parseRipening(text);
 }
 
 const daysInMonth = 30;
@@ -56,12 +85,13 @@ export function parseRipening(text: string): number | null {
     return 0;
   }
   // The lookbehind keeps the time linear: a match starts at the first digit of a number only.
-  const match = /(?<!\d)(\d+(?:\.\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:\.\d+)?\s*)?(day|week|month|year)s?\b/.exec(
-    plain,
-  );
+  const match =
+    /(?<![\d.,])(\d+(?:[.,]\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:[.,]\d+)?\s*)?(day|week|month|year)s?\b/.exec(
+      plain,
+    );
   if (match === null) {
-    return /^\d+$/.test(plain) ? Number(plain) : null;
+    return null;
   }
-  const months = Math.floor(Number(match[1]) * (monthsIn[match[2] ?? ''] ?? 0));
+  const months = Math.floor(Number(match[1]?.replace(',', '.')) * (monthsIn[match[2] ?? ''] ?? 0));
   return /\bless than\b/.test(plain) ? Math.max(0, months - 1) : months;
 }

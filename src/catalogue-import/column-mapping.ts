@@ -4,7 +4,7 @@ import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schem
 import { requireNoErrors } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
-import { parsePrice, parseRipening } from './cells.ts';
+import { parseAge, parsePrice, parseWholeNumber } from './cells.ts';
 import { ImportError } from './import-error.ts';
 import { cut } from './row-changes.ts';
 
@@ -96,37 +96,66 @@ export const columnsMax = 1000;
 const listedColumnsMax = 60;
 
 /**
- * Requires all mapped columns of a table, and a name column of JSON, whose elements can leave out other members.
- * @param isNameOptional for a preview, which shows the columns before there is a mapping
- * @throws ImportError when a mapped column is missing from the first row
+ * The mapping for a file with these columns. A table must have all columns that are mapped, each once; elements of JSON can
+ * leave out other members than the name.
+ * @param isTable whether the columns are those of a header. By default, names of fields have any case there
+ * @throws ImportError
  */
-export function requireColumns(
-  mapping: Mapping,
-  columns: readonly string[],
-  { isTable, isNameOptional }: { readonly isTable: boolean; readonly isNameOptional: boolean },
-): void {
+export function resolveMapping(mapping: Mapping, columns: readonly string[], isTable: boolean): Mapping {
   if (columns.length > columnsMax) {
     throw new ImportError('file', `The file has more than ${columnsMax} columns.`);
   }
   const isThere = new Set(columns);
-  const has = (column: string) => isThere.has(column);
-  const listed = columns.length > listedColumnsMax ? [...columns.slice(0, listedColumnsMax), '...'] : columns;
-  const nameColumns = mapping.get('name') ?? [];
-  if (mapping === identityMapping) {
-    if (!isNameOptional && !nameColumns.some(has)) {
-      throw missingColumns('"name"', listed);
-    }
-    return;
+  const resolved = isTable && mapping === identityMapping ? mappingInAnyCase(columns) : mapping;
+  const names = resolved.get('name') ?? ['name'];
+  const required = isTable && resolved.has('name') ? [...resolved.values()].flat() : names;
+  const missing = required.filter((column) => !isThere.has(column));
+  if (isTable ? missing.length > 0 : missing.length === names.length) {
+    throw missingColumns(missing, columns);
   }
-  const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
-  const missing = required.filter((column) => !has(column));
-  if (missing.length > 0) {
-    throw missingColumns(missing.join(', '), listed);
+  if (isTable) {
+    refuseRepeated(resolved, columns, mapping === identityMapping);
+  }
+  return resolved;
+}
+
+function mappingInAnyCase(columns: readonly string[]): Mapping {
+  const mapping = new Map<ImportField, string[]>();
+  for (const field of importFields) {
+    const found = columns.filter((column) => column.toLowerCase() === field.toLowerCase());
+    if (found.length > 0) {
+      mapping.set(field, found);
+    }
+  }
+  return mapping;
+}
+
+/** Only one of two columns with the same name would be read, and nobody knows which. @throws ImportError */
+function refuseRepeated(mapping: Mapping, columns: readonly string[], isInAnyCase: boolean): void {
+  const keyOf = (column: string) => (isInAnyCase ? column.toLowerCase() : column);
+  const read = new Set([...mapping.values()].flat().map(keyOf));
+  const seen = new Set<string>();
+  for (const column of columns) {
+    const key = keyOf(column);
+    if (read.has(key) && seen.has(key)) {
+      throw new ImportError(
+        'file',
+        `The file has more than one column "${cut(column)}". Delete one, or give it another name.`,
+      );
+    }
+    seen.add(key);
   }
 }
 
-function missingColumns(missing: string, columns: readonly string[]): ImportError {
-  return new ImportError('map', `The file has no column ${missing}. It has: ${columns.join(', ')}.`);
+function missingColumns(missing: readonly string[], columns: readonly string[]): ImportError {
+  const named = columns.filter((column) => column !== '');
+  const listed = named.slice(0, listedColumnsMax);
+  const more = listed.length < named.length ? ', ...' : '';
+  const quoted = missing.slice(0, listedColumnsMax).map((column) => `"${column}"`);
+  return new ImportError(
+    'map',
+    `The file has no column ${quoted.join(', ')}. It has: ${listed.join(', ')}${more}.`,
+  );
 }
 
 /** What a row says about a cheese. */
@@ -186,6 +215,16 @@ export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
   return name === undefined ? null : cut(name.trim());
 }
 
+/** `1.0` is how programs write the 1 of a column with empty cells. */
+const flags: Readonly<Record<string, boolean>> = {
+  1: true,
+  true: true,
+  yes: true,
+  0: false,
+  false: false,
+  no: false,
+};
+
 function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
   if (typeof value !== 'string') {
     return value;
@@ -199,18 +238,16 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'pricePerKg':
       return parsePrice(text);
     case 'stockKg':
-      return /^\d+$/.test(text) ? Number(text) : text;
+      return parseWholeNumber(field, text);
     case 'ageMonths': {
-      const months = parseRipening(text);
+      const months = parseAge(text);
       if (months === null) {
         remarks.push(`ageMonths "${text}" is not an age in months and was left out`);
       }
       return months ?? undefined;
     }
     case 'organic':
-      return (
-        { 1: true, true: true, yes: true, 0: false, false: false, no: false }[text.toLowerCase()] ?? text
-      );
+      return flags[text.toLowerCase().replace(/[.,]0+$/, '')] ?? text;
     case 'status':
       return text.toLowerCase();
     default:

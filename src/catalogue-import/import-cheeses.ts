@@ -106,7 +106,7 @@ export async function importCheeses(
   file: string,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const { mapping = identityMapping } = options;
+  let mapping = identityMapping;
   const { listedMax = Number.POSITIVE_INFINITY, mode = 'create', preview = false } = options;
   const report: ImportResult = {
     preview,
@@ -138,8 +138,9 @@ export async function importCheeses(
     batch = [];
   }
 
-  const noteColumns = (columns: readonly string[]) => {
-    report.columns = columns;
+  const noteColumns = (columns: readonly string[], resolved: Mapping) => {
+    mapping = resolved;
+    report.columns = columns.filter((column) => column !== '');
     report.mapping = shownMapping(mapping, columns);
   };
   for await (const read of readMappedRows(file, options, noteColumns)) {

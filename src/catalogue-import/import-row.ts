@@ -9,6 +9,8 @@ export interface ImportRow {
   /** null, with a reason, when the line cannot be read. */
   readonly row: SourceRow | null;
   readonly reason?: string;
+  /** The header of a table. Elements of JSON have members instead. */
+  readonly columns?: readonly string[];
   /** Bytes of the file that were read so far. */
   readonly bytesRead: number;
 }

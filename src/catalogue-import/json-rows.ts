@@ -1,16 +1,16 @@
 /** Reads rows from JSON, as streams: a JSON array, or NDJSON. */
-import { createReadStream } from 'node:fs';
 import { findExcess } from '../schema/json-bounds.ts';
 import { isWellFormed } from '../schema/well-formed.ts';
 import type { SourceRow } from './column-mapping.ts';
 import { ImportError } from './import-error.ts';
 import { type ImportRow, rowBytesMax } from './import-row.ts';
+import { openTextFile } from './text-file.ts';
 
 /** The lines of a file, each with a JSON object. */
 export async function* readNdjson(file: string): AsyncGenerator<ImportRow> {
-  const source = createReadStream(file, { encoding: 'utf8' });
-  for await (const { text, line } of linesOf(source)) {
-    yield { ...parseText(text), place: `line ${line}`, line, bytesRead: source.bytesRead };
+  const { text: lines, bytesRead } = await openTextFile(file);
+  for await (const { text, line } of linesOf(lines)) {
+    yield { ...parseText(text), place: `line ${line}`, line, bytesRead: bytesRead() };
   }
 }
 
@@ -48,7 +48,7 @@ function parseText(text: string): { row: SourceRow | null; reason?: string } {
     return { row: null, reason: excess };
   }
   try {
-    return asRow(JSON.parse(text.replace(/^\uFEFF/, '')));
+    return asRow(JSON.parse(text));
   } catch (error) {
     return { row: null, reason: `not valid JSON: ${(error as Error).message}` };
   }
@@ -56,15 +56,15 @@ function parseText(text: string): { row: SourceRow | null; reason?: string } {
 
 /** The elements of a JSON array. @throws ImportError */
 export async function* readJson(file: string): AsyncGenerator<ImportRow> {
-  const source = createReadStream(file, { encoding: 'utf8' });
+  const { text: array, bytesRead } = await openTextFile(file);
   let line = 0;
-  for await (const text of elementsOf(source)) {
+  for await (const text of elementsOf(array)) {
     line += 1;
     const read = parseText(text);
     if (read.reason?.startsWith('not valid JSON')) {
       throw notAnArray(`element ${line} is ${read.reason}`);
     }
-    yield { ...read, place: `element ${line}`, line, bytesRead: source.bytesRead };
+    yield { ...read, place: `element ${line}`, line, bytesRead: bytesRead() };
   }
 }
 
@@ -131,9 +131,9 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
   (character) => character.charCodeAt(0),
 );
 
-/** The white space of JSON, and a byte order mark. */
+/** The white space of JSON. */
 function isBlank(character: number): boolean {
-  return [0x20, 0x0a, 0x0d, 0x09, 0xfeff].includes(character);
+  return [0x20, 0x0a, 0x0d, 0x09].includes(character);
 }
 
 function notAnArray(reason: string): ImportError {

@@ -1,6 +1,6 @@
 /** The rows of an imported file that has the mapped columns. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { identityMapping, type Mapping, requireColumns } from './column-mapping.ts';
+import { identityMapping, type Mapping, resolveMapping } from './column-mapping.ts';
 import { type Format, fileFormatOf, readImportRows } from './file-formats.ts';
 import { ImportError } from './import-error.ts';
 import type { ImportRow } from './import-row.ts';
@@ -11,7 +11,6 @@ const sliceMs = 10;
 interface MappedFile {
   readonly mapping?: Mapping | undefined;
   readonly format?: Format | undefined;
-  readonly preview?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,27 +29,34 @@ export async function checkImportFile(file: string, options: MappedFile, rowsMax
 }
 
 /**
- * The rows of a file whose first row has the mapped columns. Lets other requests run in between.
- * @param noteColumns called with the columns of the first row
+ * The rows of a file that has the mapped columns. Lets other requests run in between.
+ * @param noteColumns called with the columns of a table, or the members of the first object, and their mapping
  * @throws ImportError, or the reason of the signal
  */
 export async function* readMappedRows(
   file: string,
-  { mapping = identityMapping, format = fileFormatOf(file), preview = false, signal }: MappedFile,
-  noteColumns: (columns: readonly string[]) => void = () => {},
+  { mapping = identityMapping, format = fileFormatOf(file), signal }: MappedFile,
+  noteColumns: (columns: readonly string[], mapping: Mapping) => void = () => {},
 ): AsyncGenerator<ImportRow> {
   const pause = createPause();
-  let isFirst = true;
+  let hasRows = false;
+  let hasColumns = false;
   for await (const read of readImportRows(file, format)) {
     signal?.throwIfAborted();
-    if (isFirst && read.row !== null) {
-      const columns = Object.keys(read.row);
-      requireColumns(mapping, columns, { isTable: format === 'csv', isNameOptional: preview });
-      noteColumns(columns);
-      isFirst = false;
+    const columns = read.columns ?? (read.row === null ? undefined : Object.keys(read.row));
+    if (!hasColumns && columns !== undefined) {
+      noteColumns(columns, resolveMapping(mapping, columns, format === 'csv'));
+      hasColumns = true;
     }
+    hasRows = true;
     yield read;
     await pause();
+  }
+  if (!hasRows) {
+    throw new ImportError(
+      'file',
+      'The file has no rows with a value. Check that it is the right file, and that it was saved completely.',
+    );
   }
 }
 

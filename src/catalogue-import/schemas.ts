@@ -50,7 +50,7 @@ export const ImportReport = {
       description: 'The columns from which each field was read',
       properties: Object.fromEntries(importFields.map((field) => [field, columnNames])),
     },
-    rows: count('Rows of the file'),
+    rows: count('Rows of the file that have a value'),
     created: count('New cheeses'),
     updated: count('Changed cheeses; only in mode `update`'),
     unchanged: count('Rows that equal their cheese'),

@@ -334,12 +334,12 @@ suite('POST /imports', () => {
       [{ map: '{"nmae":"name"}' }, good, 'map', /nmae.*pricePerKg/],
       [{ map: '{"name":5}' }, good, 'map', /name/],
       [{ map: '{"origin":"name"}' }, good, 'map', /no column for the name/],
-      [{ map: '{"name":"Name"}' }, good, 'map', /no column Name\. It has: name/],
+      [{ map: '{"name":"Name"}' }, good, 'map', /no column "Name"\. It has: name/],
       [{}, 'Title\nBrie\n', 'map', /no column "name"\. It has: Title/],
       [{}, `name\n${'Brie\n'.repeat(400)}"Feta\n`, 'file', /not valid CSV.*line 402/],
       [{}, `name\n"${'x'.repeat(1_100_000)}"\n`, 'file', /not valid CSV/],
-      [{}, `name\nBrie${','.repeat(2_000_000)}\n`, 'file', /not valid CSV: a line is longer than 1 MiB/],
-      [{}, `name${','.repeat(1_000_000)}\nBrie\n`, 'file', /more than 1000 columns/],
+      [{}, `name\nBrie${','.repeat(2_000_000)}\n`, 'file', /more than 10000 cells/],
+      [{}, `name${','.repeat(1_000_000)}\nBrie\n`, 'file', /more than 10000 cells/],
       [{}, `name\n${'x\n'.repeat(100_001)}`, 'file', /more than 100000 rows/],
       [
         {},
@@ -384,14 +384,6 @@ suite('POST /imports', () => {
     const { json } = await send(shop, latin1, { name: 'blob', type: 'text/csv' });
     assert.deepEqual([json.created, json.refused.length], [1, 1]);
     assert.match(json.refused[0].reason, /UTF-8/);
-  });
-
-  test('POST /imports shows the columns of a file without a column for the name in a preview', async () => {
-    const shop = await shopOf();
-    const { columns, mapping, refusedCount } = await importing(shop, 'Title,origin\nBrie,France\n', {
-      preview: 'true',
-    });
-    assert.deepEqual([columns, mapping, refusedCount], [['Title', 'origin'], { origin: ['origin'] }, 1]);
   });
 
   test('POST /imports runs once for an Idempotency-Key', async () => {

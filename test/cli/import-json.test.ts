@@ -40,7 +40,7 @@ onBothEngines('An import from JSON', (engine) => {
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
       [[], /no column "name"\. It has: title\./],
-      [['name=t'], /no column t\. It has: title\./],
+      [['name=t'], /no column "t"\. It has: title\./],
     ] as const) {
       await assert.rejects(
         importCheeses(services, contextOf('test'), file, { mapping: parseMapping(mapping) }),

@@ -47,7 +47,8 @@ suite('parseRipening', () => {
       ['1.5 years', 18],
       ['  6 months  ', 6],
       ['6months', 6],
-      ['14', 14],
+      ['1,5 years', 18],
+      ['2,5 to 3 months', 2],
     ];
     for (const [text, months] of table) {
       assert.equal(parseRipening(text), months, text);
@@ -65,6 +66,8 @@ suite('parseRipening', () => {
       'a long time',
       '12.5',
       '-3',
+      '14',
+      '.5 years',
       '9 monthly visits',
     ]) {
       assert.equal(parseRipening(text), null, text);

@@ -103,7 +103,10 @@ function reportText(report: ImportResult): string {
   const { created, updated, unchanged, refused, refusedCount, remarks, mode, preview } = report;
   const changed = mode === 'update' ? `, ${updated} updated` : '';
   const counts = `${pluralize(created, 'cheese')} imported${changed}, ${unchanged} unchanged, ${refusedCount} refused.`;
+  const read = new Set(Object.values(report.mapping).flat());
+  const unread = report.columns.filter((column) => !read.has(column));
   return [
+    ...(unread.length === 0 ? [] : [`not read: ${unread.slice(0, shownRows).join(', ')}`]),
     ...listed(
       'left out',
       remarks.map(({ place, remark }) => `${place}: ${remark}`),
