@@ -61,14 +61,18 @@ async function holdersOf(shop: Shop): Promise<Holder[]> {
 }
 
 /** The expected response; null when the request is authorized. */
-function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [number, string] | null {
+function refusalOf(
+  words: readonly string[],
+  { kind, scopes: held }: Holder,
+): [number, string | undefined] | null {
   const needed = words.filter((word) => !['anybody', 'apiKey', 'session', 'oauth'].includes(word));
   const suffices = held.includes('admin') ? needed.length > 0 : needed.some((scope) => held.includes(scope));
   if (suffices || words.includes('anybody') || words.includes(kind)) {
     return null;
   }
-  const list = needed.length === 0 ? '' : `, scope="${needed.join(' ')}"`;
-  return kind === 'nobody' ? [401, challenge] : [403, `${challenge}, error="insufficient_scope"${list}`];
+  const missing =
+    needed.length === 0 ? undefined : `${challenge}, error="insufficient_scope", scope="${needed.join(' ')}"`;
+  return kind === 'nobody' ? [401, challenge] : [403, missing];
 }
 
 /** On one engine: a refusal comes before the first statement of a route. */

@@ -42,10 +42,11 @@ const headersByCode: { readonly [C in keyof DetailsByCode]: (details: DetailsByC
       const reason = description === undefined ? '' : `, error_description="${description}"`;
       return { 'WWW-Authenticate': `${challenge}${error}${reason}` };
     },
-    forbidden: ({ scopes }) => {
-      const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
-      return { 'WWW-Authenticate': `${challenge}, error="insufficient_scope"${scope}` };
-    },
+    // Where no scope would suffice, clients must not ask for a token with another one.
+    forbidden: ({ scopes }) =>
+      scopes.length === 0
+        ? {}
+        : { 'WWW-Authenticate': `${challenge}, error="insufficient_scope", scope="${scopes.join(' ')}"` },
     methodNotAllowed: ({ allows }) => ({ Allow: allows.join(', ') }),
     conflict: (details) => ('retryAfterMs' in details ? retryAfter(details) : {}),
     eventsExpired: ({ firstUrl }) => ({ Link: `<${firstUrl}>; rel="first"` }),
