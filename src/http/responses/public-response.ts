@@ -35,10 +35,16 @@ export function isPublic({ request, principals, dryRun, simulation }: Exchange):
   );
 }
 
-/** Comes after all other headers. @param edgeCacheMs how long a cache may keep the response */
+/**
+ * Comes after all other headers. A key in the URL makes the URL different; one in a header is named by `Vary`.
+ * @param edgeCacheMs how long a cache may keep the response
+ */
 export function setPublicHeaders(reply: FastifyReply, tags: readonly string[], edgeCacheMs: number): void {
   for (const name of ownHeaders) {
     reply.removeHeader(name);
+  }
+  if (reply.request.headers['x-api-key'] !== undefined) {
+    reply.header('vary', `${reply.getHeader('vary')}, X-API-Key`);
   }
   if (reply.hasHeader('access-control-allow-origin')) {
     exposeHeaders(reply);
