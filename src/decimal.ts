@@ -20,7 +20,8 @@ export function digitsAt(scale: number, decimal: Decimal): bigint {
   return decimal.digits * 10n ** BigInt(scale - decimal.scale);
 }
 
-/** The whole cents of an amount of US dollars. The sum that is added is more than the error of a double, and no cent. */
+/** The whole cents of an amount of US dollars that a client sent, rounded down. */
 export function wholeCents(amount: number): number {
-  return Math.floor(amount * 100 + 0.0001);
+  const { digits, scale } = decimalOf(amount);
+  return Number(scale > 2 ? digits / 10n ** BigInt(scale - 2) : digitsAt(2, { digits, scale }));
 }

@@ -2,6 +2,7 @@
 
 import { cheeseListQuery } from '../cheeses/listing/routes.ts';
 import { Cheese, CheeseList } from '../cheeses/schemas.ts';
+import { wholeCents } from '../decimal.ts';
 import { keyLengthMax } from '../http/pipeline/idempotency-key.ts';
 import type { InnerRequest } from '../http/route.ts';
 import { maxTotalField, Order, OrderInput, Timeline } from '../orders/schemas.ts';
@@ -172,7 +173,7 @@ const place: Tool = {
   async run({ input, send }) {
     const { maxTotal, idempotencyKey, ...body } = input;
     const headers = {
-      [maxTotalField]: Number(maxTotal).toFixed(6),
+      [maxTotalField]: (wholeCents(Number(maxTotal)) / 100).toFixed(2),
       // A structured-field string, so that a key may contain spaces.
       'idempotency-key': `"${String(idempotencyKey).replace(/["\\]/g, '\\$&')}"`,
     };

@@ -41,6 +41,19 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
     });
   });
 
+  test('The tool place_order does not round maxTotal up', async (t) => {
+    const id = await newCheese(shop(), { pricePerKg: 10 });
+    const client = await connect(t, shop(), await budgetKey({ dollarsPerDay: 25 }));
+    for (const [maxTotal, isError] of [
+      [9.999_999_999, true],
+      [10, false],
+    ] as const) {
+      const given = { ...orderOf([[id, 1]]), maxTotal, idempotencyKey: `up to ${maxTotal}` };
+      const result = await client.callTool({ name: 'place_order', arguments: given });
+      assert.equal(result.isError ?? false, isError, JSON.stringify(result.structuredContent));
+    }
+  });
+
   test('A restricted key at the MCP endpoint is refused cheeses outside of its limits, and orders of others', async () => {
     const [known, other] = [await newCheese(shop()), await newCheese(shop())];
     const key = await budgetKey({ cheeseIds: [known] });

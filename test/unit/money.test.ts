@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { wholeCents } from '../../src/decimal.ts';
 import { dollars, type PricedLine, totalCents } from '../../src/orders/money.ts';
 import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 
@@ -125,4 +126,24 @@ suite('The status of an order', () => {
       }
     }
   });
+});
+
+test('The whole cents of an amount are rounded down, and exact where it has no more than two decimals', () => {
+  for (const [amount, cents] of [
+    [0.29, 29],
+    [1.005, 100],
+    [29.999_999_9, 2999],
+    [1e-7, 0],
+    [1e12, 1e14],
+  ] as const) {
+    assert.equal(wholeCents(amount), cents);
+  }
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1e11 }), fc.bigInt(0n, 99_999n), (cents, rest) => {
+      const digits = BigInt(cents) * 100_000n + rest;
+      const amount = Number(`${digits}e-7`);
+      fc.pre(digits < 10n ** 15n);
+      assert.equal(wholeCents(amount), cents);
+    }),
+  );
 });
