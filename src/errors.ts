@@ -217,6 +217,20 @@ export function unavailable(message: string, seconds: number, cause?: unknown): 
 export const mayHaveBeenMade =
   'The change may have been made: send the request again with the same Idempotency-Key, or check first.';
 
+const reads = ['GET', 'HEAD', 'OPTIONS'];
+
+/** The error with a remedy that fits the method: only a POST has an Idempotency-Key. */
+export function forMethod(error: AppError, method: string): AppError {
+  if (method === 'POST' || !error.message.includes(mayHaveBeenMade)) {
+    return error;
+  }
+  const remedy = reads.includes(method)
+    ? 'Send the request again.'
+    : 'The change may have been made: check before you send the request again.';
+  const { cause, details } = error as AppError & { readonly details: DetailsByCode['unavailable'] };
+  return new AppError('unavailable', error.message.replace(mayHaveBeenMade, remedy), { cause, details });
+}
+
 /** The error for a disk that failed. @param mayBeMade whether the request may have changed something */
 export function diskFault(cause: unknown, mayBeMade: boolean): AppError {
   const consequence = mayBeMade ? mayHaveBeenMade : 'Nothing was changed.';

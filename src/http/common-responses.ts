@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { AppError, isFailure, parameterError } from '../errors.ts';
+import { AppError, forMethod, isFailure, parameterError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
@@ -92,7 +92,7 @@ export class CommonResponses {
     this.logError(toAppError(error), request);
 
   sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const error = toAppError(thrown, request.routeOptions?.bodyLimit);
+    const error = forMethod(toAppError(thrown, request.routeOptions?.bodyLimit), request.method);
     const status = statusOf(error);
     if (isFailure(error.code) && error !== request.exchange?.simulation?.error) {
       this.logError(error, request);
