@@ -1,10 +1,10 @@
 /** Webhooks are sent and repeated on the way, while the clock is moved. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, openShop } from '../helper.ts';
+import { onBothEngines, openShop, until } from '../helper.ts';
 import { newCheese, newOrder } from '../shop-verbs.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
-import { listAttempts, listDeliveries, registerEndpoint } from '../webhooks/webhook-shop.ts';
+import { deliver, listAttempts, listDeliveries, registerEndpoint } from '../webhooks/webhook-shop.ts';
 import { advance, now } from './helper.ts';
 
 const hourMs = 60 * 60_000;
@@ -59,5 +59,21 @@ onBothEngines('While the clock is moved', (engine) => {
     assert.equal(did.deliveries, 1);
     const [delivery] = await listDeliveries(shop, id);
     assert.equal(delivery?.last_error, 'no complete response within 1 s');
+  });
+
+  test('While the clock is moved, a webhook attempt that began before delays it by a second, too', async (t) => {
+    const shop = await openShop(t, { engine });
+    const receiver = await openReceiver(t, () => {});
+    const { id } = await registerEndpoint(shop, receiver.url);
+    await newCheese(shop, { name: 'Brie' });
+    const attempt = deliver(shop);
+    await until(async () => receiver.received.length === 1, 'no attempt');
+    const startedAt = performance.now();
+    await advance(shop, '1s');
+    const waitedMs = performance.now() - startedAt;
+    assert.ok(waitedMs < 8000, `${waitedMs} ms`);
+    await attempt;
+    const [delivery] = await listDeliveries(shop, id);
+    assert.equal(delivery?.last_error, 'no complete response within 1 s after the clock was moved');
   });
 });

@@ -33,7 +33,7 @@ import { attemptsMax } from './retry-schedule.ts';
 /** A server that has not renewed its leases for so long is dead. */
 const leaseMs = 10_000;
 /** A request that moves the clock waits for the deliveries on the way. */
-const advancingTimeoutMs = 1000;
+export const advancingTimeoutMs = 1000;
 const orphansOfABlock = 500;
 const stopped = 'the server stopped before the result was known';
 const expired = 'the event has expired';

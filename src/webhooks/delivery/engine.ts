@@ -11,7 +11,7 @@ import type { Config } from '../../settings/config.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
 import { createWebhookSender } from '../requests/sender.ts';
 import { createEndpointSecrets } from '../secrets.ts';
-import { createDeliveryHandler } from './delivery.ts';
+import { advancingTimeoutMs, createDeliveryHandler } from './delivery.ts';
 import { addMissingJobsAfter, laneOf } from './delivery-order.ts';
 import { type FanOutResult, fanOut } from './fan-out.ts';
 import type { Outcome } from './results.ts';
@@ -137,6 +137,9 @@ export function createWebhookEngine(
     /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
     async run(mayContinue?: () => boolean) {
       delays.clear();
+      if (clock.isAdvancing()) {
+        sender.shortenAll(advancingTimeoutMs);
+      }
       while ((await round()).waitMs === 0) {}
       await worker.run(mayContinue);
     },

@@ -167,6 +167,9 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number) 
     });
   }
 
+  /** Functions that shorten the requests that run. */
+  const running = new Set<(timeoutMs: number) => void>();
+
   return {
     /** Never rejects: what goes wrong is the result. */
     async send(request: WebhookRequest, timeoutMs: number = usualTimeoutMs) {
@@ -174,19 +177,31 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number) 
       const wrong = targetError(request.url, targets);
       const failed = (error: string) => ({ status: null, error, response: '', retryAfterMs: 0 });
       const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), timeoutMs);
+      let limit = `within ${timeoutMs / 1000} s`;
+      let timer = setTimeout(() => timeout.abort(), timeoutMs);
+      const shorten = (ms: number) => {
+        if (performance.now() + ms < startedAt + timeoutMs) {
+          clearTimeout(timer);
+          limit = `within ${ms / 1000} s after the clock was moved`;
+          timer = setTimeout(() => timeout.abort(), ms);
+        }
+      };
+      running.add(shorten);
       const result =
         wrong === null
           ? await exchange(request, timeout.signal).catch((error) =>
-              failed(
-                timeout.signal.aborted
-                  ? `no complete response within ${timeoutMs / 1000} s`
-                  : errorText(error),
-              ),
+              failed(timeout.signal.aborted ? `no complete response ${limit}` : errorText(error)),
             )
           : failed(`the URL ${wrong}`);
       clearTimeout(timer);
+      running.delete(shorten);
       return { ...result, durationMs: Math.round(performance.now() - startedAt) };
+    },
+    /** Gives the requests that run now no more time than this. */
+    shortenAll(timeoutMs: number) {
+      for (const shorten of running) {
+        shorten(timeoutMs);
+      }
     },
     /** Closes connections. */
     close() {
