@@ -3,7 +3,7 @@
  * and of the query are removed wherever they occur. Names of fields are kept if the route declares them.
  */
 import type { FastifyRequest } from 'fastify';
-import { type AppError, errorCatalogue } from '../errors.ts';
+import { type AppError, errorCatalogue, joinErrors } from '../errors.ts';
 import { singleHeaders } from '../http/repeated-headers.ts';
 import type { Route } from '../http/route.ts';
 import { parametersIn } from '../http/route.ts';
@@ -28,10 +28,12 @@ export function redactedErrors(error: AppError | null, request: FastifyRequest) 
   return { errors, unlisted: all.length - errors.length };
 }
 
-/** The message. That of a validation error repeats the first of `errors`, so it is replaced by the general one. */
+/** The message. That of a validation error is made of the first redacted one of `errors`. */
 export function redactedMessage(error: AppError, request: FastifyRequest): string {
   if (error.errors.length > 0) {
-    return errorCatalogue[error.code].message;
+    const { errors } = redactedErrors(error, request);
+    const others = error.errors.length - 1;
+    return `${errorCatalogue[error.code].message} ${joinErrors(errors.slice(0, 1))}${others > 0 ? ` (and ${others} more)` : ''}`;
   }
   return withoutTexts(error.message, textsOf(request));
 }
