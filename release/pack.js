@@ -19,7 +19,7 @@ const copied = [
   'client/src/areas/verbs.json',
   'console/dist',
   'migrations',
-  ...globSync('src/**/*.{css,html,json,txt,webp}', { cwd: root }),
+  ...globSync('src/**/*.{css,html,js,json,txt,webp}', { cwd: root }),
 ];
 const scripts = ['bin/server-process.js', ...globSync(['src/**/*.ts', 'client/src/**/*.ts'], { cwd: root })];
 /** It has types only. */

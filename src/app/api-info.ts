@@ -6,7 +6,7 @@ import type { ApiInfo } from '../http/openapi/openapi.ts';
 import { clientSample } from './client-sample.ts';
 
 /** The introduction of the reference page. Its headings become entries of the page's menu. */
-const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. The page that sends requests needs an API key, under Authentication.
+const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. The page of an operation has a form that sends its request.
 
 ## Authentication
 
@@ -108,7 +108,7 @@ export const apiInfo: ApiInfo = {
     {
       name: 'OAuth',
       description:
-        'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',
+        'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers.',
     },
     {
       name: 'Sandbox',

@@ -30,7 +30,7 @@ export function resourceMetadataRoute(issuer: () => string, site: () => Site): R
     operationId: 'getProtectedResource',
     tag: 'MCP',
     summary: 'Where to get tokens for the MCP endpoint',
-    description: 'MCP clients read it before they ask a customer for permission (RFC 9728).',
+    description: 'MCP clients read it before they ask a customer for permission (RFC 9728, section 3).',
     access: 'operational',
     responses: {
       200: {

@@ -1,5 +1,5 @@
 /** Responses of the OpenAPI document that several operations have: each is described once, in the components. */
-import type { ResponseObject } from '../reference/document.ts';
+import type { ResponseObject } from './document.ts';
 
 /** Responses of one operation, by status. */
 type Responses = Readonly<Record<string, ResponseObject>>;

@@ -1,5 +1,5 @@
 /** The request of an operation for a shell, with the examples of the document. */
-import type { MediaType, Operation, ParameterObject } from './document.ts';
+import type { MediaType, Operation, ParameterObject } from '../openapi/document.ts';
 
 const serverUrl = 'http://127.0.0.1:8080';
 
@@ -25,7 +25,8 @@ export function curlSample({ method, path, parameters = [], security = [], reque
   ].join(' \\\n  ');
 }
 
-function textOf({ name, example, schema }: ParameterObject): string {
+/** A value with which the request can be tried. */
+export function textOf({ name, example, schema }: ParameterObject): string {
   const value = example ?? schema.examples?.[0] ?? schema.enum?.[0] ?? schema.items?.enum?.[0];
   return value === undefined ? `<${name}>` : String(value);
 }

@@ -1,25 +1,27 @@
-/** The reference: an overview, and a page for each operation and each schema. Plain HTML, readable without a script. */
-import { type Html, html } from '../pages/html.ts';
-import { layout } from '../pages/layout.ts';
-import { curlSample } from './curl-sample.ts';
+/**
+ * The reference: an overview, and a page for each operation and each schema. Plain HTML, readable without a script. The page of
+ * an operation can send its request by a script of this server.
+ */
+
 import {
-  blocks,
-  inline,
   type MediaType,
   nameIn,
   type OpenapiDocument,
   type Operation,
   operationsIn,
   type SchemaObject,
-} from './document.ts';
-import { interactivePath, referencePath, stylePath } from './paths.ts';
+} from '../openapi/document.ts';
+import { type Html, html } from '../pages/html.ts';
+import { layout } from '../pages/layout.ts';
+import { curlSample } from './curl-sample.ts';
+import { blocks, inline } from './markdown.ts';
+import { referencePath, scriptPath, stylePath } from './paths.ts';
 import { describe, schemaPath, schemaTable, typeOf } from './schema-table.ts';
+import { sendForm } from './send-form.ts';
 
 const operationPath = (id: string): string => `/docs/operations/${id}`;
 
-/** The page in which a request can be sent, at this operation. */
-const sendPath = ({ tag, method, path }: Operation): string =>
-  `${interactivePath}#tag/${tag.toLowerCase().replaceAll(' ', '-')}/${method}${path}`;
+const script = html`<script type="module" src="${scriptPath}"></script>`;
 
 /** Makes the pages of one document. Each method returns a whole HTML document, or null for a name that does not exist. */
 export class ReferencePages {
@@ -53,7 +55,7 @@ export class ReferencePages {
 <nav aria-label="On this page"><ul class="tags">${tags.map(
         ({ name }) => html`<li><a href="#${anchorOf(name)}">${name}</a></li>`,
       )}<li><a href="#webhooks-sent">Webhooks that are sent</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>
-<p class="actions"><a class="button" href="${interactivePath}">Send requests from a page</a> <a href="/openapi.json">OpenAPI document</a></p>
+<p><a href="/openapi.json">OpenAPI document</a></p>
 <section class="guides">${blocks(info.description)}</section>
 <h2 id="operations">Operations</h2>
 ${groups}
@@ -70,6 +72,7 @@ ${groups}
       return null;
     }
     const { tag, method, path, summary = id } = operation;
+    const form = sendForm(operation);
     return page(
       `${summary} · ${this.#document.info.title}`,
       `${method} ${path}: ${summary}.`,
@@ -79,15 +82,17 @@ ${groups}
 ${operation.deprecated === true ? html`<p class="deprecated">This operation is deprecated.</p>` : null}
 ${blocks(operation.description)}
 ${credentials(operation)}
-<p class="actions"><a class="button" href="${sendPath(operation)}">Send this request</a></p>
+${form === null ? null : html`<p class="actions"><a class="button" href="#send">Send this request</a></p>`}
 ${parameters(operation)}
 ${this.#body(operation)}
+${form}
 ${samples(operation)}
 <h2>Responses</h2>
 ${Object.entries(operation.responses).map(
   ([status, { description, content = {} }]) =>
     html`<details${status.startsWith('2') ? openAttribute : null}><summary><code>${status}</code> ${inline(description)}</summary>${status.startsWith('2') ? this.#contents(content) : contents(content)}</details>`,
 )}`,
+      form === null ? null : script,
     );
   }
 
@@ -137,9 +142,9 @@ const operationLink = ({ id, method, path, summary }: Operation): Html =>
 const breadcrumb = (parent: Html): Html =>
   html`<nav aria-label="Breadcrumb"><a href="${referencePath}">API reference</a> / ${parent}</nav>`;
 
-function page(title: string, description: string, content: Html): string {
+function page(title: string, description: string, content: Html, script: Html | null = null): string {
   const head = html`<link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<link rel="stylesheet" href="${stylePath}">`;
+<link rel="stylesheet" href="${stylePath}">${script}`;
   return layout({ title, description, head, body: content });
 }
 

@@ -1,4 +1,4 @@
 /** Paths of the reference. */
 export const referencePath = '/docs';
-export const interactivePath = '/docs/interactive';
+export const scriptPath = '/docs/send-request.js';
 export const stylePath = '/docs/style.css';

@@ -1,18 +1,18 @@
-/** The routes of the reference: pages that need no script, and a page that sends requests. */
+/** The routes of the reference. */
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../errors.ts';
 import { contentSecurityPolicy, pageHeaders } from '../pages/send-page.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText, notFoundResponse } from '../responses/error-responses.ts';
-import { immutable, revalidated } from '../responses/etag.ts';
+import { revalidated } from '../responses/etag.ts';
 import type { RouteResponse } from '../responses/response.ts';
 import { type Route, route } from '../route.ts';
-import { createInteractivePage, interactiveScriptPath } from './interactive-page.ts';
 import type { ReferencePages } from './pages.ts';
-import { interactivePath, referencePath, stylePath } from './paths.ts';
+import { referencePath, scriptPath, stylePath } from './paths.ts';
 
+/** The form of an operation is sent by a script of this server, and to this server alone. */
 const headers = {
-  'Content-Security-Policy': contentSecurityPolicy({ style: "'self'", formAction: "'none'" }),
+  'Content-Security-Policy': `${contentSecurityPolicy({ style: "'self'", formAction: "'none'" })}; script-src 'self'; connect-src 'self'`,
   ...pageHeaders,
 };
 
@@ -25,7 +25,6 @@ const htmlPage = {
 
 /** @param describe returns the OpenAPI document */
 export function referenceRoutes(describe: () => unknown): Route[] {
-  const interactive = createInteractivePage();
   let loading: Promise<ReferencePages> | undefined;
   const responses = new Map<string, RouteResponse>();
 
@@ -52,7 +51,7 @@ export function referenceRoutes(describe: () => unknown): Route[] {
       operationId: 'getReference',
       summary: 'The reference: guides, all operations and all schemas',
       description:
-        'Pages that need no script: guides, and a page for each operation and each schema of this document.',
+        'Guides, and a page for each operation and each schema of this document. They are readable without a script.',
       handle: () => respond(referencePath, (pages) => pages.overview()),
     }),
     route({
@@ -60,7 +59,8 @@ export function referenceRoutes(describe: () => unknown): Route[] {
       path: '/docs/operations/:operationId',
       operationId: 'getReferenceOperation',
       summary: 'The reference of one operation',
-      description: 'Parameters, bodies, responses and examples of an operation, by its operationId.',
+      description:
+        'Parameters, bodies, responses and examples of an operation, by its operationId, and a form that sends its request.',
       examples: { operationId: 'listCheeses' },
       responses: { ...htmlPage.responses, ...notFoundResponse('There is no such operation') },
       handle: ({ params: { operationId = '' } }) =>
@@ -88,37 +88,22 @@ export function referenceRoutes(describe: () => unknown): Route[] {
       handle: () => style,
     }),
     route({
-      ...htmlPage,
-      path: interactivePath,
-      operationId: 'getInteractiveReference',
-      summary: 'The page that sends requests',
-      description: 'This document as a page, with requests that can be tried.',
-      handle: async () => (await interactive()).page,
-    }),
-    route({
       ...common,
-      path: interactiveScriptPath,
-      operationId: 'getInteractiveReferenceScript',
-      summary: 'The script of the page that sends requests',
-      description: 'With the version of the page as `v`, it can be cached for a year.',
+      path: scriptPath,
+      operationId: 'getReferenceScript',
+      summary: 'The script of the reference',
+      description: 'It sends the request of an operation from its page.',
       mediaType: 'text/javascript; charset=utf-8',
-      query: {
-        v: {
-          type: 'string',
-          maxLength: 100,
-          description: 'Version of the script; the current version can be cached for a year',
-        },
-      },
       responses: { 200: documentedText('The script', 'text/javascript') },
-      handle: async ({ query }) => {
-        const { script } = await interactive();
-        return query.v === script.version ? immutable(script) : revalidated(script);
-      },
+      handle: () => script,
     }),
   ];
 }
 
-const style = revalidated(new Asset(readFileSync(new URL('style.css', import.meta.url), 'utf8')));
+const assetOf = (file: string) =>
+  revalidated(new Asset(readFileSync(new URL(file, import.meta.url), 'utf8')));
+const style = assetOf('style.css');
+const script = assetOf('send-request.js');
 
 async function load(describe: () => unknown): Promise<ReferencePages> {
   const { ReferencePages } = await import('./pages.ts');

@@ -1,6 +1,8 @@
 /** Schemas as tables of their fields. */
+
+import { nameIn, type SchemaObject } from '../openapi/document.ts';
 import { type Html, html } from '../pages/html.ts';
-import { inline, nameIn, type SchemaObject } from './document.ts';
+import { inline } from './markdown.ts';
 
 /** The path of the page of a schema. */
 export const schemaPath = (name: string): string => `/docs/schemas/${name}`;

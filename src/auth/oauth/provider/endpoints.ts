@@ -214,7 +214,7 @@ export function metadataRoute(issuer: () => string): Route {
     operationId: 'getAuthorizationServer',
     tag: 'OAuth',
     summary: 'Endpoints and features of the authorization server',
-    description: 'Programs find the endpoints of OAuth here (RFC 8414).',
+    description: 'Programs find the endpoints of OAuth here (RFC 8414, section 3).',
     access: 'operational',
     cors: 'anyOrigin',
     responses: {

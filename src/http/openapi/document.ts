@@ -1,6 +1,4 @@
-/** The parts of the OpenAPI document that the pages show. */
-import { marked } from 'marked';
-import { Html } from '../pages/html.ts';
+/** The parts of the OpenAPI document that the pages of the reference show. */
 
 export interface SchemaObject {
   readonly $ref?: string;
@@ -100,9 +98,3 @@ export function operationsIn({ paths, components }: OpenapiDocument): Operation[
 
 /** The last part of a reference: the name of the component. */
 export const nameIn = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
-
-/** Markdown of the document, with paragraphs. It is text of this program, so it may become HTML. */
-export const blocks = (markdown = ''): Html => new Html(marked.parse(markdown, { async: false }));
-
-/** Markdown of one line. */
-export const inline = (markdown = ''): Html => new Html(marked.parseInline(markdown, { async: false }));

@@ -1,0 +1,9 @@
+/** Texts of the OpenAPI document as HTML. */
+import { marked } from 'marked';
+import { Html } from '../pages/html.ts';
+
+/** Markdown of the document, with paragraphs. It is text of this program, so it may become HTML. */
+export const blocks = (markdown = ''): Html => new Html(marked.parse(markdown, { async: false }));
+
+/** Markdown of one line. */
+export const inline = (markdown = ''): Html => new Html(marked.parseInline(markdown, { async: false }));
