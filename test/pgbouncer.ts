@@ -1,6 +1,7 @@
 /** PgBouncer in front of a PostgreSQL, where it is installed, with the settings that docs/operations.md names. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,10 +46,7 @@ listen_port = ${listenPort}
 unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = ${join(folder, 'users.txt')}
-pool_mode = transaction
-default_pool_size = ${connections}
-max_client_conn = 1000
-ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout
+${documentedSettings().replace(/(?<=default_pool_size = )\d+/, String(connections))}
 ${process.getuid?.() === 0 ? 'user = nobody' : ''}
 `,
   );
@@ -74,6 +72,15 @@ ${process.getuid?.() === 0 ? 'user = nobody' : ''}
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+function documentedSettings(): string {
+  const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  const [, settings] = /```ini\n; pgbouncer\.ini\n([^`]*)```/.exec(page) ?? [];
+  if (settings === undefined) {
+    throw new Error('docs/operations.md has no pgbouncer.ini');
+  }
+  return settings;
 }
 
 function accepts(port: number): Promise<boolean> {
