@@ -5,7 +5,8 @@ import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
 import { newCustomer } from '../auth/holders.ts';
 import { bern, until } from '../context.ts';
 import { newCheese, newOrder } from '../shop-verbs.ts';
-import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+import { screenshot } from './chromium.ts';
+import { consoleTests, findAccessibilityProblems, type OpenConsole, refreshedMs } from './console.ts';
 
 const shipmentOf = async ({ shop }: OpenConsole, id: number) =>
   (await shop.request('GET', `/v2/store/order/${id}/shipment`, { as: shop.admin })).json;
@@ -193,13 +194,53 @@ suite('the day of an owner', () => {
     const { cheeses, contextOf } = shop.app;
     await fillDemoCatalogue(cheeses.service, contextOf('test'));
     const own = await cheeses.service.count();
+    // What the demo contains is read once, and not after each change of an import.
+    const dryRuns: number[] = [];
+    page.on('response', (response) => {
+      if (response.request().method() === 'DELETE') {
+        dryRuns.push(response.status());
+      }
+    });
     await goTo('/import');
+    await page.getByRole('button', { name: 'Remove the demo' }).waitFor();
+    for (const pricePerKg of [20, 21, 22]) {
+      await newCheese(shop, { name: `Imported for ${pricePerKg}`, pricePerKg });
+      await page.waitForTimeout(refreshedMs);
+    }
+    assert.deepEqual(dryRuns, [200]);
     await page.getByRole('button', { name: 'Remove the demo' }).click();
     await page.getByText(/Customers and orders stay, .* seed invented: Reset under Sandbox/).waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Remove the demo' }).waitFor({ state: 'detached' });
     assert.ok((await cheeses.service.count()) < own - 40);
   });
+
+  inConsole(
+    'The console selects all cheeses that match by a key, also those that were not read yet',
+    async (opened) => {
+      const { page, shop, goTo } = opened;
+      const names = Array.from({ length: 60 }, (_, index) => `Wheel ${index + 100}`);
+      await Promise.all(names.map((name) => newCheese(shop, { name, category: { name: 'Wheels' } })));
+      await goTo('/cheeses?category=Wheels');
+      await page.getByText('Wheel 100').waitFor();
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByText('50 selected').waitFor();
+      await page.getByRole('button', { name: 'Select all 60' }).click();
+      await page.getByText('60 selected').waitFor();
+      await page.getByRole('button', { name: 'Clear selection' }).click();
+      await page.keyboard.press('A');
+      await page.getByText('60 selected').waitFor();
+      await page.getByRole('button', { name: 'Prices, category, tags' }).click();
+      await page.getByLabel('Add tags').fill('round');
+      await page.keyboard.press('Enter');
+      await page.getByText('60 to be changed').waitFor();
+      assert.deepEqual(await findAccessibilityProblems(page), []);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      // Of other filters, nothing is selected that is not in the list.
+      await goTo('/cheeses?q=wheel+100');
+      await page.getByText('1 selected').waitFor();
+    },
+  );
 
   inConsole(
     'The console changes the prices of selected cheeses after a preview, and undoes it',
@@ -221,7 +262,26 @@ suite('the day of an owner', () => {
         await page.getByRole('checkbox', { name: new RegExp(name) }).check();
       }
       await page.getByRole('button', { name: 'Prices, category, tags' }).click();
-      await page.getByLabel('Change of the price').fill('7');
+      const price = page.getByLabel(/^(Change of the|New) price$/);
+      // A number that could also be another one is refused, and the form does nothing without it.
+      const refuse = async (text: string, problem: string) => {
+        await price.fill(text);
+        await page.getByText(problem).waitFor();
+        await page.getByRole('button', { name: 'Preview' }).and(page.locator(':disabled')).waitFor();
+      };
+      await page.getByLabel('Add tags').fill('spring');
+      await refuse('5 %', 'Write digits');
+      await refuse('-100', 'Write a number from -99 to 1,000.');
+      await page.getByRole('combobox', { name: 'Price', exact: true }).click();
+      await page.getByRole('option', { name: 'set to' }).click();
+      await refuse('1,234', 'Write digits without separators of thousands');
+      await refuse('1e3', 'Write digits');
+      await refuse('-3', 'Write a number from 0 to 1,000,000.');
+      await screenshot(page, 'console-change-many');
+      await page.getByRole('combobox', { name: 'Price', exact: true }).click();
+      await page.getByRole('option', { name: 'by percent' }).click();
+      await page.getByLabel('Add tags').fill('');
+      await price.fill('7');
       await page.keyboard.press('Enter');
       await page.getByText('2 to be changed').waitFor();
       await page.getByText('$21.40').first().waitFor();
@@ -231,6 +291,9 @@ suite('the day of an owner', () => {
       await until(async () => (await prices()).join() === '21.4,21.4');
       await page.getByRole('button', { name: 'Undo' }).click();
       await until(async () => (await prices()).join() === '20,20');
+      // The notice of the undo has no button, which would do the change again.
+      await page.getByText('2 cheeses are as before.').waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
     },
   );
 });

@@ -77,14 +77,24 @@ inConsole(
     await shop.request('DELETE', `/v2/cheeses/${plenty}/stock`, { as: shop.admin });
 
     await page.getByRole('button', { name: 'Adjust: Fontina' }).press('Enter');
+    const reason = page.getByRole('combobox', { name: 'Reason' });
+    assert.equal(await reason.inputValue(), 'Received');
     await page.getByLabel('Kilograms to add').fill('-51');
-    await page.keyboard.press('Enter');
+    // What is subtracted was not received.
+    await until(async () => (await reason.inputValue()) === '');
+    await page.getByRole('button', { name: 'Adjust', exact: true }).and(page.locator(':disabled')).waitFor();
+    await screenshot(page, 'console-stock-adjust');
+    await reason.click();
+    await page.getByRole('option', { name: 'Spoiled' }).click();
+    await page.getByLabel('Kilograms to add').press('Enter');
     await page.getByRole('alert').getByText('50').waitFor();
     await page.getByLabel('Kilograms to add').fill('1,020');
     await page.getByText('Write digits without separators of thousands, such as 1234.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Adjust', exact: true }).isDisabled(), true);
     await page.getByLabel('Kilograms to add').fill('20');
-    await page.keyboard.press('Enter');
+    await reason.click();
+    await page.getByRole('option', { name: 'Received' }).click();
+    await page.getByLabel('Kilograms to add').press('Enter');
     await page.getByText('Nothing is sold out or low').waitFor();
     assert.equal((await stockOf(opened, id)).available, 25);
 

@@ -77,6 +77,22 @@ suite('The sources', () => {
     assert.deepEqual(early, [], 'use measure, measureWidth or measureBox of test/browser/chromium.ts');
   });
 
+  test('The sources of the console read numbers in fields by readNumber', () => {
+    // Number() reads "1e3" and "0x10", and nothing says what it does not read.
+    const allowed: Readonly<Record<string, string>> = {
+      'console/src/parts/fields/country-select.tsx': 'sorts by a condition',
+      'console/src/screens/customers/customers.tsx': 'the id of the URL',
+      'console/src/screens/orders/filters.tsx': 'the id of the URL',
+      'console/src/screens/orders/new/new-order.tsx': 'ids of the URL and of a choice',
+    };
+    const isField = /TextInput|Textarea|NumberField|currentTarget/;
+    const isRead = /\b(?:Number|parseFloat|parseInt)\(|\.map\(Number\)|valueAsNumber/;
+    const found = filesIn('console/src/**/*.{ts,tsx}').filter(
+      (path) => isField.test(read(path)) && isRead.test(read(path)),
+    );
+    assert.deepEqual(found, Object.keys(allowed), 'use readNumber of console/src/parts/fields/number.ts');
+  });
+
   test('The sources read the environment in one place', () => {
     // The client sample is text for programs of others. The name of the command depends on PATH, which is no setting.
     const allowed = [

@@ -137,7 +137,7 @@ function showAt({ values, before, show }: Series, step: number): string {
 }
 
 function PanelPlot(panel: Panel) {
-  const { label, values, before, seconds } = panel;
+  const { label, values, before, seconds, isLine = false } = panel;
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef(panel);
   latest.current = panel;
@@ -148,11 +148,13 @@ function PanelPlot(panel: Panel) {
       return;
     }
     let plot: UPlot | undefined;
+    // A bar without a height would still have a border: several of them look like a dashed line.
+    const drawn = isLine ? [...values] : values.map((value) => value || null);
     const draw = () => {
       plot?.destroy();
       plot = new UPlot(
         optionsOf({ ...latest.current, scheme, axisWidth }, element.clientWidth),
-        [[...seconds], [...values], ...(before === undefined ? [] : [[...before]])],
+        [[...seconds], drawn, ...(before === undefined ? [] : [[...before]])],
         element,
       );
     };
@@ -163,7 +165,7 @@ function PanelPlot(panel: Panel) {
       observer.disconnect();
       plot?.destroy();
     };
-  }, [values, before, seconds, scheme, axisWidth]);
+  }, [values, before, seconds, scheme, axisWidth, isLine]);
   return (
     <>
       <Text size="xs" c="dimmed">

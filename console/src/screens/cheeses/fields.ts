@@ -23,7 +23,7 @@ export function showField(value: unknown, field: string): string {
     case 'pricePerKg':
       return showMoney(Number(value));
     case 'ageMonths':
-      return Number(value) === 1 ? '1 month' : `${value} months`;
+      return value === 0 ? 'under 1 month' : value === 1 ? '1 month' : `${value} months`;
     case 'stockKg':
       return showKilograms(Number(value));
     case 'organic':

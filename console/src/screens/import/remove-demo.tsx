@@ -23,7 +23,8 @@ const othersText =
 export function RemoveDemo() {
   const curd = useCurd();
   const [isOpen, setOpen] = useState(false);
-  const { data } = useApi(['cheeses', 'demo'], (api) => api.demo.delete({ dryRun: true }));
+  // Not stale by events of cheeses: dry runs as fast as an import writes would be refused.
+  const { data } = useApi(['demo'], (api) => api.demo.delete({ dryRun: true }));
   if (data === undefined || (data.removed.length === 0 && !isOpen)) {
     return null;
   }
@@ -40,7 +41,7 @@ export function RemoveDemo() {
           text={`Demo cheeses that you have changed are yours, and stay.${keptText(kept)}${othersText}`}
           onConfirm={async () => {
             await curd.demo.delete();
-            await invalidate('cheeses', 'stock');
+            await invalidate('cheeses', 'stock', 'demo');
           }}
           onClose={() => setOpen(false)}
         />

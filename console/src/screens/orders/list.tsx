@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
-import { notifications } from '../../parts/notifications.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { useSelectAll } from '../../parts/select-all.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { ColumnsButton } from '../../parts/tables/columns.tsx';
 import type { CsvColumns } from '../../parts/tables/csv.ts';
@@ -18,12 +18,11 @@ import type { Column } from '../../parts/tables/table-row.tsx';
 import { countryName } from '../../parts/text/countries.ts';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { messageOf } from '../../session/session.ts';
 import { OrderFilters, OrderSort } from './filters.tsx';
 import { useMoves } from './moved-orders.ts';
 import { CustomerName, linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
-import { keptOrders, ordersMax } from './shipping/read-orders.ts';
+import { keptOrders } from './shipping/read-orders.ts';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
 
@@ -115,31 +114,6 @@ const csvColumns: CsvColumns<Order> = {
   notes: ({ notes }) => notes,
 };
 
-/** All orders that match the filters, which are read when all of them are selected. */
-function useAll(filters: Filters) {
-  const curd = useCurd();
-  const [all, setAll] = useState<readonly Order[]>([]);
-  const [isReading, setReading] = useState(false);
-
-  async function readAll(): Promise<readonly Order[]> {
-    setReading(true);
-    try {
-      const read: Order[] = [];
-      for await (const order of curd.orders.list({ ...filters, limit: 100 }).take(ordersMax)) {
-        read.push(order);
-      }
-      setAll(read);
-      return read;
-    } catch (error) {
-      notifications.show({ color: 'red', title: 'The orders were not selected', message: messageOf(error) });
-      return [];
-    } finally {
-      setReading(false);
-    }
-  }
-  return { all, isReading, readAll };
-}
-
 export function OrderList() {
   const curd = useCurd();
   const [search, setSearch] = useSearchParams();
@@ -154,18 +128,13 @@ export function OrderList() {
     idOf: ({ id }) => id,
   });
   const orders = list.rows.map(latest);
-  const { total = 0 } = list;
-  const { all, isReading, readAll } = useAll(filters);
+  const { all, restOf, selectAll } = useSelectAll(list, filters, setSelected, (max) =>
+    curd.orders.list({ ...filters, limit: 100 }).take(max),
+  );
   // Those that were not read again after a visit of the packing slips come with it.
   const kept = keptOrders([...selected].map(Number));
   const known = [...new Map([...kept, ...all, ...list.rows].map((order) => [order.id, order])).values()];
   const chosen = known.map(latest).filter(({ id }) => selected.has(id));
-  const isMoreThanRead = list.hasNextPage || list.toBegin !== null;
-  const selectAll = async () => {
-    const read = isMoreThanRead ? await readAll() : orders;
-    setSelected(new Set(read.map(({ id }) => id)));
-  };
-
   useShortcuts({
     v: () => navigate('/orders'),
     ...Object.fromEntries(
@@ -211,7 +180,7 @@ export function OrderList() {
           <OrderFilters search={search} setSearch={setSearch} isStatusOpen={tab === 'all'} />
           <Group justify="space-between" mb="xs" gap="xs">
             <Text size="sm" c="dimmed" role="status">
-              {list.total === undefined ? '' : `${showNumber(total)} orders`}
+              {list.total === undefined ? '' : `${showNumber(list.total)} orders`}
             </Text>
             <Group gap="xs">
               <OrderSort search={search} setSearch={setSearch} />
@@ -229,11 +198,7 @@ export function OrderList() {
             orders={chosen}
             onRequest={setRequested}
             onClear={() => setSelected(new Set())}
-            rest={
-              isMoreThanRead && chosen.length < Math.min(total, ordersMax)
-                ? { total: Math.min(total, ordersMax), isReading, onSelect: () => void selectAll() }
-                : null
-            }
+            rest={restOf(chosen.length)}
           />
           {list.isError && list.data === undefined ? (
             <Problem error={list.error} retry={list.refetch} />

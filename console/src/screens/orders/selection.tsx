@@ -2,6 +2,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
+import type { Rest } from '../../parts/select-all.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { showNumber } from '../../parts/text/format.ts';
 import { hrefOf, keepOrders } from './shipping/read-orders.ts';
@@ -13,11 +14,7 @@ interface Props {
   readonly onRequest: (requested: Requested) => void;
   readonly onClear: () => void;
   /** Selects those of the list that were not read yet, too. */
-  readonly rest?: {
-    readonly total: number;
-    readonly isReading: boolean;
-    readonly onSelect: () => void;
-  } | null;
+  readonly rest?: Rest | null;
 }
 
 export function SelectionBar(props: Props) {
@@ -44,7 +41,7 @@ function Bar({ orders, onRequest, onClear, rest = null }: Props) {
       </Text>
       {rest === null ? null : (
         <Button size="compact-sm" variant="subtle" loading={rest.isReading} onClick={rest.onSelect}>
-          Select all {showNumber(rest.total)}
+          {rest.label}
         </Button>
       )}
       {transitions.map((transition) => {

@@ -90,15 +90,17 @@ function withSentence(error: unknown): unknown {
 
 function Adjust({ cheeseId, name, stock, onClose }: Props) {
   const [delta, setDelta] = useState('');
-  const [reason, setReason] = useState<Reason>('received');
+  const [chosen, setChosen] = useState<Reason | null>(null);
   const deltaKg = readNumber(delta, deltaRules).value ?? 0;
-  const isReady = deltaKg !== 0;
+  // What is subtracted was not received: why it is gone, only the person knows.
+  const reason = chosen ?? (deltaKg < 0 ? null : 'received');
+  const isChange = deltaKg !== 0;
   return (
     <StockForm
       title={`Adjust the stock of ${name}`}
       action="Adjust"
-      isReady={isReady}
-      onSubmit={(curd) => curd.stock.adjust(cheeseId, { deltaKg, reason })}
+      isReady={isChange && reason !== null}
+      onSubmit={(curd) => curd.stock.adjust(cheeseId, { deltaKg, reason: reason as Reason })}
       onClose={onClose}
     >
       <NumberField
@@ -112,14 +114,15 @@ function Adjust({ cheeseId, name, stock, onClose }: Props) {
       <Select
         label="Reason"
         data={reasons}
+        placeholder="Choose a reason"
         value={reason}
         allowDeselect={false}
-        onChange={(value) => setReason((value ?? 'other') as Reason)}
+        onChange={(value) => setChosen(value as Reason)}
       />
       {stock === undefined ? null : (
         <Text size="sm" c="dimmed">
           {showKilograms(stock.onHand)} on hand
-          {isReady ? `, then ${showKilograms(stock.onHand + deltaKg)}` : ''}
+          {isChange ? `, then ${showKilograms(stock.onHand + deltaKg)}` : ''}
         </Text>
       )}
     </StockForm>

@@ -5,6 +5,8 @@ import type { Body, Cheese, Curd, Result } from '../../../../../client/src/index
 import { useCurd } from '../../../data/queries.ts';
 import { invalidate } from '../../../parts/action.ts';
 import { Dialog } from '../../../parts/dialogs/dialog.tsx';
+import { type NumberRules, priceRules, readNumber } from '../../../parts/fields/number.ts';
+import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { notifications } from '../../../parts/notifications.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
 import { messageOf, onRefused } from '../../../session/session.ts';
@@ -23,8 +25,16 @@ const tagsIn = (text: string): string[] =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
+type PriceKind = 'percent' | 'amount' | 'set';
+
+const rulesOf: Readonly<Record<PriceKind, NumberRules>> = {
+  percent: { decimals: 2, min: -99, max: 1000 },
+  amount: { ...priceRules, min: -priceRules.max },
+  set: priceRules,
+};
+
 interface Fields {
-  readonly kind: 'percent' | 'amount' | 'set';
+  readonly kind: PriceKind;
   readonly price: string;
   readonly rounding: '0.01' | '0.05' | '0.10' | '0.95';
   readonly category: string;
@@ -32,11 +42,14 @@ interface Fields {
   readonly removeTags: string;
 }
 
-/** null while nothing is to be changed. */
+/** null while nothing is to be changed, or the number cannot be read. */
 function changeOf(ids: readonly number[], fields: Fields): Change | null {
-  const price = Number(fields.price.trim().replace(',', '.'));
+  const { value: price, problem } = readNumber(fields.price, rulesOf[fields.kind]);
+  if (problem !== null) {
+    return null;
+  }
   const change: Omit<Change, 'cheeseIds'> = {
-    ...(fields.price.trim() === '' || Number.isNaN(price)
+    ...(price === null
       ? {}
       : {
           price: fields.kind === 'set' ? { set: price } : { [fields.kind]: price, rounding: fields.rounding },
@@ -48,19 +61,20 @@ function changeOf(ids: readonly number[], fields: Fields): Change | null {
   return Object.keys(change).length === 0 ? null : { cheeseIds: [...ids], ...change };
 }
 
-async function apply(curd: Curd, changes: Changes): Promise<void> {
+async function apply(curd: Curd, changes: Changes, isUndo = false): Promise<void> {
   const { items, undo } = await curd.cheeses.changeAll(changes);
   await invalidate('cheeses', ...items.map(({ id }) => `cheese ${id}`));
   notifications.show({
-    message: `${items.length} ${items.length === 1 ? 'cheese is' : 'cheeses are'} changed.`,
-    ...(undo === null
+    message: `${items.length} ${items.length === 1 ? 'cheese is' : 'cheeses are'} ${isUndo ? 'as before' : 'changed'}.`,
+    // Another button would do the change again.
+    ...(undo === null || isUndo
       ? {}
       : {
           autoClose: undoManyMs,
           action: {
             label: 'Undo',
             run: () =>
-              apply(curd, undo as Changes).catch((error: unknown) => {
+              apply(curd, undo as Changes, true).catch((error: unknown) => {
                 onRefused(error);
                 notifications.show({ color: 'red', title: 'This was not undone', message: messageOf(error) });
               }),
@@ -123,7 +137,7 @@ export function ChangeMany({ cheeses, onClose }: Props) {
     <Dialog title={`Change ${ids.length} cheeses`} size="lg" onClose={() => onClose(false)}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack gap="sm">
-          <Group align="end" gap="xs">
+          <Group align="start" gap="xs">
             <Select
               label="Price"
               w={140}
@@ -136,14 +150,15 @@ export function ChangeMany({ cheeses, onClose }: Props) {
               value={fields.kind}
               onChange={(kind) => set({ kind: kind as Fields['kind'] })}
             />
-            <TextInput
-              w={100}
+            <NumberField
+              label={fields.kind === 'set' ? 'New price' : 'Change of the price'}
+              flex={1}
+              miw={160}
               data-autofocus
-              aria-label="Change of the price"
               placeholder={fields.kind === 'set' ? '32.50' : '5 or -5'}
-              maxLength={12}
+              rules={rulesOf[fields.kind]}
               value={fields.price}
-              onChange={({ currentTarget }) => set({ price: currentTarget.value })}
+              onChange={(price) => set({ price })}
             />
             {fields.kind === 'set' ? null : (
               <Select
@@ -205,7 +220,7 @@ const show = (field: string, value: unknown): string =>
   value === null
     ? 'none'
     : field === 'pricePerKg'
-      ? showMoney(Number(value))
+      ? showMoney(value as number)
       : Array.isArray(value)
         ? value.join(', ') || 'none'
         : String(value);

@@ -7,6 +7,7 @@ import type { Cheese } from '../../../../../client/src/index.ts';
 import { useSignedIn } from '../../../data/queries.ts';
 import { shopCommand } from '../../../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { type Rest, useSelectAll } from '../../../parts/select-all.ts';
 import { ColumnsButton } from '../../../parts/tables/columns.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../../parts/tables/paged-table.tsx';
@@ -38,6 +39,8 @@ export function CheeseList() {
   );
   const { change, dialog } = useListedChange();
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const read = (max: number) => curd.cheeses.list({ ...filters, limit: 100 }).take(max);
+  const { all, restOf, selectAll } = useSelectAll(list, filters, setSelected, read);
   const [bulk, setBulk] = useState<BulkAction | 'change' | null>(null);
   const [first] = pages;
   const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
@@ -55,7 +58,8 @@ export function CheeseList() {
   };
 
   const columns = useMemo(() => columnsOf(person.mayWriteCheeses, change), [person.mayWriteCheeses, change]);
-  const chosen = rows.filter(({ id }) => selected.has(id));
+  const known = [...new Map([...all, ...rows].map((cheese) => [cheese.id, cheese])).values()];
+  const chosen = known.filter(({ id }) => selected.has(id));
   const closeBulk = (isDone: boolean) => {
     setBulk(null);
     if (isDone) {
@@ -74,7 +78,7 @@ export function CheeseList() {
         <CsvButton
           name="cheeses"
           columns={csvColumns}
-          read={(max) => curd.cheeses.list({ ...filters, limit: 100 }).take(max)}
+          read={read}
           remedy={`For all of them, run: ${shopCommand} export cheeses cheeses.csv`}
         />
         {person.mayWriteCheeses ? (
@@ -92,7 +96,12 @@ export function CheeseList() {
         <ColumnsButton list="Cheeses" columns={columns} />
       </FilterBar>
       {chosen.length === 0 ? null : (
-        <SelectionBar cheeses={chosen} onAction={setBulk} onClear={() => setSelected(new Set())} />
+        <SelectionBar
+          cheeses={chosen}
+          rest={restOf(chosen.length)}
+          onAction={setBulk}
+          onClear={() => setSelected(new Set())}
+        />
       )}
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
       {list.isPending ? <Loading what="cheeses" /> : null}
@@ -107,6 +116,7 @@ export function CheeseList() {
             onOpen={({ id }) => navigate(`/cheeses/${id}`)}
             selected={person.mayWriteCheeses ? selected : undefined}
             onSelect={setSelected}
+            onSelectAll={() => void selectAll()}
             keys={
               person.mayWriteCheeses
                 ? Object.fromEntries(
@@ -160,16 +170,23 @@ function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
 
 interface SelectionProps {
   readonly cheeses: readonly Cheese[];
+  /** Selects those of the list that were not read yet, too. */
+  readonly rest: Rest | null;
   readonly onAction: (action: BulkAction | 'change') => void;
   readonly onClear: () => void;
 }
 
-function SelectionBar({ cheeses, onAction, onClear }: SelectionProps) {
+function SelectionBar({ cheeses, rest, onAction, onClear }: SelectionProps) {
   return (
     <Group className="card selection" gap="xs" mb="sm" py={6}>
       <Text size="sm" fw={600}>
         {showNumber(cheeses.length)} selected
       </Text>
+      {rest === null ? null : (
+        <Button size="compact-sm" variant="subtle" loading={rest.isReading} onClick={rest.onSelect}>
+          {rest.label}
+        </Button>
+      )}
       {statuses
         .filter((status) => cheeses.some((cheese) => cheese.status !== status))
         .map((status) => (

@@ -1,9 +1,7 @@
 /** Orders by their ids. Those that a list has read come with it: a thousand are not read one by one. */
 import type { Curd, Order } from '../../../../../client/src/index.ts';
 import { queryClient } from '../../../data/queries.ts';
-
-/** More ids do not fit into a URL. */
-export const ordersMax = 1000;
+import { selectedMax } from '../../../parts/select-all.ts';
 
 /** Requests at once. */
 const atOnce = 8;
@@ -26,12 +24,12 @@ export function idsIn(search: URLSearchParams): number[] {
   return (search.get('ids') ?? '')
     .split(',')
     .filter((id) => /^[1-9]\d{0,14}$/.test(id))
-    .slice(0, ordersMax)
+    .slice(0, selectedMax)
     .map(Number);
 }
 
 export const hrefOf = (screen: 'slips' | 'ship', orders: readonly Pick<Order, 'id'>[]): string => {
-  const ids = orders.slice(0, ordersMax).map(({ id }) => id);
+  const ids = orders.slice(0, selectedMax).map(({ id }) => id);
   return `/orders/${screen}?ids=${ids.join(',')}`;
 };
 

@@ -7,11 +7,12 @@ import type { Order } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
 import { invalidate } from '../../../parts/action.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { selectedMax } from '../../../parts/select-all.ts';
 import { Bulk } from '../../../parts/tables/bulk.tsx';
 import { showNumber } from '../../../parts/text/format.ts';
 import { heldOf } from '../held.ts';
 import { linesOf, Recipient } from '../order-fields.tsx';
-import { idsIn, ordersMax, readOrders } from './read-orders.ts';
+import { idsIn, readOrders } from './read-orders.ts';
 import { fillFrom, numbersIn, readCarrier, shipmentOf, storeCarrier } from './tracking.ts';
 
 const nameOf = ({ id }: Order) => `Order ${id}`;
@@ -37,7 +38,7 @@ export function Shipping() {
       }
       const approved: Order[] = [];
       const list = curd.orders.list({ status: ['approved'], sort: 'createdAt', limit: 100 }, { signal });
-      for await (const order of list.take(ordersMax)) {
+      for await (const order of list.take(selectedMax)) {
         approved.push(order);
       }
       return approved;
