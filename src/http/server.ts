@@ -69,7 +69,10 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('exchange', null);
   app.decorateRequest('startedAt', 0);
 
-  app.addHook('onRequest', (request, reply, done) => common.begin(request, reply, done));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.on('timeout', closeUnlessWorking);
+    common.begin(request, reply, done);
+  });
   app.server.on('checkExpectation', (request, response) => {
     respondToExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
@@ -138,6 +141,16 @@ function optionsOf(
     // headerError checks the Host header, because the response of Node has no body.
     http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
   };
+}
+
+/**
+ * Closes a connection without traffic, except while its client waits for the response to a whole request: an import can
+ * take many minutes.
+ */
+function closeUnlessWorking(this: ServerResponse, socket: Socket): void {
+  if (!this.req.complete || this.headersSent) {
+    socket.destroy();
+  }
 }
 
 function registrationsOf(route: Route) {

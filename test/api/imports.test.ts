@@ -386,6 +386,17 @@ suite('POST /imports', () => {
     assert.match(json.refused[0].reason, /UTF-8/);
   });
 
+  test('POST /imports returns its result to a repetition whose first response was lost, and 409 while it runs', async () => {
+    const shop = await shopOf();
+    const form = { headers: { 'idempotency-key': 'lost-1' }, fields: { map } };
+    const file = directory(900, () => '7');
+    const [lost, early] = await Promise.all([send(shop, file, form), send(shop, file, form)]);
+    assert.deepEqual([lost.status, early.status].sort(), [200, 409]);
+    const repeated = await send(shop, file, form);
+    assert.equal(repeated.headers['idempotency-replayed'], 'true');
+    assert.equal(repeated.text, (lost.status === 200 ? lost : early).text);
+  });
+
   test('POST /imports runs once for an Idempotency-Key', async () => {
     const shop = await shopOf();
     const form = { headers: { 'idempotency-key': 'import-1' } };

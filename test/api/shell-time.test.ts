@@ -109,6 +109,17 @@ suite('Time', { concurrency: 4 }, () => {
     assertTimedOut(never.text);
   });
 
+  test('A response that takes longer than a connection may be without traffic is sent', async (t) => {
+    const settings = { CURD_REQUEST_TIMEOUT: '200ms', CURD_UPLOAD_TIMEOUT: '200ms' };
+    const { url, reader } = await openListeningShop(t, { settings });
+    const headers = { 'x-api-key': reader };
+    const first = await fetch(`${url}/v2/cheeses/changes`, { headers });
+    const { next } = (await first.json()) as { next: string };
+    // Five seconds more than the timeout of uploads close a connection.
+    const changes = `${url}/v2/cheeses/changes?since=${encodeURIComponent(next)}&wait=7`;
+    assert.equal((await fetch(changes, { headers })).status, 200);
+  });
+
   test('An idle connection is closed without a response', async (t) => {
     const { port } = await openListeningShop(t, { settings: { CURD_IDLE_TIMEOUT: '500ms' } });
     const used = open(t, port, head('GET /healthz', []));
