@@ -14,7 +14,7 @@ import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/
 import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
-import { cursorParameter } from '../schema/parts.ts';
+import { cursorParameter, limitParameter } from '../schema/parts.ts';
 import type { BulkChanges } from './bulk/bulk-changes.ts';
 import { BulkInput, BulkResult, bulkCheesesMax } from './bulk/schemas.ts';
 import type { PriceReader } from './prices/price-list.ts';
@@ -192,7 +192,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
         'The current price and those before it, with the lowest price of the last 30 days. `reduction` is what a shop in the European Union shows beside a reduced price.',
       query: {
         cursor: cursorParameter(400),
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Prices of a page' },
+        limit: limitParameter('Prices of a page'),
       },
       responses: {
         200: { description: 'A page of prices', schema: CheesePriceList },

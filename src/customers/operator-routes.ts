@@ -12,7 +12,7 @@ import {
 import { nextPageHeader } from '../http/responses/link.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import { cursorParameter, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, limitParameter, timestampSchema } from '../schema/parts.ts';
 import { searchRule } from '../schema/text-rules.ts';
 import type { CustomerAdministration } from './administration.ts';
 import { resetUrl } from './login/reset-token.ts';
@@ -105,7 +105,7 @@ export function customerOperatorRoutes(
         status: { type: 'string', enum: tiers, description: 'Only this tier' },
         role: { ...role, description: 'Only this role' },
         cursor: cursorParameter(4000),
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Customers on a page' },
+        limit: limitParameter('Customers on a page'),
       },
       examples: { status: 'silver' },
       responses: {

@@ -1,4 +1,5 @@
 /** Parameters and pages of the event log. */
+import { limitParameter } from '../schema/parts.ts';
 import type { Parameters, Schema } from '../schema/schema.ts';
 
 export const typesMax = 20;
@@ -48,7 +49,7 @@ export const waitParameter = {
 export const listQuery = {
   since: { ...since, default: 'earliest' },
   ...filterQuery,
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Events of a page' },
+  limit: limitParameter('Events of a page'),
   wait: waitParameter,
 } as const satisfies Parameters;
 

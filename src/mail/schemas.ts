@@ -1,5 +1,11 @@
 /** Schemas of mails. */
-import { cursorParameter, int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import {
+  cursorParameter,
+  int64,
+  limitParameter,
+  nullableTimestampSchema,
+  timestampSchema,
+} from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { mailNames } from '../settings/mail.ts';
 import { mailStates } from './queries.ts';
@@ -92,5 +98,5 @@ export const mailListQuery = {
   customerId: { ...id, description: 'Only mails to this customer' },
   orderId: { ...id, description: 'Only mails about this order' },
   cursor: cursorParameter(2000),
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Mails on a page' },
+  limit: limitParameter('Mails on a page'),
 } as const satisfies Parameters;

@@ -1,6 +1,6 @@
 /** Schemas of notes. */
 import type { XStatic } from 'typebox/schema';
-import { cursorParameter, int64, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, int64, limitParameter, timestampSchema } from '../schema/parts.ts';
 import type { Parameters, TextRule } from '../schema/schema.ts';
 import { multilineRule } from '../schema/text-rules.ts';
 
@@ -58,5 +58,5 @@ export type NoteList = XStatic<typeof NoteList>;
 
 export const noteListQuery = {
   cursor: cursorParameter(1000),
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Notes on a page' },
+  limit: limitParameter('Notes on a page'),
 } as const satisfies Parameters;

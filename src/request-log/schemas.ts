@@ -1,5 +1,5 @@
 /** Schemas of the request log. */
-import { int64, objectOf, timestampSchema } from '../schema/parts.ts';
+import { int64, limitParameter, objectOf, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { keptErrorsMax } from './redaction.ts';
 
@@ -218,5 +218,5 @@ export const requestListQuery = {
     maxLength: 1000,
     description: 'The `nextCursor` of the page before; the other parameters can be left out',
   },
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Requests of a page' },
+  limit: limitParameter('Requests of a page'),
 } as const satisfies Parameters;

@@ -24,6 +24,10 @@ export function objectOf<
 export const cursorParameter = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, description: '`nextCursor` of the page before' }) as const;
 
+/** How many items a page has. @param description such as `Orders on a page` */
+export const limitParameter = (description: string) =>
+  ({ type: 'integer', minimum: 1, maximum: 100, default: 20, description }) as const;
+
 /** A list without pages. */
 export function listOf<const S extends Schema>(title: string, items: S) {
   return {

@@ -1,7 +1,9 @@
 /** Routes of statistics, for operators. */
+
 import { anyOf, oauth } from '../access/access.ts';
 import { badRequestResponse } from '../http/responses/error-responses.ts';
 import { type Route, route } from '../http/route.ts';
+import { limitParameter } from '../schema/parts.ts';
 import { idRule } from '../schema/text-rules.ts';
 import { measures } from './measures.ts';
 import { momentRule, pointsMax, steps, zoneRule } from './periods.ts';
@@ -78,7 +80,7 @@ export function statisticsRoutes(statistics: StatisticsService): Route[] {
       query: {
         from,
         to,
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses in the list' },
+        limit: limitParameter('Cheeses in the list'),
         cheeseIds: {
           type: 'array',
           maxItems: 100,

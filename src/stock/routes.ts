@@ -10,7 +10,7 @@ import {
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
 import { nextPageHeader } from '../http/responses/link.ts';
 import { type Route, route } from '../http/route.ts';
-import { cursorParameter } from '../schema/parts.ts';
+import { cursorParameter, limitParameter } from '../schema/parts.ts';
 import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';
 import { Stock, StockAdjustment, StockInput, StockList, stockSorts } from './schemas.ts';
@@ -36,7 +36,7 @@ export function stockRoutes(stock: StockService, stockReader: StockReader): Rout
       access: reading,
       query: {
         cursor: cursorParameter(4000),
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
+        limit: limitParameter('Cheeses on a page'),
         low: {
           type: 'boolean',
           enum: [true],

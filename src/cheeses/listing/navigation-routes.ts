@@ -4,7 +4,7 @@ import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { type Route, route } from '../../http/route.ts';
-import { cursorParameter } from '../../schema/parts.ts';
+import { cursorParameter, limitParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { searchRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
@@ -15,7 +15,7 @@ import { CountedNameList } from './navigation-schemas.ts';
 
 const query = {
   cursor: cursorParameter(4000),
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Names per page' },
+  limit: limitParameter('Names per page'),
   q: {
     type: 'string',
     minLength: 1,

@@ -7,7 +7,7 @@ import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
-import { cursorParameter } from '../../schema/parts.ts';
+import { cursorParameter, limitParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { searchRule } from '../../schema/text-rules.ts';
 import { readsCatalogue } from '../routes.ts';
@@ -27,7 +27,7 @@ const cursor = cursorParameter(12_000);
 
 export const cheeseListQuery = {
   cursor,
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses per page' },
+  limit: limitParameter('Cheeses per page'),
   status: { type: 'array', items: statusItem, description: 'One status, or several separated by commas' },
   sort: {
     type: 'string',

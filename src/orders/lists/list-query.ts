@@ -2,7 +2,7 @@
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { type RouteResponse, TextBody } from '../../http/responses/response.ts';
 import { countryRule } from '../../schema/countries.ts';
-import { cursorParameter, int64 } from '../../schema/parts.ts';
+import { cursorParameter, int64, limitParameter } from '../../schema/parts.ts';
 import type { Parameters, ParameterValues } from '../../schema/schema.ts';
 import { lineRule, timestampRule } from '../../schema/text-rules.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
@@ -12,7 +12,7 @@ const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
 
 export const orderListQuery = {
   cursor: cursorParameter(2000),
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
+  limit: limitParameter('Orders on a page'),
   status: {
     type: 'array',
     items: { type: 'string', enum: orderStatuses },

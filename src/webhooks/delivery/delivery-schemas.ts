@@ -3,6 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import {
   cursorParameter,
   int64,
+  limitParameter,
   nullableTimestampSchema,
   objectOf,
   timestampSchema,
@@ -146,5 +147,5 @@ export const deliveryListQuery = {
   status: { type: 'string', enum: deliveryStatuses, description: 'Only deliveries in this status' },
   eventId: { type: 'string', minLength: 1, maxLength: 64, description: 'Only deliveries of this event' },
   cursor: cursorParameter(2000),
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Deliveries on a page' },
+  limit: limitParameter('Deliveries on a page'),
 } as const satisfies Parameters;
