@@ -51,7 +51,7 @@ export function openCheeses(dependencies: Dependencies) {
       const ms = Math.round(performance.now() - startedAt);
       log.info({ cheeses: index.size, ms }, 'the catalogue is loaded');
     } catch (error) {
-      log.error({ err: error }, 'the catalogue could not be loaded; the next request tries again');
+      log.error({ err: error }, 'the catalogue could not be loaded; it is tried again');
     }
   }
 
@@ -71,7 +71,10 @@ export function openCheeses(dependencies: Dependencies) {
       { name: 'catalogue', run: checkCatalogue },
       { name: 'prices', run: checkPrices },
     ],
-    start: () => void loadIndex(),
+    start() {
+      void loadIndex();
+      index.start();
+    },
     close: () => index.close(),
   } satisfies Area;
 }

@@ -8,12 +8,12 @@ import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 
 const pingTimeoutMs = 2000;
-/** A small catalogue is loaded sooner: then the first check is successful. */
-const loadTimeoutMs = 500;
+/** How long a list may wait for the index: a small catalogue is loaded sooner, so the first check is successful. */
+const indexTimeoutMs = 500;
 const mebibyte = 1024 * 1024;
 
 /**
- * Returns a check that the database responds, that the disks have space, and that the catalogue is loaded.
+ * Returns a check that the database responds, that the disks have space, and that the index has the catalogue.
  * @throws AppError unavailable (the check)
  */
 export function createReadiness(
@@ -45,9 +45,9 @@ export function createReadiness(
     }
     await requireDiskSpace();
     try {
-      await Promise.race([catalogueIndex.load(), failAfter(loadTimeoutMs)]);
+      await Promise.race([catalogueIndex.refresh(), failAfter(indexTimeoutMs)]);
     } catch (error) {
-      throw unavailable('The catalogue is not loaded yet.', 1, error);
+      throw unavailable('The server reads the catalogue, and lists wait for it.', 1, error);
     }
   };
 }

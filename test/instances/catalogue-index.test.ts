@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { composeShop } from '../../src/app/compose.ts';
-import { cleanUp, openShop, type Shop } from '../helper.ts';
+import { cleanUp, engines, openShop, type Shop, until } from '../helper.ts';
 import { openInstances } from './instances.ts';
 
 /** `CURD_TEST_LISTS=10000` for more. */
@@ -53,3 +53,46 @@ test('Cheeses that a command imports are in the lists of a server on the same SQ
     );
   }
 });
+
+for (const engine of engines) {
+  test(`A server without requests has the changes of another process within a second (${engine})`, async (t) => {
+    const shop = await openShop(t, { engine });
+    const services = await composeShop(shop.config);
+    cleanUp(t, () => services.close());
+    await shop.app.start(engine === 'sqlite');
+    const { index } = shop.app.cheeses;
+    for (const [round, wait] of [0, 1500].entries()) {
+      await sleep(wait);
+      const inputs = Array.from({ length: 500 }, (_, number) => ({ name: `Cheese ${round} ${number}` }));
+      await services.cheeses.service.import(services.contextOf('cli'), inputs, new Set());
+      const importedAt = performance.now();
+      await until(async () => index.size === 500 * (round + 1));
+      const waited = performance.now() - importedAt;
+      assert.ok(waited < 1000, `${waited} ms`);
+    }
+  });
+
+  test(`An index with more changes to follow than cheeses is loaded again, and lists are right (${engine})`, async (t) => {
+    const shop = await openShop(t, { engine });
+    const services = await composeShop(shop.config);
+    cleanUp(t, () => services.close());
+    const { index } = shop.app.cheeses;
+    const importMany = (from: number, count: number) =>
+      services.cheeses.service.import(
+        services.contextOf('cli'),
+        Array.from({ length: count }, (_, number) => ({ name: `Cheese ${from + number}` })),
+        new Set(),
+      );
+    await importMany(0, 10);
+    assert.equal(await totalOf(shop, shop.reader, ''), 10);
+    const first = index.last?.index;
+    await importMany(10, 900);
+    assert.equal(await totalOf(shop, shop.reader, ''), 910);
+    assert.ok(index.last?.index === first, 'few changes are followed');
+    await importMany(910, 1600);
+    assert.equal(await totalOf(shop, shop.reader, ''), 2510);
+    assert.ok(index.last?.index !== first, 'many changes are not followed');
+    // 25, 250 to 259, 2500 to 2509.
+    assert.equal(await totalOf(shop, shop.reader, 'q=cheese%2025'), 21);
+  });
+}

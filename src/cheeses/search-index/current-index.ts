@@ -1,9 +1,21 @@
-/** The index of this process: loaded once, brought to the present by each read, and loaded again where that is needed. */
+/**
+ * The index of this process: loaded once, brought to the present by each read and several times a second, and loaded again
+ * where that is needed.
+ */
 import { batchCalls } from '../../database/batch-calls.ts';
 import type { Database } from '../../database/database.ts';
+import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { CatalogueIndex } from './catalogue-index.ts';
 import { follow, type IndexAt, loadIndex } from './index-loader.ts';
+
+/**
+ * Time between two looks at the catalogue, so that lists after an import do not wait for all of it. Ten thousand cheeses a
+ * second are imported, and followed in a sixth of a second.
+ */
+const followedMs = 100;
+/** Time between them while nothing changes, where a look is a statement. */
+const idleMs = 500;
 
 /** The index at a version of the catalogue. */
 export interface IndexVersion {
@@ -28,6 +40,7 @@ export class CurrentIndex {
   /** Stamp of the database at the last read, on SQLite. */
   #stamp: number | null = null;
   #isClosed = false;
+  readonly #looks: RepeatedWork;
   /** Reads cheeses of the present. Calls that arrive while a statement runs share the next one. */
   readonly read: (ids: readonly number[]) => Promise<CatalogueRead>;
 
@@ -37,6 +50,12 @@ export class CurrentIndex {
       const read = await this.#read([...new Set(requests.flat())]);
       return requests.map(() => read);
     });
+    this.#looks = new RepeatedWork(
+      followedMs,
+      () => this.#look(),
+      // The next look tries again, and /readyz says that the database does not respond.
+      () => {},
+    );
   }
 
   /** Number of cheeses; 0 before the index is loaded. */
@@ -54,6 +73,11 @@ export class CurrentIndex {
     await (this.#loaded ?? this.#load());
   }
 
+  /** Follows the changes of all processes from now on. */
+  start(): void {
+    this.#looks.start();
+  }
+
   /** The index of the present. On SQLite no statement is needed unless something was committed. */
   refresh(): MaybePromise<IndexVersion> {
     const isCurrent = this.#stamp !== null && this.#stamp === this.#database.dataVersion();
@@ -67,10 +91,17 @@ export class CurrentIndex {
     await this.load();
   }
 
-  /** Ends a load that runs. */
+  /** Ends a load that runs, and follows no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#looks.stop();
     await this.#loading?.catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    const before = this.#last;
+    const isIdle = (await this.refresh()).revision === before?.revision;
+    this.#looks.start(isIdle && this.#database.dataVersion() === null ? idleMs : followedMs);
   }
 
   #load(): Promise<IndexAt> {
