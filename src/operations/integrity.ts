@@ -39,10 +39,9 @@ export async function storeDoctorRun(
   });
 }
 
-/** The stored results, newest first. */
-export async function listDoctorRuns(database: Sql): Promise<DoctorRun[]> {
-  // Two runs that end at the same moment can leave more.
-  const rows = await administrationQueries(database).listDoctorRuns(storedMax);
+/** The stored results, newest first. Two runs that end at the same moment can leave more than the default. */
+export async function listDoctorRuns(database: Sql, limit = storedMax): Promise<DoctorRun[]> {
+  const rows = await administrationQueries(database).listDoctorRuns(limit);
   return rows.map(({ at, seconds, result }) => {
     const checks = JSON.parse(result) as CheckResult[];
     const findings = checks.flatMap((one) => one.findings);

@@ -1,10 +1,12 @@
 /** Opens the operation of a shop: its state for operators, its processes, metrics of the process and the database. */
 import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
-import { databaseSize } from '../database/checks/state.ts';
+import { databaseSize, findBackupTime } from '../database/checks/state.ts';
+import type { Database } from '../database/database.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';
 import { createInstances } from './instances.ts';
+import { listDoctorRuns } from './integrity.ts';
 import type { NameDependencies } from './names.ts';
 import { createReadiness } from './readiness.ts';
 import { administrationRoutes } from './routes.ts';
@@ -29,11 +31,33 @@ export function openOperations(dependencies: Dependencies) {
     requireReady: createReadiness(config, database, catalogueIndex),
     routes: administrationRoutes({ ...dependencies, instances }),
     tasks: [instances.report],
-    gauges: createGauges(dependencies),
+    gauges: [...createGauges(dependencies), ...createCareGauges(database)],
     checks: [{ name: 'instances', run: instances.checkImageStorage }],
     start: instances.report,
     close: instances.stop,
   } satisfies Area;
+}
+
+/** What operators do regularly, as times: an alert compares them with its own clock. */
+function createCareGauges(database: Database): MetricDefinition[] {
+  const secondsOf = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : 0);
+  return [
+    gauge(
+      'curd_last_backup_timestamp_seconds',
+      'Time of the last backup by Curd, 0 before the first; not on PostgreSQL, which has its own.',
+      async () => (database.hasOneServer ? secondsOf(await findBackupTime(database)) : {}),
+    ),
+    gauge(
+      'curd_last_doctor_timestamp_seconds',
+      'Time of the last consistency check of the data, 0 before the first.',
+      async () => secondsOf((await listDoctorRuns(database, 1))[0]?.at),
+    ),
+    gauge(
+      'curd_doctor_faults',
+      'Faults that the last consistency check found.',
+      async () => (await listDoctorRuns(database, 1))[0]?.faults ?? 0,
+    ),
+  ];
 }
 
 function createGauges({ database, clock, config, version }: AreaDependencies): MetricDefinition[] {

@@ -68,6 +68,9 @@ for (const engine of engines) {
     assert.deepEqual([bad.code, bad.stderr], [2, '']);
     const [newest, oldest] = await runsOf(shop);
     assert.deepEqual([newest.faults, newest.checks, oldest], [1, JSON.parse(bad.stdout), first]);
+    const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
+    assert.match(text, /^curd_doctor_faults 1$/m);
+    assert.ok(text.includes(`\ncurd_last_doctor_timestamp_seconds ${Date.parse(newest.at) / 1000}\n`), text);
   });
 }
 

@@ -131,6 +131,17 @@ function read({ headers, text }: TestResponse) {
 }
 
 onBothEngines('Metrics', (engine) => {
+  test('Metrics have the times of the last backup and check as 0 before the first, and no backup on PostgreSQL', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { figure, families } = await look(shop);
+    assert.deepEqual([figure('curd_last_doctor_timestamp_seconds'), figure('curd_doctor_faults')], [0, 0]);
+    const before = families.get('curd_last_backup_timestamp_seconds')?.samples.map(({ value }) => value);
+    assert.deepEqual(before, engine === 'sqlite' ? [0] : []);
+    await shop.app.database.run(sql`update shop set last_backup_at = '2026-06-01T12:00:00.000Z'`);
+    const after = (await look(shop)).figure('curd_last_backup_timestamp_seconds');
+    assert.equal(after, engine === 'sqlite' ? 1_780_315_200 : 0);
+  });
+
   test('Metrics count every request by route and status, and do not grow with the number of different paths', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await look(shop);

@@ -70,6 +70,13 @@ const groupedLabels = (expression: string) =>
 
 /** Sets of labels by the name of a sample, after requests with different statuses. */
 async function exposed(shop: Shop): Promise<Map<string, Record<string, string>[]>> {
+  const samples = await samplesOf(shop);
+  // A shop on PostgreSQL has the backups of PostgreSQL.
+  samples.set('curd_last_backup_timestamp_seconds', [{}]);
+  return samples;
+}
+
+async function samplesOf(shop: Shop): Promise<Map<string, Record<string, string>[]>> {
   // The lag of a cache is exposed once it was purged.
   await shop.app.database.run(
     sql`insert into edge_purger (purge_url, position, epoch, updated_at) values ('http://cache/', '', 'none', '')
