@@ -10,7 +10,7 @@ import { curd } from './run.ts';
 /** A typed line, and the completions of its last word. */
 const cases: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['curd ser', ['serve']],
-  ['curd keys ', ['create', 'list', 'revoke', 'rotate', 'show']],
+  ['curd keys ', ['create', 'list', 'rename', 'revoke', 'rotate', 'show']],
   ['curd keys create --acc', ['--account']],
   ['curd keys create --account keys --ex', ['--expires-in']],
   ['curd serve --trusted', ['--trusted-proxies']],

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { commands } from '../../src/cli/commands/commands.ts';
+import { flagName } from '../../src/cli/framework/options.ts';
 import { flagOf } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { curd } from './run.ts';
 
 /** Every command, with texts that its help must contain besides the settings. */
-const commands: Readonly<Record<string, readonly string[]>> = {
+const expectedTexts: Readonly<Record<string, readonly string[]>> = {
   serve: ['first start'],
   'accounts create': ['<name>', '--plan', 'enterprise'],
   'accounts list': [],
@@ -67,7 +69,7 @@ suite('curd --help', () => {
     const { code, stdout } = await curd({}, '--help');
     assert.equal(code, 0);
     for (const name of new Set([
-      ...Object.keys(commands).map((one) => one.split(' ')[0]),
+      ...Object.keys(expectedTexts).map((one) => one.split(' ')[0]),
       'openapi',
       'completion',
     ])) {
@@ -77,9 +79,9 @@ suite('curd --help', () => {
 
   test('curd --help of a command lists its arguments and options, and refers to the settings', async () => {
     const pages = await Promise.all(
-      Object.keys(commands).map((name) => curd({}, ...name.split(' '), '--help')),
+      Object.keys(expectedTexts).map((name) => curd({}, ...name.split(' '), '--help')),
     );
-    for (const [index, [name, expected]] of Object.entries(commands).entries()) {
+    for (const [index, [name, expected]] of Object.entries(expectedTexts).entries()) {
       const page = pages[index];
       assert.equal(page?.code, 0, name);
       assert.equal(page.stderr, '');
@@ -102,10 +104,33 @@ suite('curd --help', () => {
     }
   });
 
+  test('curd --help of every command has a summary, --json and an example that the command accepts', async () => {
+    for (const { name, examples, options, hasSettings } of commands) {
+      const { code, stdout } = await curd({}, ...name.split(' '), '--help');
+      const words = unwrapped(stdout);
+      assert.equal(code, 0, name);
+      assert.match(stdout, /^\n?[^\n]+\n\n\w[^\n]{5,}/, name);
+      assert.equal(words.includes('--json'), hasSettings, name);
+      assert.ok(examples.length > 0, name);
+      for (const example of examples) {
+        assert.ok(words.includes(`npx curd ${example}`), example);
+        assert.ok(`${example} `.startsWith(`${name} `), example);
+        const known = [
+          ...Object.keys(options).map(flagName),
+          ...Object.values(settings).map(({ variable }) => flagOf(variable)),
+        ];
+        const unknown = [...example.matchAll(/ --([\w-]+)/g)].filter(
+          ([, flag = '']) => !known.includes(flag),
+        );
+        assert.deepEqual(unknown, [], example);
+      }
+    }
+  });
+
   test('curd --help of a group lists its commands', async () => {
     const pages = await Promise.all(groups.map((name) => curd({}, name, '--help')));
     for (const [index, group] of groups.entries()) {
-      for (const name of Object.keys(commands).filter((one) => one.startsWith(`${group} `))) {
+      for (const name of Object.keys(expectedTexts).filter((one) => one.startsWith(`${group} `))) {
         assert.match(pages[index]?.stdout ?? '', new RegExp(`^  ${name.split(' ')[1]}\\b.* \\w`, 'm'), name);
       }
     }

@@ -69,7 +69,7 @@ suite('Plans', { concurrency: 2 }, () => {
       ['enterprise', '"burst";q=1000;w=1'],
       ['pro', '"hour";q=10000;w=3600, "burst";q=100;w=1'],
     ] as const) {
-      assert.deepEqual(await curdJson(shop, 'accounts', 'set-plan', 'dairy', plan), { name: 'dairy', plan });
+      assert.equal((await curdJson(shop, 'accounts', 'set-plan', 'dairy', plan)).plan, plan);
       assert.equal(await policyOf(server, key), policy);
     }
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { eventTypes } from '../../src/app/event-types.ts';
+import { indexText } from '../../src/cli/operations/write-index.ts';
 import { curd } from '../cli/run.ts';
 import { operationsOf } from '../fuzz/openapi.ts';
 import { filesIn, read } from './sources.ts';
@@ -81,6 +82,14 @@ suite('The OpenAPI document', () => {
         path,
         operation: operation as Operation,
       }),
+    );
+  });
+
+  test('The index of the operations that are commands is committed as it follows from the OpenAPI document', () => {
+    assert.equal(
+      read('src/cli/operations/index.json'),
+      indexText(JSON.parse(current.stdout)),
+      'Run: npm run generate',
     );
   });
 

@@ -120,7 +120,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.match(fourthRun.stdout, /^[0-9a-f]{32}\n$/, 'the client id of a public application');
     assert.match(fourthRun.stderr, /no secret/);
     const rows = await curdJson(shop, 'clients', 'list');
-    const common = { name: 'Diary', account, isNative: false, isPublic: false, builtIn: false };
+    const common = { name: 'Diary', account, native: false, public: false, builtIn: false };
     const plain = rows.map(({ createdAt, ...row }: { createdAt: string }) => {
       assert.match(createdAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       return row;
@@ -137,7 +137,7 @@ suite('The command line', { concurrency: 2 }, () => {
       redirectUris: [uri],
     });
     assert.deepEqual(
-      [plain[1].isNative, plain[1].isPublic, plain[1].redirectUris],
+      [plain[1].native, plain[1].public, plain[1].redirectUris],
       [true, true, ['http://127.0.0.1/cb', 'com.example.app:/cb']],
     );
     assert.deepEqual([plain[2].grants, plain[2].redirectUris], [['client_credentials'], []]);

@@ -1,16 +1,9 @@
-/** "curd stock", and stock in the files of "curd export cheeses" and "curd import cheeses". */
+/** Stock in the files of "curd export cheeses" and "curd import cheeses". */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  assertEachRefused,
-  assertRefused,
-  curd,
-  type Environment,
-  freshShop,
-  runInProcess,
-} from '../cli/run.ts';
+import { assertRefused, curd, type Environment, freshShop } from '../cli/run.ts';
 
 const fileIn = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
 
@@ -22,13 +15,12 @@ const cheeses = [
   { name: 'Tilsit', stockKg: -1 },
 ];
 
-test('curd stock, and stock in imports and exports', async (suite) => {
+test('curd imports and exports stock', async (suite) => {
   const shop = await freshShop(suite);
   const file = fileIn(shop, 'cheeses.json');
   const runIn = async (where: Environment, ...args: string[]) =>
     JSON.parse((await curd(where, ...args.slice(0, 2), '--json', ...args.slice(2))).stdout);
   const run = (...args: string[]) => runIn(shop, ...args);
-  const textOf = async (...args: string[]) => (await curd(shop, ...args)).stdout;
   const list = (where = shop): Promise<{ cheeseId: number; cheeseName: string; onHand: number }[]> =>
     runIn(where, 'stock', 'list');
   const importing = (values: readonly object[], ...flags: string[]) => {
@@ -97,46 +89,4 @@ test('curd stock, and stock in imports and exports', async (suite) => {
       assertRefused(await curd(shop, 'import', 'cheeses', file, '--set-stock'), /add --update/);
     },
   );
-
-  await suite.test('curd stock sets, adjusts, lists and ends tracking', async (t) => {
-    const [brie] = await list();
-    const id = String(brie?.cheeseId);
-    const set = await run('stock', 'set', id, '20', '--low-at', '5');
-    assert.deepEqual([set.cheeseId, set.onHand, set.lowAt], [brie?.cheeseId, 20, 5]);
-    assert.equal((await run('stock', 'set', id, '30')).lowAt, 5);
-    for (const args of [
-      ['set', '--dry-run', id, '0'],
-      ['adjust', '--dry-run', '--reason', 'spoiled', '--', id, '-30'],
-      ['untrack', '--dry-run', id],
-    ]) {
-      const { dryRun, effects } = await run('stock', ...args);
-      assert.deepEqual([dryRun, effects[0].type, effects[0].data.deltaKg], [true, 'stock.adjusted', -30]);
-    }
-    assert.equal((await list())[0]?.onHand, 30);
-    assert.match(await textOf('stock', 'set', id, '30', '--dry-run'), /would change nothing/);
-    assert.equal(
-      await textOf('stock', 'adjust', id, '--reason', 'spoiled', '--', '-26'),
-      `Cheese ${id}: 4 kg on hand, 0 kg reserved, 4 kg available, low at 5 kg.\n`,
-    );
-    assert.match(
-      await textOf('stock', 'list', '--low'),
-      /^id .*low at\n\d+ +Feta .* 0 +-\n\d+ +Brie +available +4 +0 +4 +5\n$/,
-    );
-    assert.equal((await run('stock', 'set', id, '4', '--low-at', 'none')).lowAt, null);
-    assert.doesNotMatch(await textOf('stock', 'list', '--low'), /Brie/);
-    assert.deepEqual(await run('stock', 'untrack', id), { cheeseId: brie?.cheeseId, tracked: false });
-    const adjust = (kg: string, reason: string) => () =>
-      runInProcess(shop, 'stock adjust', [id, kg], { reason });
-    await assertEachRefused(t, [
-      ['untracked twice', () => runInProcess(shop, 'stock untrack', [id]), /not tracked/],
-      [
-        'an unknown cheese',
-        () => runInProcess(shop, 'stock set', ['9999', '1']),
-        /no cheese with the id 9999/,
-      ],
-      ['nothing to add', adjust('0', 'other'), /deltaKg.*such as -5/],
-      ['half a kilogram', adjust('0.5', 'other'), /whole kilograms/],
-      ['an unknown reason', adjust('1', 'mice'), /one of|received/],
-    ]);
-  });
 });

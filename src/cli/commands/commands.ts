@@ -1,21 +1,13 @@
 /** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
-import { roles } from '../../auth/oauth/customer-directory.ts';
 import { commandName } from '../../command-name.ts';
 import { environments, parseEnum } from '../../settings/parsers.ts';
-import {
-  createAccountOptions,
-  createClientOptions,
-  listCustomersOptions,
-} from '../framework/access-options.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import {
   backupOptions,
   changeEnvironmentOptions,
-  changeOptions,
   consoleOptions,
   copyOptions,
   doctorOptions,
-  parseId,
   resetOptions,
   restoreOptions,
   seedOptions,
@@ -23,18 +15,14 @@ import {
 } from '../framework/command-options.ts';
 import { buildCommandTree } from '../framework/command-tree.ts';
 import { argument, textArgument } from '../framework/options.ts';
-import { catalogueCommands } from './catalogue-commands.ts';
+import { operationCommands } from '../operations/operation-command.ts';
+import { operationTable } from '../operations/table.ts';
 import { eventCommands } from './event-commands.ts';
-import { keyCommands, secretHelp } from './key-commands.ts';
+import { keyCommands } from './key-commands.ts';
 import { mailCommands } from './mail-commands.ts';
-import { noteCommands } from './note-commands.ts';
-import { orderCommands } from './order-commands.ts';
-import { sandboxCommands } from './sandbox-commands.ts';
-import { snapshotCommands } from './snapshot-commands.ts';
-import { stockCommands } from './stock-commands.ts';
+import { shopCommands } from './shop-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
-const approvalId = argument('id', parseId('approval', `"${commandName} approvals list" shows the ids.`));
 
 /** Names that come before a subcommand. */
 export const groups: Readonly<Record<string, string>> = {
@@ -59,11 +47,23 @@ export const groups: Readonly<Record<string, string>> = {
   snapshots: 'states of a shop to which tests go back',
 };
 
+const order = Object.keys(groups);
+const placeOf = ({ name }: CommandDefinition) => order.indexOf(name.split(' ')[0] ?? '') + 1 || order.length;
+
+const grouped = [
+  ...keyCommands,
+  ...operationCommands(operationTable),
+  ...shopCommands,
+  ...mailCommands,
+  ...eventCommands,
+].sort((one, other) => placeOf(one) - placeOf(other));
+
 export const commands: readonly CommandDefinition[] = [
   command({
     name: 'serve',
     summary: 'start the server',
     help: 'In the environment local, the first start creates an account and a demo catalogue, and prints an API key.',
+    examples: ['serve --port 8080 --data-dir /var/lib/curd'],
     options: serveOptions,
     load: async () => (await import('../server/serve.ts')).serve,
   }),
@@ -71,116 +71,22 @@ export const commands: readonly CommandDefinition[] = [
     name: 'console',
     summary: 'print a link that signs in to the console, the web page for operators',
     help: 'The link signs in once, within 15 minutes, with all scopes. Run it with the settings of the server.',
+    examples: ['console --open'],
     options: consoleOptions,
     load: async () => (await import('./access/console.ts')).openConsole,
   }),
-  command({
-    name: 'accounts create',
-    summary: 'create an account',
-    arguments: [textArgument('name')],
-    options: createAccountOptions,
-    load: async () => (await import('./access/accounts.ts')).createAccount,
-  }),
-  command({
-    name: 'accounts list',
-    summary: 'list the accounts',
-    load: async () => (await import('./access/accounts.ts')).listAccounts,
-  }),
-  command({
-    name: 'accounts set-plan',
-    summary:
-      'move an account to another plan (free, pro, enterprise or a plan of CURD_PLANS), from the next request on',
-    arguments: [textArgument('name'), textArgument('plan')],
-    options: changeOptions,
-    load: async () => (await import('./access/accounts.ts')).setPlan,
-  }),
-  ...keyCommands,
-  command({
-    name: 'clients create',
-    summary: 'register an application and print its secret once',
-    help: `${secretHelp} A public application has no secret: its client id is printed instead.`,
-    arguments: [textArgument('name')],
-    options: createClientOptions,
-    load: async () => (await import('./access/clients.ts')).createClient,
-  }),
-  command({
-    name: 'clients list',
-    summary: 'list the applications',
-    load: async () => (await import('./access/clients.ts')).listClients,
-  }),
-  command({
-    name: 'clients delete',
-    summary: 'delete an application and all its tokens',
-    arguments: [textArgument('clientId')],
-    options: changeOptions,
-    load: async () => (await import('./access/clients.ts')).deleteClient,
-  }),
-  command({
-    name: 'approvals list',
-    summary: 'list the requests for the scope admin',
-    load: async () => (await import('./access/approvals.ts')).listApprovals,
-  }),
-  ...(
-    [
-      ['approve', 'approve a request, for 90 days'],
-      ['deny', 'deny a request'],
-      ['revoke', 'revoke an approval and its tokens immediately'],
-    ] as const
-  ).map(([verb, summary]) =>
-    command({
-      name: `approvals ${verb}`,
-      summary,
-      arguments: [approvalId],
-      options: changeOptions,
-      load: async () => {
-        const { decide } = await import('./access/approvals.ts');
-        return (id, options) => decide(verb, id, options);
-      },
-    }),
-  ),
-  command({
-    name: 'customers list',
-    summary: 'list the newest customers, or search them',
-    options: listCustomersOptions,
-    load: async () => (await import('./access/customers.ts')).listCustomers,
-  }),
-  command({
-    name: 'customers show',
-    summary: 'show a customer with role and total of delivered orders',
-    arguments: [textArgument('username')],
-    load: async () => (await import('./access/customers.ts')).showCustomer,
-  }),
-  command({
-    name: 'customers reset-password',
-    summary: 'print a link with which a customer sets a new password',
-    help: 'The link works once, for 30 minutes. Send it to the customer. A newer link replaces it, and a new password ends all sessions and tokens.\nStandard output has the link only.',
-    arguments: [textArgument('username')],
-    load: async () => (await import('./access/customers.ts')).resetPassword,
-  }),
-  command({
-    name: 'customers set-role',
-    summary: 'make a customer staff, who may be granted more scopes, or customer again',
-    arguments: [textArgument('username'), argument('role', parseEnum(roles))],
-    options: changeOptions,
-    load: async () => (await import('./access/customers.ts')).setRole,
-  }),
-  ...orderCommands,
-  ...noteCommands,
-  ...stockCommands,
-  ...sandboxCommands,
-  ...snapshotCommands,
-  ...catalogueCommands,
-  ...mailCommands,
-  ...eventCommands,
+  ...grouped,
   command({
     name: 'environment show',
     summary: 'print the stored environment; the settings may be of another',
+    examples: ['environment show'],
     load: async () => (await import('./database/environment.ts')).showEnvironment,
   }),
   command({
     name: 'environment change',
     summary: 'change the environment of a shop to local, sandbox or production',
     help: 'production removes the test orders, and the demo cheeses that were not changed; everything else stays.\nStop the server first, and give the settings of the new environment.',
+    examples: ['environment change sandbox --dry-run'],
     arguments: [argument('environment', parseEnum(environments))],
     options: changeEnvironmentOptions,
     load: async () => (await import('./database/environment.ts')).changeEnvironment,
@@ -188,12 +94,14 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'migrate',
     summary: 'migrate the database to the schema of this version (serve does it as well)',
+    examples: ['migrate'],
     load: async () => (await import('./database/migrate.ts')).runMigrate,
   }),
   command({
     name: 'doctor',
     summary: 'check settings, database, counters, orders and images, and print what to do',
     help: 'Exit status 2: a check failed. The server may run meanwhile; with --repair, changes wait for it and are refused after ten seconds.\nThe result is stored: GET /v2/integrity and the console show the last 30.',
+    examples: ['doctor --repair'],
     options: doctorOptions,
     load: async () => (await import('./database/doctor.ts')).runDoctor,
   }),
@@ -201,6 +109,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'reset',
     summary:
       'delete everything of a local or sandbox shop except accounts, keys and applications, and restore the demo',
+    examples: ['reset --yes'],
     options: resetOptions,
     load: async () => (await import('./database/reset.ts')).runReset,
   }),
@@ -208,6 +117,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'seed',
     summary: 'fill a local or sandbox shop without customers with invented customers and orders of 90 days',
     help: `The same --seed and --until give the same customers and orders in the same catalogue. All of them are added, or none; changes wait for it.\nThe customers have no known password: "${commandName} customers reset-password <username>" lets one of them log in.`,
+    examples: ['seed --customers 20 --orders 100'],
     options: seedOptions,
     load: async () => (await import('./database/seed.ts')).runSeed,
   }),
@@ -215,6 +125,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'backup',
     summary: 'write a shop on SQLite, images included, to one tar file; the server may run meanwhile',
     help: '<file> is a new file; or a folder, where curd-{date}.tar is created; or a file name with {date}, which is replaced by the time, such as backup/shop-{date}.tar. --keep needs a folder or a name with {date}.',
+    examples: ['backup backups/shop-{date}.tar --keep 7'],
     arguments: [textArgument('file')],
     options: backupOptions,
     load: async () => (await import('./database/backup.ts')).runBackup,
@@ -223,6 +134,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'restore',
     summary: 'replace the shop by the shop of a backup',
     help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled and mails wait, because the other shop may still run. Ids continue 10,000 later (--id-gap), because ids that were given out after the backup are known to customers.',
+    examples: ['restore backups/shop.tar'],
     arguments: [textArgument('file')],
     options: restoreOptions,
     load: async () => (await import('./database/restore.ts')).runRestore,
@@ -231,12 +143,14 @@ export const commands: readonly CommandDefinition[] = [
     name: 'copy',
     summary: 'copy a shop with its images to an empty database: to PostgreSQL, or back',
     help: 'Copies the state of one moment into an empty database. A copy that is interrupted leaves nothing but images: run it again.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled and mails wait in the copy, because the other shop may still run.',
+    examples: ['copy --to postgres://curd@localhost/curd'],
     options: copyOptions,
     load: async () => (await import('./database/copy.ts')).runCopy,
   }),
   command({
     name: 'openapi',
     summary: 'print the OpenAPI 3.1 document',
+    examples: ['openapi'],
     hasSettings: false,
     load: async () => (await import('./openapi.ts')).printOpenapi,
   }),
@@ -244,6 +158,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'completion',
     summary: 'print a script that completes commands and options in a shell',
     help: 'bash: source <(npx curd completion bash)\nzsh:  source <(npx curd completion zsh), after compinit\nfish: npx curd completion fish | source\nIt completes the command "curd". Define it with: alias curd=\'npx curd\'',
+    examples: ['completion bash'],
     arguments: [{ ...argument('shell', parseEnum(shells)), choices: shells }],
     hasSettings: false,
     load: async () => {

@@ -26,8 +26,9 @@ interface ShownEffect {
 export function makeChange(
   options: ChangeOptions,
   change: (shop: ComposedShop, context: Context) => Promise<ChangeResult>,
+  mayCreateShop = false,
 ): Promise<void> {
-  return withShop(options, async (shop) => {
+  const run = async (shop: ComposedShop) => {
     const context = shop.contextOf('cli');
     if (!options.dryRun) {
       const { value, text } = await change(shop, context);
@@ -52,5 +53,6 @@ export function makeChange(
       { dryRun: true, effects: shown, more: effects.more },
       [...text, ...lines, ...(effects.more > 0 ? [`and ${effects.more} more`] : [])].join('\n'),
     );
-  });
+  };
+  return withShop(options, run, mayCreateShop && !options.dryRun);
 }

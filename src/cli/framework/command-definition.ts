@@ -6,7 +6,9 @@ export interface CommandDefinition {
   readonly name: string;
   readonly summary: string;
   /** Printed after the options in `--help`. */
-  readonly help?: string;
+  readonly help?: string | undefined;
+  /** Command lines without the name of the program. The help prints them. */
+  readonly examples: readonly string[];
   readonly arguments: readonly ArgumentDefinition<unknown>[];
   readonly options: OptionDefinitions;
   /** Whether it has --json and the settings as options. */
@@ -26,6 +28,7 @@ export function command<
   readonly name: string;
   readonly summary: string;
   readonly help?: string;
+  readonly examples: readonly string[];
   readonly arguments?: Arguments;
   readonly options?: Options;
   readonly hasSettings?: boolean;

@@ -31,6 +31,10 @@ export function parseByRule({ test, message }: TextRule): Parser<string> {
   };
 }
 
+/** The help of commands that print a secret. */
+export const secretHelp =
+  'Standard output has the secret only, so that a variable of a shell can take it. Everything else is on standard error.';
+
 export const changeOptions = {
   dryRun: booleanOption('print what the command would change, and change nothing'),
 };

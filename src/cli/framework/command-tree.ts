@@ -35,7 +35,7 @@ export function buildCommandTree(
 }
 
 function addCommand(parent: Command, name: string, definition: CommandDefinition): void {
-  const { arguments: argumentDefinitions, options, summary, help, hasSettings } = definition;
+  const { arguments: argumentDefinitions, options, summary, help, examples, hasSettings } = definition;
   const command = parent.command(name).description(summary);
   for (const { name: argumentName, choices, isOptional = false } of argumentDefinitions) {
     const argument = new Argument(isOptional ? `[${argumentName}]` : `<${argumentName}>`);
@@ -50,6 +50,8 @@ function addCommand(parent: Command, name: string, definition: CommandDefinition
   if (help !== undefined) {
     command.addHelpText('after', `\n${help}`);
   }
+  const lines = examples.map((example) => `\n  ${commandName} ${example}`).join('');
+  command.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:${lines}`);
   command.action((...input: unknown[]) => {
     const count = argumentDefinitions.length;
     return runCommand(

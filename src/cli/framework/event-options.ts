@@ -1,53 +1,13 @@
-/** Options of the commands on events, webhooks and kept requests. */
-import {
-  ConfigError,
-  type Parser,
-  parseDurationFrom,
-  parseEnum,
-  parseInteger,
-  parseText,
-  parseWords,
-} from '../../settings/parsers.ts';
-import { deliveryStatuses } from '../../webhooks/delivery/delivery-schemas.ts';
+/** Options of the commands on events. */
+
+import { parseDuration } from '../../duration.ts';
+import { timestampRule } from '../../schema/text-rules.ts';
+import { ConfigError, type Parser, parseInteger, parseText, parseWords } from '../../settings/parsers.ts';
 import { booleanOption, option, requiredOption } from './options.ts';
 
 const types = option('types', 'types with commas, such as "order.*,cheese.created"', parseWords(parseText));
 
-export const createEndpointOptions = {
-  account: requiredOption('name', 'account to which the endpoint belongs', parseText),
-  types: option(
-    'types',
-    'types with commas, such as "order.*,cheese.created" (default: those that every API key sees)',
-    parseWords(parseText),
-  ),
-  description: option('text', 'what the receiver is, for people', parseText),
-};
-
-export const rotateSecretOptions = {
-  overlap: requiredOption(
-    'duration',
-    'how long the old secret signs as well, at most 7d; 0s ends it immediately',
-    parseDurationFrom('0s', '7d'),
-    '24h',
-  ),
-};
-
-export const enableEndpointOptions = {
-  skip: booleanOption('continue with new events; what the endpoint missed is not sent'),
-};
-
-export const listDeliveriesOptions = {
-  status: option('status', deliveryStatuses.join(', '), parseEnum(deliveryStatuses)),
-  limit: requiredOption('number', 'how many, the newest first', parseInteger(1, 100), '20'),
-};
-
 const position = 'an event id, an RFC 3339 time, earliest or latest';
-
-export const replayOptions = {
-  since: requiredOption('position', `events after this position: ${position}`, parseText),
-  until: option('position', 'up to this position (default: latest)', parseText),
-  types,
-};
 
 export const listEventsOptions = {
   since: option(
@@ -97,13 +57,15 @@ export const triggerOptions = {
   list: booleanOption('print the types of events'),
 };
 
-export const listRequestsOptions = {
-  status: option('status', 'a status such as 422, or a class such as 4xx', parseText),
-  method: option('method', 'the method', parseText),
-  route: option('path', 'the path with its parameters, such as /v2/cheeses/{cheeseId}', parseText),
-  error: option('type', 'the type of the error', parseText),
-  credential: option('id', 'the id of the credential, such as key:12', parseText),
-  from: option('time', 'at this time or later', parseText),
-  before: option('time', 'before this time', parseText),
-  limit: requiredOption('number', 'how many', parseInteger(1, 10_000), '20'),
+/** How far the clock of a test shop is moved. */
+export const parseAdvance: Parser<{ readonly advance: string } | { readonly to: string }> = (text, name) => {
+  if (parseDuration(text) !== null) {
+    return { advance: text };
+  }
+  if (timestampRule.test(text)) {
+    return { to: text };
+  }
+  throw new ConfigError(
+    `${name} is "${text}": set it to how far, such as 90s, 24h or 3d and at most 366d, or to a time such as 2026-12-24T12:00:00Z.`,
+  );
 };

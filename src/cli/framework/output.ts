@@ -62,6 +62,22 @@ export function formatTable<Item>(columns: Columns<Item>, items: readonly Item[]
   return [colored('bold', line(header)), ...rows.map(line)].join('\n');
 }
 
+/** Columns by their titles: the path of a member of an item, or a function. */
+// biome-ignore lint/suspicious/noExplicitAny: items are JSON of the API.
+export type ItemColumns = Readonly<Record<string, string | ((item: any) => unknown)>>;
+
+/** A table of items of the API. */
+export function formatItems(columns: ItemColumns, items: readonly unknown[], none?: string): string {
+  const readers = Object.entries(columns).map(([title, path]) => [
+    title,
+    typeof path === 'function'
+      ? path
+      : (item: unknown) =>
+          path.split('.').reduce((value, name) => (value as Record<string, unknown>)[name], item),
+  ]);
+  return formatTable(Object.fromEntries(readers), items, none);
+}
+
 /** Prints a list: with --json the items, otherwise a table of them. */
 export function printTable<Item>(
   options: CommandOptions,

@@ -1,19 +1,10 @@
 import type { KeyKind } from '../../../access/key-limits.ts';
-import { keyPrefixes } from '../../../auth/keys/format.ts';
 import type { CreatedKey } from '../../../auth/keys/service.ts';
 import { foldText } from '../../../schema/folding.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
-import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from '../../framework/access-options.ts';
-import { type ChangeOptions, makeChange } from '../../framework/change.ts';
+import type { createKeyOptions, rotateKeyOptions } from '../../framework/key-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
-import {
-  type Columns,
-  formatTable,
-  pluralize,
-  printResult,
-  printSecret,
-  printTable,
-} from '../../framework/output.ts';
+import { type Columns, formatTable, pluralize, printResult, printSecret } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
 import { colored } from '../../framework/style.ts';
 
@@ -91,37 +82,10 @@ export function showKey(id: number, options: CommandOptions): Promise<void> {
   });
 }
 
-export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<void> {
-  return withShop(options, async ({ auth: { keys } }) => {
-    const account = await keys.findAccount(options.account);
-    printTable(
-      options,
-      await keys.list(account.id),
-      {
-        id: ({ id }) => id,
-        name: ({ name }) => name,
-        key: ({ key, kind, type, last4 }) => key ?? `${keyPrefixes[kind]}_${type}_...${last4}`,
-        scopes: ({ scopes }) => scopes.join(' ') || '-',
-        created: ({ createdAt }) => createdAt,
-        expires: ({ expiresAt }) => expiresAt ?? 'never',
-        'last used': ({ lastUsedAt }) => lastUsedAt ?? 'never',
-      },
-      'The account has no active API keys.',
-    );
-  });
-}
-
 /** Creates a key that replaces another, and prints it once. */
 export function rotateKey(id: number, options: OptionsOf<typeof rotateKeyOptions>): Promise<void> {
   return withShop(options, async ({ auth: { keys }, contextOf }) => {
     printNew(options, await keys.rotate(contextOf('cli'), id, options.overlap, { makeAdmin: true }));
-  });
-}
-
-export function revokeKey(id: number, options: ChangeOptions): Promise<void> {
-  return makeChange(options, async ({ auth: { keys } }, context) => {
-    await keys.revoke(context, id);
-    return { value: { id, revoked: true }, text: `Key ${id} is refused from the next request on.` };
   });
 }
 

@@ -4,20 +4,7 @@ import type { Advanced } from '../../../sandbox/clock/advance.ts';
 import type { ClockService } from '../../../sandbox/clock/service.ts';
 import type { AdvanceRequest } from '../../../sandbox/clock/target.ts';
 import { type ChangeOptions, makeChange } from '../../framework/change.ts';
-import type { CommandOptions } from '../../framework/options.ts';
-import { pluralize, printResult } from '../../framework/output.ts';
-import { withShop } from '../../framework/run-command.ts';
-
-/** Prints the time of the shop. */
-export function showClock(options: CommandOptions): Promise<void> {
-  return withShop(options, async ({ sandbox: { clock } }) => {
-    const state = clock.read();
-    const text = state.movable
-      ? `${state.now}, which is ${state.advancedBy} ahead of the machine`
-      : `${state.now}, the time of the machine: CURD_CLOCK=movable lets you move it`;
-    printResult(options, state, text);
-  });
-}
+import { pluralize } from '../../framework/output.ts';
 
 /** Moves the time of the shop forward. */
 export function advanceClock(request: AdvanceRequest, options: ChangeOptions): Promise<void> {

@@ -1,4 +1,4 @@
-/** Options of the commands on accounts, API keys, applications and customers. */
+/** Options of the commands that create API keys and applications. */
 import { scopes } from '../../access/access.ts';
 import { originRule } from '../../auth/keys/kinds.ts';
 import { grantTypes } from '../../auth/oauth/clients.ts';
@@ -14,14 +14,6 @@ import {
 } from '../../settings/parsers.ts';
 import { parseByRule } from './command-options.ts';
 import { booleanOption, option, repeatableOption, requiredOption } from './options.ts';
-
-export const createAccountOptions = {
-  plan: option(
-    'plan',
-    'free, pro, enterprise or a plan of CURD_PLANS (default: enterprise in local, free elsewhere)',
-    parseText,
-  ),
-};
 
 const parseKeyName: Parser<string> = (text, name) => {
   const keyName = trimBlanks(text);
@@ -90,10 +82,6 @@ export const createKeyOptions = {
   ),
 };
 
-export const listKeysOptions = {
-  account: requiredOption('name', 'account that owns the keys', parseText),
-};
-
 export const rotateKeyOptions = {
   overlap: requiredOption(
     'duration',
@@ -126,19 +114,4 @@ export const createClientOptions = {
     parseWords(parseEnum(grantTypes)),
   ),
   public: booleanOption('cannot keep a secret (a web page, an app): it gets none, and PKCE is required'),
-};
-
-const parseSearch: Parser<string> = (text, name) => {
-  if (text.trim() === '' || text.length > 100) {
-    throw new ConfigError(`${name} must have 1 to 100 characters, and not only spaces.`);
-  }
-  return text;
-};
-
-export const listCustomersOptions = {
-  search: option(
-    'text',
-    'the beginning of a username, an e-mail address, a last name, or of first and last name',
-    parseSearch,
-  ),
 };

@@ -1,15 +1,24 @@
-/** The commands on the whole catalogue. */
+/** The commands on the catalogue and on orders that are not one operation of the API. */
+import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
-import { changeOptions } from '../framework/command-options.ts';
-import { textArgument } from '../framework/options.ts';
+import { parseId } from '../framework/command-options.ts';
+import { argument, textArgument } from '../framework/options.ts';
 import { importOptions } from '../framework/shop-options.ts';
 
-export const catalogueCommands: readonly CommandDefinition[] = [
+export const shopCommands: readonly CommandDefinition[] = [
+  command({
+    name: 'orders show',
+    summary: 'show an order with its timeline',
+    examples: ['orders show 3'],
+    arguments: [argument('orderId', parseId('order', `"${commandName} orders list" shows the ids.`))],
+    load: async () => (await import('./shop/show-order.ts')).showOrder,
+  }),
   command({
     name: 'import cheeses',
     summary:
       'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
     help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
+    examples: ['import cheeses catalogue.csv --dry-run'],
     arguments: [textArgument('file')],
     options: importOptions,
     load: async () => (await import('./shop/import-cheeses.ts')).runImport,
@@ -17,6 +26,7 @@ export const catalogueCommands: readonly CommandDefinition[] = [
   command({
     name: 'export cheeses',
     summary: 'export all cheeses to a .csv, .json or .ndjson file, which import reads',
+    examples: ['export cheeses catalogue.csv'],
     arguments: [textArgument('file')],
     load: async () => (await import('./shop/export-cheeses.ts')).runExport,
   }),
@@ -24,12 +34,7 @@ export const catalogueCommands: readonly CommandDefinition[] = [
     name: 'images rebase',
     summary: 'replace the URLs of uploaded images by the URLs of the current settings',
     help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
+    examples: ['images rebase'],
     load: async () => (await import('./shop/images.ts')).runRebase,
-  }),
-  command({
-    name: 'demo remove',
-    summary: 'delete the demo cheeses that were not changed and never ordered',
-    options: changeOptions,
-    load: async () => (await import('./shop/demo.ts')).removeDemo,
   }),
 ];

@@ -1,0 +1,34 @@
+import type { XStatic } from 'typebox/schema';
+import type { Order, Timeline } from '../../../orders/schemas.ts';
+import type { CommandOptions } from '../../framework/options.ts';
+import { formatItems, printResult } from '../../framework/output.ts';
+import { withShop } from '../../framework/run-command.ts';
+import { callOperation } from '../../operations/call-operation.ts';
+import { shownOrderColumns } from '../../operations/shop-operations.ts';
+
+/** Prints an order with its timeline. */
+export function showOrder(orderId: number, options: CommandOptions): Promise<void> {
+  return withShop(options, async (shop) => {
+    const order: Order = await callOperation(shop, 'getOrder', { orderId });
+    const { items: timeline }: XStatic<typeof Timeline> = await callOperation(shop, 'getOrderTimeline', {
+      orderId,
+    });
+    const lines = order.items.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`);
+    const { street, zipCode, city, state, country } = order.shippingAddress;
+    const address = [street, [zipCode, city].filter(Boolean).join(' '), state, country].filter(Boolean);
+    const notes = order.notes === null ? [] : [`notes: ${order.notes}`];
+    const steps = timeline.map(({ at, status, by, reason, shipment }) =>
+      [at, status, by, reason, shipment?.carrier, shipment?.trackingNumber, shipment?.trackingUrl]
+        .filter((part) => part !== null && part !== undefined)
+        .join('  '),
+    );
+    const text = [
+      formatItems(shownOrderColumns, [order]),
+      ...lines,
+      `to ${address.join(', ')}`,
+      ...notes,
+      ...steps,
+    ];
+    printResult(options, { order, timeline }, text.join('\n'));
+  });
+}
