@@ -126,6 +126,8 @@ find('#more').addEventListener('click', () => loadCheeses(nextCursor));
 
 let shownCheese;
 
+const showAge = (months) => ({ 0: 'under 1 month', 1: '1 month' })[months] ?? `${months} months`;
+
 export async function showCheese(id) {
   const section = find('#cheese');
   const cheese = await shop.cheeses.get(Number(id));
@@ -146,7 +148,7 @@ export async function showCheese(id) {
   const facts = {
     Category: cheese.category?.name,
     Origin: cheese.origin,
-    Age: cheese.ageMonths === undefined ? undefined : `${cheese.ageMonths} months`,
+    Age: cheese.ageMonths === undefined ? undefined : showAge(cheese.ageMonths),
     Organic: cheese.organic ? 'Yes' : undefined,
     Kind: (cheese.tags ?? []).map(({ name }) => name).join(', '),
   };

@@ -5,6 +5,7 @@
  * Serve this folder as static files, for example: npx http-server examples/browser-shop -p 8090
  */
 import { loadCheeses, showCheese } from './catalogue.js';
+import { countryName, offerCountries } from './countries.js';
 import {
   basket,
   explain,
@@ -77,7 +78,6 @@ function orderOf() {
     items: [...basket].map(([cheeseId, { kilograms }]) => ({ cheeseId, quantity: kilograms })),
     shippingAddress: {
       ...address,
-      country: address.country.toUpperCase(),
       ...(zipCode ? { zipCode } : {}),
     },
   };
@@ -255,7 +255,7 @@ async function showOrder(id) {
   section.querySelector('tfoot').replaceChildren(row('Total', '', money.format(total)));
   const { street, zipCode, city, country } = shippingAddress;
   const place = [zipCode, city].filter(Boolean).join(' ');
-  section.querySelector('.destination').textContent = `To: ${street}, ${place}, ${country}`;
+  section.querySelector('.destination').textContent = `To: ${street}, ${place}, ${countryName(country)}`;
   find('#cancel').hidden = status !== 'placed' && status !== 'approved';
   find('#cancel').onclick = () =>
     submit(section, async () => {
@@ -354,6 +354,7 @@ function enter({ section }) {
 addEventListener('hashchange', openView);
 // On a phone, the cheeses come first.
 find('#more-filters').open = matchMedia('(min-width: 52rem)').matches;
+offerCountries(checkout.elements.country);
 showCustomer();
 showBasketSize();
 loadCheeses();

@@ -1,5 +1,6 @@
 /** The page of the storefront. Its requests go to serve.js, which adds the credentials. */
 import { Curd, isCurdError, thumbnailOf } from '@curd/client';
+import { offerCountries } from './countries.js';
 
 const curd = new Curd({ baseUrl: location.origin });
 const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
@@ -95,8 +96,10 @@ async function showCheeses(cursor) {
   }
 }
 
+const showAge = (months) => ({ 0: 'under 1 month', 1: '1 month' })[months] ?? `${months} months`;
+
 function factsOf({ category, origin, ageMonths, organic }) {
-  const age = ageMonths === undefined ? undefined : `${ageMonths} months`;
+  const age = ageMonths === undefined ? undefined : showAge(ageMonths);
   return [category?.name, origin, age, organic ? 'organic' : undefined].filter(Boolean).join(' · ');
 }
 
@@ -404,6 +407,7 @@ find('#open-orders').addEventListener('click', () => showOrders());
 
 // On a phone, the cheeses come first.
 find('#facets').open = matchMedia('(min-width: 48rem)').matches;
+offerCountries(order.elements.country);
 setCustomer(username);
 showBasket();
 showCheeses();

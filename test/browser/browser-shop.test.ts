@@ -109,8 +109,8 @@ async function logIn(page: Page): Promise<void> {
 async function fillAddress(page: Page): Promise<void> {
   await page.getByLabel('Street and number').fill(bern.street);
   await page.getByLabel('Postal code').fill('3011');
-  await page.getByLabel('City').fill(bern.city);
-  await page.getByLabel('City').blur();
+  await page.getByRole('textbox', { name: 'City' }).fill(bern.city);
+  await page.getByRole('combobox', { name: 'Country' }).selectOption({ label: 'Austria' });
 }
 
 test('examples/browser-shop sells from the first search to the delivered order, on a phone, by keyboard, light and dark', async (t) => {
@@ -192,6 +192,8 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await button('Send the link').click();
   await page.locator('#forgotten .problem').getByText(/mail/).waitFor();
   const form = page.locator('#register');
+  await form.getByLabel('First name').fill('Ada');
+  await form.getByLabel('Last name').fill('Keller');
   await form.getByLabel('Choose a username').fill('ada');
   await form.getByLabel('E-mail address').fill('nobody');
   await see('account');
@@ -214,7 +216,9 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await page.getByText(/^Thank you! Your order \d+ is placed/).waitFor();
   const [order] = (await curd.orders.list()).items;
   const id = order?.id ?? 0;
-  assert.equal((await curd.orders.getCustomer(id))?.username, 'ada');
+  const { username, firstName, lastName } = (await curd.orders.getCustomer(id)) ?? {};
+  assert.deepEqual([username, firstName, lastName], ['ada', 'Ada', 'Keller']);
+  assert.equal(order?.shippingAddress.country, 'AT');
   assert.ok(!/[\w-]{30,}/.test(await storedIn(page)), 'no token, no open order');
 
   await curd.orders.approve(id);
@@ -225,6 +229,7 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await curd.orders.deliver(id);
   await page.getByText('Your order has arrived.').waitFor();
   assert.deepEqual(await page.locator('#timeline li').count(), 4);
+  await page.getByText(/^To: .* Bern, Austria$/).waitFor();
   await see('order');
 
   await link('Rind cheese by post').click();

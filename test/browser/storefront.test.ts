@@ -21,7 +21,7 @@ async function openStorefront(t: Scope) {
   const brie = await curd.cheeses.create({ name: 'Brie', category: { name: 'Soft' }, pricePerKg: 20 });
   await curd.cheeses.uploadImage(brie.id, new Blob([new Uint8Array(await imageIn('png'))]));
   await curd.stock.replace(brie.id, { onHand: 3 });
-  await curd.cheeses.create({ name: 'Gruyère', category: { name: 'Hard' }, pricePerKg: 32.5, ageMonths: 9 });
+  await curd.cheeses.create({ name: 'Gruyère', category: { name: 'Hard' }, pricePerKg: 32.5, ageMonths: 1 });
   await curd.cheeses.create({ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' });
 
   await curd.customers.register({ username: 'bob', email: 'bob@example.com', password });
@@ -59,6 +59,7 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await page.goto(url);
   await page.getByText('3 cheeses').waitFor();
   assert.deepEqual(await names.allInnerTexts(), ['Brie', 'Feta', 'Gruyère']);
+  await page.getByText('Hard · 1 month', { exact: true }).waitFor();
   await shows('document.querySelector("#cheeses img")?.naturalWidth > 0');
   await see('list');
   await page.getByLabel(/^Soft/).check();
@@ -84,6 +85,8 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await button('Log in').click();
   await page.getByText('New here? Register').click();
   const form = page.locator('#register');
+  await form.getByLabel('First name').fill('Ada');
+  await form.getByLabel('Last name').fill('Keller');
   await form.getByLabel('Username').fill('bob');
   await form.getByLabel('E-mail address').fill('ada@example.com');
   await form.getByLabel('Password').fill(password);
@@ -102,7 +105,8 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
 
   await button('Basket (1 kg)').click();
   await page.getByLabel('Street').fill(bern.street);
-  await page.getByLabel('City').fill(bern.city);
+  await page.getByRole('textbox', { name: 'City' }).fill(bern.city);
+  await page.getByRole('combobox', { name: 'Country' }).selectOption({ label: 'Austria' });
   await page.getByLabel('Kilograms of Brie').fill('5');
   await page.getByLabel('Kilograms of Brie').blur();
   await page.getByText('Brie: 3 kg are left').waitFor();
@@ -117,7 +121,9 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await see('orders');
   assert.equal((await curd.stock.get(brie.id)).reserved, 2);
   const [order] = (await curd.orders.list()).items;
-  assert.equal((await curd.orders.getCustomer(order?.id ?? 0))?.username, 'ada');
+  const { username, firstName, lastName } = (await curd.orders.getCustomer(order?.id ?? 0)) ?? {};
+  assert.deepEqual([username, firstName, lastName], ['ada', 'Ada', 'Keller']);
+  assert.equal(order?.shippingAddress.country, 'AT');
   await button(/^Cancel order/).click();
   await page.getByText(/cancelled$/).waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0);

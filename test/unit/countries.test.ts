@@ -1,0 +1,24 @@
+/** The lists of countries that pages offer. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countryOptions } from '../../console/src/parts/text/countries.ts';
+import { countryRule } from '../../src/schema/countries.ts';
+
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const accepted = letters
+  .flatMap((first) => letters.map((second) => first + second))
+  .filter((code) => countryRule.test(code));
+
+test('The countries of the console and of the examples are those that a shipping address may name', async () => {
+  assert.deepEqual(
+    countryOptions()
+      .map(({ value }) => value)
+      .sort(),
+    accepted,
+  );
+  for (const example of ['storefront', 'browser-shop']) {
+    const { countryCodes, countryName } = await import(`../../examples/${example}/countries.js`);
+    assert.deepEqual(countryCodes, accepted, example);
+    assert.deepEqual(['AT', 'AU', 'DE', 'CN'].map(countryName), ['Austria', 'Australia', 'Germany', 'China']);
+  }
+});
