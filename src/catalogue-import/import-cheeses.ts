@@ -127,7 +127,9 @@ export async function importCheeses(
   let batch: ParsedRow[] = [];
 
   async function flush(): Promise<void> {
-    const outcomes = await importBatch(services, context, batch, seen, { ...options, mode, preview });
+    const previewed = preview ? report.created : 0;
+    const batchOptions = { ...options, mode, preview, previewed };
+    const outcomes = await importBatch(services, context, batch, seen, batchOptions);
     for (const [index, row] of batch.entries()) {
       const outcome = outcomes[index] as RowOutcome;
       addRow(report, row, outcome, listedMax);
@@ -181,7 +183,7 @@ async function importBatch(
   context: Context,
   batch: readonly ParsedRow[],
   seen: ReadonlySet<number | string>,
-  { mode, preview, setStock }: ImportOptions,
+  { mode, preview, setStock, previewed }: ImportOptions & { readonly previewed: number },
 ): Promise<(RowOutcome | null)[]> {
   const outcomes: (RowOutcome | null)[] = batch.map(({ outcome }) => outcome);
   const rows = [...batch.entries()].flatMap(([index, { imported }]) =>
@@ -204,8 +206,11 @@ async function importBatch(
     changing,
     rows.map((row) => row.imported.input),
     seen,
-    mode === 'update' ? rows.map((row) => row.imported.givenFields) : undefined,
-    trackCreated,
+    {
+      givenFields: mode === 'update' ? rows.map((row) => row.imported.givenFields) : undefined,
+      previewed,
+      afterImport: trackCreated,
+    },
   );
   for (const [index, outcome] of imported.entries()) {
     outcomes[rows[index]?.index ?? 0] = outcome;

@@ -40,6 +40,13 @@ const newLast = Number.MAX_SAFE_INTEGER;
 /** New cheeses of an import between which other requests are processed: about 10 ms. */
 const insertedAtOnce = 50;
 
+interface ImportPart {
+  readonly givenFields?: GivenFields;
+  /** New cheeses of earlier transactions of a preview, which were rolled back. */
+  readonly previewed?: number;
+  readonly afterImport?: (tx: Sql, outcomes: readonly ImportOutcome[]) => Promise<void>;
+}
+
 /** Operations in the transactions of other areas. */
 const inTransactions = {
   /** Reads the cheese as committed now, in a transaction. It does not lock the cheese. */
@@ -213,14 +220,13 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
       context: Context,
       inputs: readonly CheeseInput[],
       seen: SeenCheeses,
-      givenFields?: GivenFields,
-      afterImport?: (tx: Sql, outcomes: readonly ImportOutcome[]) => Promise<void>,
+      { givenFields, previewed = 0, afterImport }: ImportPart = {},
     ) =>
       throwConflict(() =>
         context.transaction(async (tx) => {
           const { cheeses = 0 } = (await cheeseQueries(tx).lockCatalogue()) ?? {};
           const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, givenFields);
-          refuseBeyond(Math.max(0, cheesesMax - cheeses), newDrafts, outcomes);
+          refuseBeyond(Math.max(0, cheesesMax - cheeses - previewed), newDrafts, outcomes);
           const created: Versioned[] = [];
           await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {
             created.push(...(await writes.insert(tx, context, drafts)));

@@ -100,7 +100,7 @@ onBothEngines('A list', (engine) => {
       contextOf('test'),
       inputs.slice(0, 900).map(({ name }) => ({ name, origin: 'Italy' })),
       new Set(),
-      inputs.slice(0, 900).map(() => ['origin']),
+      { givenFields: inputs.slice(0, 900).map(() => ['origin']) },
     );
     const isReplaced = async () => {
       assert.equal((await list(shop, 'origin=italy')).json.total, 900);

@@ -143,6 +143,19 @@ onBothEngines('POST /imports', (engine) => {
     }
   });
 
+  test('POST /imports previews the rows for which the catalogue has no room, in every transaction', async (t) => {
+    const shop = await openShop(t, { engine, settings: { CURD_CATALOGUE_MAX: '255' } });
+    const rows = Array.from({ length: 260 }, (_, row) => `Wheel ${row}`);
+    const file = ['name', ...rows].join('\n');
+    const reports = [];
+    for (const preview of ['true', 'false']) {
+      const { created, refusedCount, refused } = await importing(shop, file, { preview });
+      reports.push({ created, refusedCount, refused });
+    }
+    assert.deepEqual(reports[0], reports[1]);
+    assert.deepEqual([reports[1]?.created, reports[1]?.refusedCount], [255, 5]);
+  });
+
   test('POST /imports clears fields that JSON sets to null, and ignores ids and absent members', async () => {
     const shop = await shopOf();
     const full = {
