@@ -7,6 +7,13 @@ import { guessMapping, headerOf, readColumns } from '../../console/src/screens/i
 const fileOf = (name: string, text: string) => new File([text], name);
 
 suite('columns of a file', () => {
+  test('The columns of a file in UTF-16 are read', async () => {
+    const bytes = Buffer.from('\uFEFFName\tPreis é\r\nBrie\t3\r\n', 'utf16le');
+    for (const content of [bytes, Buffer.from(bytes).swap16()]) {
+      assert.deepEqual(await readColumns(new File([content], 'a.csv')), ['Name', 'Preis é']);
+    }
+  });
+
   test('The columns of a file are read from the header of any table', () => {
     const cell = fc
       .string({ minLength: 1, maxLength: 12 })

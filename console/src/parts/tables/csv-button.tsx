@@ -2,9 +2,10 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { messageOf } from '../../session/session.ts';
+import { download } from '../download.ts';
 import { notifications } from '../notifications.tsx';
 import { showNumber } from '../text/format.ts';
-import { type CsvColumns, type CsvValue, csvRowsMax, download, toCsv } from './csv.ts';
+import { type CsvColumns, type CsvValue, csvRowsMax, toCsv } from './csv.ts';
 
 interface Props<Row> {
   /** Name of the file, without `.csv`: what its rows are, such as "customers". */

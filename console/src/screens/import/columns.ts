@@ -73,16 +73,25 @@ const headBytes = 64 * 1024;
 export async function readColumns(file: File): Promise<string[]> {
   try {
     if (/\.json$/i.test(file.name)) {
-      const [first] = JSON.parse(await file.text()) as object[];
+      const [first] = JSON.parse(await textOf(file)) as object[];
       return Object.keys(first ?? {});
     }
-    const head = (await file.slice(0, headBytes).text()).replace(/^\uFEFF/, '');
+    const head = await textOf(file.slice(0, headBytes));
     return /\.(ndjson|jsonl)$/i.test(file.name)
       ? Object.keys(JSON.parse(head.split('\n', 1)[0] ?? '') as object)
       : headerOf(head);
   } catch {
     return [];
   }
+}
+
+/** UTF-8, or UTF-16 with a byte order mark. */
+async function textOf(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const [first, second] = bytes;
+  const isLittle = first === 0xff && second === 0xfe;
+  const isBig = first === 0xfe && second === 0xff;
+  return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(bytes);
 }
 
 /** The cells of the first row of a CSV file, with the separator that the server chooses (RFC 4180). */

@@ -2,7 +2,8 @@
 import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import type { Result } from '../../../../client/src/index.ts';
-import { download, toCsv } from '../../parts/tables/csv.ts';
+import { download } from '../../parts/download.ts';
+import { toCsv } from '../../parts/tables/csv.ts';
 import { DataTable } from '../../parts/tables/data-table.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
