@@ -14,6 +14,7 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import type { Site } from './area.ts';
+import { limitUnreadBody } from './bodies/unread-body.ts';
 import { CommonResponses, fixedHeadersOf, noRoute } from './common-responses.ts';
 import { setPreflightHeaders } from './cors.ts';
 import type { PipelineDependencies } from './exchange.ts';
@@ -73,6 +74,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     reply.raw.on('timeout', closeUnlessWorking);
     common.begin(request, reply, done);
   });
+  app.server.on('request', limitUnreadBody);
   app.server.on('checkExpectation', (request, response) => {
     respondToExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });

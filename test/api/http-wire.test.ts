@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { cleanUp, openListeningShop } from '../helper.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp, openListeningShop, until } from '../helper.ts';
 
 interface Reply {
   readonly status: number;
@@ -300,5 +301,46 @@ test('Two Authorization headers are invalid_request at the OAuth endpoints', asy
     const reply = await exchange(t, port, requestOf(`POST /oauth/${name}`, headers, form));
     assert.equal(reply.status, 400);
     assert.match(reply.body, /"error":"invalid_request"/);
+  }
+});
+
+test('A connection is closed within ten seconds when the rest of a refused body arrives slowly, and not when it arrives fast', async (t) => {
+  const { port } = await openListeningShop(t);
+  async function send(line: string, length: number, drip: boolean): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    cleanUp(t, () => socket.destroy());
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', () => {});
+    socket.write(`${line} HTTP/1.1\r\nHost: shop\r\nX-API-Key: none\r\nContent-Length: ${length}\r\n\r\n`);
+    const startedAt = performance.now();
+    if (drip) {
+      while (!socket.destroyed && performance.now() - startedAt < 11_000) {
+        socket.write('x');
+        await sleep(200);
+      }
+      assert.ok(socket.destroyed, `${line} is open`);
+    } else {
+      await until(async () => text.includes('HTTP/1.1 401'), 'no response');
+      socket.write('x'.repeat(length));
+      socket.write('GET /healthz HTTP/1.1\r\nHost: shop\r\n\r\n');
+      await until(async () => text.includes('HTTP/1.1 200'), 'no second response');
+      await sleep(6000);
+      assert.ok(!socket.destroyed);
+    }
+    return text;
+  }
+  const refused = /^HTTP\/1\.1 4\d\d /;
+  for (const text of await Promise.all([
+    send('POST /v2/cheeses', 10_000, true),
+    send('POST /v2/cheeses/1/uploadImage', 10_000, true),
+    send('POST /v2/cheeses/import', 10_000, true),
+    send('POST /nowhere', 10_000, true),
+    send('POST /oauth/forgot-password', 10_000, true),
+    send('POST /v2/cheeses', 500_000, false),
+  ])) {
+    assert.match(text, refused);
   }
 });
