@@ -1,8 +1,9 @@
 /**
  * Requests of customers for a link to set a new password. The response does not depend on whether the customer exists:
- * it is sent before the customer is looked up.
+ * it is sent before the customer is looked up. Nor does the time of the next response: a mail costs the event loop
+ * milliseconds, so it is added after a random delay.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { CustomerFinder } from '../../customers/customer-finder.ts';
 import type { CustomerService } from '../../customers/service.ts';
@@ -19,8 +20,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** Client IPs that are counted within two hours. */
 const clientIpsMax = 20_000;
-/** Requests whose customer is looked up at once. Another one waits for its response. */
-const runningMax = 16;
+/** Requests whose customer is not looked up yet. Another one waits for its response. */
+const waitingMax = 256;
+const delayMsMin = 200;
+const delayMsMax = 3000;
 
 /** Whom a link is for. With both, the e-mail address is looked up first. */
 export interface ResetLogin {
@@ -47,7 +50,14 @@ export function createResetRequests(dependencies: Dependencies) {
   const limit = config.resetLimits.clientIp;
   const isOn = sendsMail(config, 'password-reset');
   const windows = createGenerationalCache<SlidingWindow>(clientIpsMax, 2 * hourMs, clock);
-  const running = new Set<Promise<void>>();
+  const waiting = new Set<Promise<void>>();
+  let delays = new AbortController();
+
+  function delay(): Promise<void> {
+    const part = Buffer.from(clock.random(4)).readUInt32BE() / 2 ** 32;
+    const delayMs = delayMsMin + part * (delayMsMax - delayMsMin);
+    return sleep(delayMs, undefined, { signal: delays.signal, ref: false }).catch(() => {});
+  }
 
   /** @throws AppError rateLimited */
   function count(clientIp: string): void {
@@ -97,19 +107,20 @@ export function createResetRequests(dependencies: Dependencies) {
         );
       }
       count(clientIp);
-      while (running.size >= runningMax) {
-        await Promise.race(running);
+      while (waiting.size >= waitingMax) {
+        await Promise.race(waiting);
       }
-      // SQLite runs statements at once, which would delay the response for a customer who exists.
-      const work = nextTurn()
+      const work = delay()
         .then(() => addMail(login))
         .catch((error) => log.error({ err: error }, 'a link for a new password could not be requested'))
-        .finally(() => running.delete(work));
-      running.add(work);
+        .finally(() => waiting.delete(work));
+      waiting.add(work);
     },
-    /** Waits for the requests whose customer is looked up. */
+    /** Ends the delays, and waits for the requests whose customer is not looked up yet. */
     async settled() {
-      await Promise.all(running);
+      delays.abort();
+      delays = new AbortController();
+      await Promise.all(waiting);
     },
   };
 }
