@@ -6,7 +6,7 @@ import { scopeSummaries } from '../../access/access.ts';
 import type { App } from '../../app/build-app.ts';
 import { makeKey } from '../../auth/keys/format.ts';
 import { systemClock } from '../../clock.ts';
-import { lockServer } from '../../database/sqlite/server-lock.ts';
+import { lockServer, type ServerLock } from '../../database/sqlite/server-lock.ts';
 import type { RawSettings } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { flagOf, type Setting } from '../../settings/setting.ts';
@@ -36,7 +36,7 @@ const fixed: RawSettings = {
 export interface EphemeralShop {
   /** The settings of the command, with those of the shop. */
   readonly flags: RawSettings;
-  readonly unlock: () => void;
+  readonly lock: ServerLock;
 }
 
 export interface EphemeralGreeting {
@@ -62,7 +62,7 @@ export function createEphemeralShop({ flags }: CommandOptions): EphemeralShop {
     }
   }
   deleteForgotten();
-  const { folder, unlock } = lockNewFolder();
+  const { folder, lock } = lockNewFolder();
   // Also after an error that nobody catches.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return {
@@ -75,23 +75,23 @@ export function createEphemeralShop({ flags }: CommandOptions): EphemeralShop {
       CURD_DATA_DIR: folder,
       CURD_LOCAL_KEY: makeKey('test', systemClock),
     },
-    unlock,
+    lock,
   };
 }
 
-function lockNewFolder(): { readonly folder: string; readonly unlock: () => void } {
+function lockNewFolder(): { readonly folder: string; readonly lock: ServerLock } {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const folder = mkdtempSync(join(tmpdir(), prefix));
-    const unlock = tryLock(folder);
-    if (unlock !== null) {
-      return { folder, unlock };
+    const lock = tryLock(folder);
+    if (lock !== null) {
+      return { folder, lock };
     }
     // Another process took the folder for one that was left, between its creation and its lock.
   }
   throw new ConfigError(`No folder could be made in ${tmpdir()}. Check its permissions, or set TMPDIR.`);
 }
 
-function tryLock(folder: string): (() => void) | null {
+function tryLock(folder: string): ServerLock | null {
   try {
     return lockServer(join(folder, databaseName));
   } catch {
@@ -103,10 +103,10 @@ function tryLock(folder: string): (() => void) | null {
 function deleteForgotten(): void {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(prefix))) {
     const folder = join(tmpdir(), name);
-    const unlock = isForgotten(folder) ? tryLock(folder) : null;
-    if (unlock !== null) {
+    const lock = isForgotten(folder) ? tryLock(folder) : null;
+    if (lock !== null) {
       rmSync(folder, { recursive: true, force: true });
-      unlock();
+      lock.release();
     }
   }
 }

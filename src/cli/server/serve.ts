@@ -1,4 +1,5 @@
 import type { App } from '../../app/build-app.ts';
+import type { ServerLock } from '../../database/sqlite/server-lock.ts';
 import type { Config } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { listenErrorText } from '../../system-errors.ts';
@@ -17,45 +18,50 @@ export async function serve(options: ServeOptions): Promise<void> {
     const { serveByProcesses } = await import('./processes.ts');
     return serveByProcesses(config, options.json);
   }
-  const unlock = shop?.unlock ?? (await lock(config, options.allowSecondServer));
+  const lock = shop?.lock ?? (await lockDatabase(config, options.allowSecondServer));
   try {
     // Not loaded where other processes serve.
     const { buildApp } = await import('../../app/build-app.ts');
-    await run(await buildApp(config), options, unlock);
+    const app = await buildApp(config);
+    if (lock !== null) {
+      const { noteLogPosition } = await import('./log-position.ts');
+      await noteLogPosition(app, lock);
+    }
+    await run(app, options, lock);
   } catch (error) {
-    unlock?.();
+    lock?.release();
     const text = listenErrorText(error, config.host, config.port);
     throw text === null ? error : new ConfigError(text);
   }
 }
 
 /**
- * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns how to unlock;
- * null where there can be other servers.
+ * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns null where there
+ * can be other servers.
  * @throws ConfigError when another server runs, unless `isSecondAllowed`
  */
-async function lock({ database }: Config, isSecondAllowed: boolean): Promise<(() => void) | null> {
+async function lockDatabase({ database }: Config, isSecondAllowed: boolean): Promise<ServerLock | null> {
   if (database.engine === 'postgres') {
     return null;
   }
   const { lockServer } = await import('../../database/sqlite/server-lock.ts');
-  const unlock = lockServer(database.file);
-  if (unlock === null && !isSecondAllowed) {
+  const lock = lockServer(database.file);
+  if (lock === null && !isSecondAllowed) {
     throw new ConfigError(
       `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each server counts rate limits alone.`,
     );
   }
-  return unlock;
+  return lock;
 }
 
 async function run(
   app: App,
   { json, ephemeral, stopWithStdin }: ServeOptions,
-  unlock: (() => void) | null,
+  lock: ServerLock | null,
 ): Promise<void> {
   const { startServer } = await import('./start-server.ts');
-  const launch = { isFirst: true, reusePort: false, isOnlyServer: unlock !== null };
-  const server = startServer(app, launch, () => unlock?.());
+  const launch = { isFirst: true, reusePort: false, isOnlyServer: lock !== null };
+  const server = startServer(app, launch, () => lock?.release());
   // Installed before the start writes anything, because signals arrive in a later turn of the event loop.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void server.stop(signal));

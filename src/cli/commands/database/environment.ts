@@ -71,11 +71,11 @@ async function requireNoServer(location: DatabaseLocation): Promise<() => void> 
     return () => {};
   }
   const { lockServer } = await import('../../../database/sqlite/server-lock.ts');
-  const unlock = lockServer(location.file);
-  if (unlock === null) {
+  const lock = lockServer(location.file);
+  if (lock === null) {
     throw new ConfigError(`A server has ${location.file} open. Stop it first.`);
   }
-  return unlock;
+  return lock.release;
 }
 
 /**
