@@ -25,7 +25,9 @@ import type { ImportRow } from './import-row.ts';
 import { readMappedRows } from './mapped-rows.ts';
 import { changesOf, type RowChanges } from './row-changes.ts';
 
-const batchSize = 250;
+/** Rows of a transaction, and the JSON of their cheeses. Much of it is handled in one turn of the event loop. */
+const batchRowsMax = 250;
+const batchJsonMax = 65_536;
 /** How many rows a report shows as they would be stored. */
 export const sampleSize = 20;
 
@@ -125,6 +127,7 @@ export async function importCheeses(
   };
   const seen = new Set<number | string>();
   let batch: ParsedRow[] = [];
+  let batchJson = 0;
 
   async function flush(): Promise<void> {
     const previewed = preview ? report.created : 0;
@@ -138,6 +141,7 @@ export async function importCheeses(
       }
     }
     batch = [];
+    batchJson = 0;
   }
 
   const noteColumns = (columns: readonly string[], resolved: Mapping) => {
@@ -146,8 +150,10 @@ export async function importCheeses(
     report.mapping = shownMapping(mapping, columns);
   };
   for await (const read of readMappedRows(file, options, noteColumns)) {
-    batch.push(parseRow(read, mapping));
-    if (batch.length === batchSize) {
+    const row = parseRow(read, mapping);
+    batch.push(row);
+    batchJson += JSON.stringify(row.imported).length;
+    if (batch.length === batchRowsMax || batchJson >= batchJsonMax) {
       await flush();
       options.onProgress?.(read.bytesRead, report);
     }

@@ -86,7 +86,7 @@ export function importRoutes(services: Dependencies): Route[] {
       tag: 'Cheeses',
       summary: 'Import a file of cheeses',
       description:
-        'Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503. A preview ends when its connection closes.',
+        'Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of at most 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503. A preview ends when its connection closes.',
       replay: 'beforeWork',
       dryRun: 'none',
       access: anyOf(oauth('write:cheeses')),

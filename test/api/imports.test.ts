@@ -156,6 +156,16 @@ onBothEngines('POST /imports', (engine) => {
     assert.deepEqual([reports[1]?.created, reports[1]?.refusedCount], [255, 5]);
   });
 
+  test('POST /imports stores fewer rows in a transaction when they are large, so that others need not wait for them', async () => {
+    const shop = await shopOf();
+    const tags = Array.from({ length: 100 }, (_, tag) => `a tag with the number ${tag}`).join(',');
+    const rows = Array.from({ length: 60 }, (_, row) => `Tagged ${row},"${tags}"`);
+    const before = await shop.app.cheeses.service.version();
+    assert.equal((await importing(shop, ['name,tags', ...rows].join('\n'))).created, 60);
+    const transactions = (await shop.app.cheeses.service.version()) - before;
+    assert.ok(transactions >= 3 && transactions < 10, `${transactions} transactions`);
+  });
+
   test('POST /imports clears fields that JSON sets to null, and ignores ids and absent members', async () => {
     const shop = await shopOf();
     const full = {
