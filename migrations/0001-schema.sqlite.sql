@@ -138,7 +138,7 @@ create table cheese_price (
 
 -- src/stock
 
--- The kilograms of a cheese whose stock is tracked. reserved: for orders that are placed or approved. set_sold: the
+-- The grams of a cheese whose stock is tracked. reserved: for orders that are placed or approved. set_sold: the
 -- status sold was set because nothing was available, and has not been changed since. level: 0 where nothing is available,
 -- 1 where the stock is low, and 2 otherwise, for the index: see the file for PostgreSQL.
 create table stock (
@@ -387,12 +387,12 @@ create index orders_needing_approval on orders (created_at, id) where needs_appr
 -- Pages and counts of orders that should have been shipped already, sorted by their creation.
 create index orders_to_ship on orders (ship_date, created_at, id) where status = 'approved';
 
--- A cheese of an open order (placed, approved or shipped). reserved_kg: kilograms that are reserved for the order; 0
+-- A cheese of an open order (placed, approved or shipped). reserved: grams that are reserved for the order; 0
 -- where the stock is not tracked, and after shipping.
 create table open_order_cheese (
   cheese_id integer not null,
   order_id integer not null,
-  reserved_kg integer not null default 0,
+  reserved integer not null default 0,
   primary key (cheese_id, order_id)
 ) without rowid;
 
@@ -638,7 +638,7 @@ create table statistic_cheese (
   cheese_id integer not null,
   name text not null,
   orders integer not null,
-  kilograms integer not null,
+  grams integer not null,
   cents integer not null,
   primary key (day, cheese_id)
 ) without rowid;

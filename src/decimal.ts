@@ -20,6 +20,16 @@ export function digitsAt(scale: number, decimal: Decimal): bigint {
   return decimal.digits * 10n ** BigInt(scale - decimal.scale);
 }
 
+/** Grams of a quantity in kilograms, which has at most three decimals. */
+export function gramsOf(kilograms: number): number {
+  return Math.round(kilograms * 1000);
+}
+
+/** Kilograms, as in requests and responses. */
+export function kilogramsOf(grams: number): number {
+  return grams / 1000;
+}
+
 /** The whole cents of an amount of US dollars that a client sent, rounded down. */
 export function wholeCents(amount: number): number {
   const { digits, scale } = decimalOf(amount);

@@ -30,17 +30,28 @@ export function unescapeFormula(cell: string): string {
 const price = /^(?:\$\s*)?(0(?=[.,])|\d+(?![.,]\d{3}$))(?:[.,](\d+))?$/;
 
 /** @throws AppError validation */
-export function parsePrice(text: string): number {
+export const parsePrice = (text: string): number =>
+  parseDecimal('pricePerKg', text, 'a price. Write digits with at most two decimals');
+
+/** @throws AppError validation */
+export const parseKilograms = (text: string): number =>
+  parseDecimal(
+    'stockKg',
+    text,
+    'a number of kilograms. Write digits with two decimals, or with four, such as 6.4250,',
+  );
+
+function parseDecimal(field: string, text: string, kind: string): number {
   const [matched, whole, decimals = '0'] = price.exec(text) ?? [];
   if (matched === undefined) {
-    const message = `"${cut(text)}" is not a price. Write digits with at most two decimals and without separators of thousands, such as 1234.50`;
-    throw validationError([{ field: 'pricePerKg', message }]);
+    const message = `"${cut(text)}" is not ${kind} and without separators of thousands, such as 1234.50`;
+    throw validationError([{ field, message }]);
   }
   return Number(`${whole}.${decimals}`);
 }
 
-/** The text of a price, which `parsePrice` reads back. */
-export function priceCell(price: number): string {
+/** The text of a price or a number of kilograms, which is read back exactly. */
+export function decimalCell(price: number): string {
   const { digits, scale } = decimalOf(price);
   const text = digits.toString().padStart(scale + 1, '0');
   const decimals = scale === 3 ? `${text.slice(-3)}0` : text.slice(text.length - scale);

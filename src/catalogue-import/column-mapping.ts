@@ -4,7 +4,7 @@ import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schem
 import { requireNoErrors } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
-import { parseAge, parsePrice, parseWholeNumber } from './cells.ts';
+import { parseAge, parseKilograms, parsePrice } from './cells.ts';
 import { ImportError } from './import-error.ts';
 import { cut } from './row-changes.ts';
 
@@ -238,7 +238,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'pricePerKg':
       return parsePrice(text);
     case 'stockKg':
-      return parseWholeNumber(field, text);
+      return parseKilograms(text);
     case 'ageMonths': {
       const months = parseAge(text);
       if (months === null) {

@@ -1,6 +1,6 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
 import type { Cheese } from '../cheeses/schemas.ts';
-import { escapeFormula, priceCell } from './cells.ts';
+import { decimalCell, escapeFormula } from './cells.ts';
 import { importFields } from './column-mapping.ts';
 import { readCsv } from './csv-rows.ts';
 import type { ImportRow } from './import-row.ts';
@@ -66,10 +66,10 @@ function csvValues(cheese: ExportedCheese): string[] {
     tags: cheese.tags.map(({ name }) => name).join(','),
     status: cheese.status,
     origin: cheese.origin ?? '',
-    pricePerKg: cheese.pricePerKg === undefined ? '' : priceCell(cheese.pricePerKg),
+    pricePerKg: cheese.pricePerKg === undefined ? '' : decimalCell(cheese.pricePerKg),
     ageMonths: cheese.ageMonths?.toString() ?? '',
     organic: String(cheese.organic),
-    stockKg: cheese.stockKg?.toString() ?? '',
+    stockKg: cheese.stockKg === undefined ? '' : decimalCell(cheese.stockKg),
   };
   return [String(cheese.id), ...importFields.map((field) => texts[field])];
 }

@@ -6,7 +6,7 @@
 import { tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { totalCents } from './money.ts';
-import { kilogramsByCheese } from './order.ts';
+import { gramsByCheese } from './order.ts';
 import { firstRealId, orderQueries } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
 
@@ -29,7 +29,7 @@ export interface CheeseOfOrder {
   readonly cheeseId: number;
   /** The cheese's name on the order. */
   readonly name: string;
-  readonly kilograms: number;
+  readonly grams: number;
   /** Rounded once, so the sum over the cheeses can differ from the total of the order by some cents. */
   readonly cents: number;
 }
@@ -56,9 +56,9 @@ export async function readOrderValues(
 
 function cheesesOfLines(lines: readonly OrderItem[]): CheeseOfOrder[] {
   const linesOf = Map.groupBy(lines, ({ cheeseId }) => cheeseId);
-  return [...kilogramsByCheese(lines)].map(([cheeseId, kilograms]) => {
+  return [...gramsByCheese(lines)].map(([cheeseId, grams]) => {
     const own = linesOf.get(cheeseId) ?? [];
-    return { cheeseId, name: own[0]?.cheeseName ?? '', kilograms, cents: totalCents(own) };
+    return { cheeseId, name: own[0]?.cheeseName ?? '', grams, cents: totalCents(own) };
   });
 }
 

@@ -3,6 +3,7 @@ import type { Principal } from '../access/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
+import { type LineWeight, lineGrams } from '../stock/line-weight.ts';
 import type { Versioned } from '../versioned.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
@@ -38,15 +39,13 @@ export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 
-/** Kilograms of each cheese, where several lines can have the same cheese. */
-export function kilogramsByCheese(
-  lines: readonly Pick<OrderItem, 'cheeseId' | 'quantity'>[],
-): Map<number, number> {
-  const kilograms = new Map<number, number>();
-  for (const { cheeseId, quantity } of lines) {
-    kilograms.set(cheeseId, (kilograms.get(cheeseId) ?? 0) + quantity);
+/** Grams of each cheese. Several lines can have the same cheese. */
+export function gramsByCheese(lines: readonly LineWeight[]): Map<number, number> {
+  const grams = new Map<number, number>();
+  for (const line of lines) {
+    grams.set(line.cheeseId, (grams.get(line.cheeseId) ?? 0) + lineGrams(line));
   }
-  return kilograms;
+  return grams;
 }
 
 /** @param firstId see `firstIdIn` @throws AppError notFound */

@@ -55,10 +55,10 @@ export interface ShipmentRow {
   readonly version: number;
 }
 
-/** Kilograms of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
+/** Grams of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
 export interface Reservation {
   readonly cheese_id: number;
-  readonly reserved_kg: number;
+  readonly reserved: number;
 }
 
 /** What statistics read of an order. */
@@ -209,12 +209,12 @@ export const orderQueries = queriesOn((tx) => ({
       from (select cast(value->>'id' as bigint) as id, value->>'address' as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
 
-  /** @param reserved kilograms of those cheeses whose stock is tracked */
+  /** @param reserved grams of those cheeses whose stock is tracked */
   insertOpenCheeses: (orderId: number, cheeseIds: readonly number[], reserved: ReadonlyMap<number, number>) =>
     sendRows(
       tx,
       'open_order_cheese',
-      cheeseIds.map((id) => ({ cheese_id: id, order_id: orderId, reserved_kg: reserved.get(id) ?? 0 })),
+      cheeseIds.map((id) => ({ cheese_id: id, order_id: orderId, reserved: reserved.get(id) ?? 0 })),
     ),
 
   deleteOpenCheeses: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
@@ -222,7 +222,7 @@ export const orderQueries = queriesOn((tx) => ({
       delete from open_order_cheese where (cheese_id, order_id) in (
         select cast(value->>'cheese' as bigint), cast(value->>'order' as bigint)
         from ${pairRows(rows)})
-      returning cheese_id, reserved_kg`),
+      returning cheese_id, reserved`),
 
   /** Those of the cheeses that are in open orders. */
   listOpenCheeses: (cheeseIds: readonly number[]) =>
@@ -231,18 +231,18 @@ export const orderQueries = queriesOn((tx) => ({
 
   listReservations: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
     tx.all<Reservation & { order_id: number }>(sql`
-      select cheese_id, order_id, reserved_kg from open_order_cheese
-      where reserved_kg > 0 and (cheese_id, order_id) in (
+      select cheese_id, order_id, reserved from open_order_cheese
+      where reserved > 0 and (cheese_id, order_id) in (
         select cast(value->>'cheese' as bigint), cast(value->>'order' as bigint)
         from ${pairRows(rows)})`),
 
   /** The order is locked. */
-  updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, kilograms: number])[]) =>
+  updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, grams: number])[]) =>
     tx.run(sql`
-      update open_order_cheese set reserved_kg = changed.kg
+      update open_order_cheese set reserved = changed.grams
       from (select cast(value->>'cheese' as bigint) as cheese, cast(value->>'order' as bigint) as id,
-          cast(value->>'kg' as bigint) as kg
-        from ${rowsFromJson(rows.map(([cheese, order, kg]) => ({ cheese, order, kg })))}) as changed
+          cast(value->>'grams' as bigint) as grams
+        from ${rowsFromJson(rows.map(([cheese, order, grams]) => ({ cheese, order, grams })))}) as changed
       where cheese_id = changed.cheese and order_id = changed.id`),
 
   /** Locks orders by their ids. */

@@ -5,6 +5,7 @@
  * The copy follows two rules that general validators do not have: null for an optional member that is not nullable
  * counts as absent, and unknown members are dropped unless the client requires strict handling (RFC 7240).
  */
+import { decimalOf } from '../decimal.ts';
 import { addError, type FieldError, isFull } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
@@ -143,6 +144,10 @@ export function scalarError(schema: Schema, value: unknown): string | null {
       return Number.isFinite(minimum) && Number.isFinite(maximum)
         ? `must be from ${minimum} to ${maximum}`
         : `must be ${value < minimum ? `${minimum} or more` : `${maximum} or less`}`;
+    }
+    const { multipleOf } = schema;
+    if (multipleOf !== undefined && decimalOf(value).scale > decimalOf(multipleOf).scale) {
+      return `must have at most ${decimalOf(multipleOf).scale} decimals`;
     }
   }
   return null;

@@ -1,7 +1,9 @@
 /** Compares statistics with the stored events and orders, up to the last event that is counted. */
+
 import { commandName } from '../command-name.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
+import { kilogramsOf } from '../decimal.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { firstQuarterOfCustomers, tallyAll } from './counting.ts';
 import type { Measure } from './measures.ts';
@@ -78,22 +80,22 @@ async function compareCheeses(database: Sql, expected: Tally, cheeses: Findings)
   let after: readonly [string, number] | null = ['', 0];
   while (after !== null) {
     const rows = await statisticsQueries(database).listCheeseDays(after, '9999', pageSize);
-    for (const { day, cheese_id, orders, kilograms, cents } of rows) {
+    for (const { day, cheese_id, orders, grams, cents } of rows) {
       const key = cheeseDayKey(day, cheese_id);
-      const right = missing.get(key) ?? { orders: 0, kilograms: 0, cents: 0 };
+      const right = missing.get(key) ?? { orders: 0, grams: 0, cents: 0 };
       missing.delete(key);
-      if (orders !== right.orders || kilograms !== right.kilograms || cents !== right.cents) {
+      if (orders !== right.orders || grams !== right.grams || cents !== right.cents) {
         cheeses.add(
-          `cheese ${cheese_id}, ${day}: ${kilograms} kg instead of ${right.kilograms} kg, or another value`,
+          `cheese ${cheese_id}, ${day}: ${kilogramsOf(grams)} kg instead of ${kilogramsOf(right.grams)} kg, or another value`,
         );
       }
     }
     const last = rows.at(-1);
     after = last === undefined || rows.length < pageSize ? null : [last.day, last.cheese_id];
   }
-  for (const { day, cheeseId, orders, kilograms } of missing.values()) {
+  for (const { day, cheeseId, orders, grams } of missing.values()) {
     if (orders !== 0) {
-      cheeses.add(`cheese ${cheeseId}, ${day}: nothing instead of ${kilograms} kg`);
+      cheeses.add(`cheese ${cheeseId}, ${day}: nothing instead of ${kilogramsOf(grams)} kg`);
     }
   }
 }

@@ -23,14 +23,14 @@ export type CheeseDayRow = {
   readonly cheeseId: number;
   readonly name: string;
   readonly orders: number;
-  readonly kilograms: number;
+  readonly grams: number;
   readonly cents: number;
 };
 
 export interface CheeseSum {
   readonly cheese_id: number;
   readonly orders: number;
-  readonly kilograms: number;
+  readonly grams: number;
   readonly cents: number;
 }
 
@@ -75,14 +75,14 @@ export const statisticsQueries = queriesOn((tx) => ({
 
   addCheeses: (rows: readonly CheeseDayRow[]) =>
     tx.run(sql`
-      insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
+      insert into statistic_cheese (day, cheese_id, name, orders, grams, cents)
       select value->>'day', cast(value->>'cheeseId' as bigint), value->>'name', cast(value->>'orders' as bigint),
-        cast(value->>'kilograms' as bigint), cast(value->>'cents' as bigint)
+        cast(value->>'grams' as bigint), cast(value->>'cents' as bigint)
       from ${rowsFromJson(rows)} where true
       on conflict (day, cheese_id) do update set
         name = case when excluded.name = '' then statistic_cheese.name else excluded.name end,
         orders = statistic_cheese.orders + excluded.orders,
-        kilograms = statistic_cheese.kilograms + excluded.kilograms,
+        grams = statistic_cheese.grams + excluded.grams,
         cents = statistic_cheese.cents + excluded.cents`),
 
   addSales: (rows: readonly SaleRow[]) =>
@@ -120,7 +120,7 @@ export const statisticsQueries = queriesOn((tx) => ({
   /** The next days of cheeses in a period, in the order of the key. */
   listCheeseDays: (after: readonly [day: string, cheeseId: number], before: string, limit: number) =>
     tx.all<CheeseSum & { day: string }>(sql`
-      select day, cheese_id, orders, kilograms, cents from statistic_cheese
+      select day, cheese_id, orders, grams, cents from statistic_cheese
       where (day, cheese_id) > (${after[0]}, ${after[1]}) and day < ${before} order by day, cheese_id limit ${limit}`),
 
   /** The next sales of a period, in the order of the key. */
@@ -132,7 +132,7 @@ export const statisticsQueries = queriesOn((tx) => ({
 
   sumCheeses: (cheeseIds: readonly number[], from: string, before: string) =>
     tx.all<CheeseSum>(sql`
-      select cheese_id, cast(sum(orders) as bigint) as orders, cast(sum(kilograms) as bigint) as kilograms,
+      select cheese_id, cast(sum(orders) as bigint) as orders, cast(sum(grams) as bigint) as grams,
         cast(sum(cents) as bigint) as cents
       from statistic_cheese
       where cheese_id in (${valueList(cheeseIds)}) and day >= ${from} and day < ${before} group by cheese_id`),

@@ -4,12 +4,13 @@ import { int64 } from '../schema/parts.ts';
 import { asOf } from './schemas.ts';
 
 const value = { type: 'number', description: 'US dollars' } as const;
+const kilograms = { type: 'number', description: 'Pieces are counted by their weight' } as const;
 const total = { orders: int64, value } as const;
 const Turnover = { type: 'object', required: ['orders', 'value'], properties: total } as const;
 const Amount = {
   type: 'object',
   required: ['kilograms', 'value'],
-  properties: { kilograms: int64, value },
+  properties: { kilograms, value },
 } as const;
 
 const CategorySale = {

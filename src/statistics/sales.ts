@@ -7,11 +7,13 @@
  * cheeses are, and each belongs to the category that it has now. So a cheese that moves takes its past with it, and two
  * periods can be compared.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { kilogramsOf } from '../decimal.ts';
 import { dollars } from '../orders/money.ts';
 import { customerKinds } from '../orders/order-values.ts';
 import { salesDaysOf } from './periods.ts';
@@ -42,7 +44,7 @@ interface Turnover {
 }
 
 interface Sum {
-  /** Orders or kilograms. */
+  /** Orders or grams. */
   count: number;
   cents: number;
 }
@@ -67,19 +69,19 @@ export function createSalesReader(
         await forEachBlock(sums, cheesesMax, async (block) => {
           const ids = block.map(({ cheese_id }) => cheese_id);
           const categories = await cheeses.listCategories(snapshot, ids);
-          for (const { cheese_id, kilograms, cents } of block) {
-            add(byCategory, categories.get(cheese_id) ?? null, kilograms, cents);
+          for (const { cheese_id, grams, cents } of block) {
+            add(byCategory, categories.get(cheese_id) ?? null, grams, cents);
           }
         });
         const items = ranked(byCategory).map(([category, { count, cents }]) => ({
           category,
-          kilograms: count,
+          kilograms: kilogramsOf(count),
           value: dollars(cents),
         }));
         const total = totalOf(byCategory);
         return {
           items: items.slice(0, query.limit),
-          total: { kilograms: total.count, value: dollars(total.cents) },
+          total: { kilograms: kilogramsOf(total.count), value: dollars(total.cents) },
           asOf: await readAsOf(snapshot),
         };
       });

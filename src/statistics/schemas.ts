@@ -63,7 +63,7 @@ const BestSeller = {
     cheeseId: int64,
     cheeseName: { type: 'string', description: 'On the last of these orders' },
     orders: { ...int64, description: 'Orders with this cheese' },
-    kilograms: int64,
+    kilograms: { type: 'number', description: 'Pieces are counted by their weight' },
     value: { type: 'number', description: 'US dollars' },
   },
   examples: [{ cheeseId: 12, cheeseName: 'Gruyère', orders: 31, kilograms: 84, value: 2730 }],

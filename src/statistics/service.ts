@@ -5,6 +5,7 @@ import type { XStatic } from 'typebox/schema';
 import { forEachBlock } from '../blocks.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { kilogramsOf } from '../decimal.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { positionAt } from '../event-log/reading/positions.ts';
 import { dollars } from '../orders/money.ts';
@@ -103,11 +104,11 @@ export function createStatisticsService(database: Database, clock: Clock) {
         const ids = best.map(({ cheese_id }) => cheese_id);
         const names = ids.length === 0 ? [] : await statisticsQueries(snapshot).listNames(ids, before);
         const nameOf = new Map(names.map(({ cheese_id, name }) => [cheese_id, name]));
-        const items = best.map(({ cheese_id, orders, kilograms, cents }) => ({
+        const items = best.map(({ cheese_id, orders, grams, cents }) => ({
           cheeseId: cheese_id,
           cheeseName: nameOf.get(cheese_id) ?? '',
           orders,
-          kilograms,
+          kilograms: kilogramsOf(grams),
           value: dollars(cents),
         }));
         const since = await statisticsQueries(snapshot).findFirstDay();
@@ -134,13 +135,13 @@ export async function sumAllCheeses(sql: Sql, from: string, before: string): Pro
     const rows: readonly (CheeseSum & { readonly day: string })[] = await statisticsQueries(
       sql,
     ).listCheeseDays(after, before, cheeseDaysMax);
-    for (const { cheese_id, orders, kilograms, cents } of rows) {
+    for (const { cheese_id, orders, grams, cents } of rows) {
       const sum = sums.get(cheese_id);
       if (sum === undefined) {
-        sums.set(cheese_id, { cheese_id, orders, kilograms, cents });
+        sums.set(cheese_id, { cheese_id, orders, grams, cents });
       } else {
         sum.orders += orders;
-        sum.kilograms += kilograms;
+        sum.grams += grams;
         sum.cents += cents;
       }
     }

@@ -43,12 +43,12 @@ export function createTally() {
       const sale = { day, country, customer };
       const { orders, cents } = sales.get(saleKey(sale)) ?? { orders: 0, cents: 0 };
       sales.set(saleKey(sale), { ...sale, orders: orders + sign, cents: cents + sign * order.cents });
-      for (const { cheeseId, name, kilograms, cents } of order.cheeses()) {
+      for (const { cheeseId, name, grams, cents } of order.cheeses()) {
         const key = cheeseDayKey(day, cheeseId);
-        const row = cheeses.get(key) ?? { day, cheeseId, name: '', orders: 0, kilograms: 0, cents: 0 };
+        const row = cheeses.get(key) ?? { day, cheeseId, name: '', orders: 0, grams: 0, cents: 0 };
         row.name = sign === 1 ? name : row.name;
         row.orders += sign;
-        row.kilograms += sign * kilograms;
+        row.grams += sign * grams;
         row.cents += sign * cents;
         cheeses.set(key, row);
       }

@@ -2,6 +2,7 @@
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
+import { kilogramsOf } from '../decimal.ts';
 import type { Versioned } from '../versioned.ts';
 import { availableOf } from './levels.ts';
 import { type Levels, stockQueries } from './queries.ts';
@@ -21,7 +22,9 @@ export function createAvailabilityReader(
     if (levels === undefined) {
       return { cheeseId: id, orderable: isOffered, kilograms: null };
     }
-    const kilograms = isOffered ? Math.min(shownKilogramsMax, Math.max(0, availableOf(levels))) : 0;
+    const kilograms = isOffered
+      ? Math.min(shownKilogramsMax, Math.max(0, kilogramsOf(availableOf(levels))))
+      : 0;
     return { cheeseId: id, orderable: kilograms > 0, kilograms };
   }
 

@@ -1,9 +1,12 @@
 /** Checks stock against the reservations of orders and the statuses of cheeses. */
+
 import { commandName } from '../command-name.ts';
 import { type Finding, Findings, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { kilogramsOf } from '../decimal.ts';
 import { statusKind } from './levels.ts';
+import { type LineWeight, lineGrams } from './line-weight.ts';
 
 interface OfCheese {
   readonly cheese_id: number;
@@ -11,7 +14,7 @@ interface OfCheese {
 
 interface StoredReservation extends OfCheese {
   readonly order_id: number;
-  readonly reserved_kg: number;
+  readonly reserved: number;
   readonly items: string;
 }
 
@@ -82,26 +85,28 @@ class StockCheck {
       union all
       select r.cheese_id, 0, r.total from (${reservedTotals}) r
       where not exists (select 1 from stock s where s.cheese_id = r.cheese_id) limit 1000`)) {
-      this.#sums.add(`cheese ${row.cheese_id}: ${row.reserved} kg instead of ${row.total} kg`);
+      this.#sums.add(
+        `cheese ${row.cheese_id}: ${kilogramsOf(row.reserved)} kg instead of ${kilogramsOf(row.total)} kg`,
+      );
     }
   }
 
   async #checkReservations(): Promise<void> {
     for await (const page of reservationsOfTracked(this.#database)) {
-      for (const { cheese_id, order_id, reserved_kg, items } of page) {
-        const ordered = (tryParseJson<{ cheeseId: number; quantity: number }[]>(items) ?? [])
+      for (const { cheese_id, order_id, reserved, items } of page) {
+        const ordered = (tryParseJson<LineWeight[]>(items) ?? [])
           .filter(({ cheeseId }) => cheeseId === cheese_id)
-          .reduce((sum, { quantity }) => sum + quantity, 0);
-        if (ordered !== reserved_kg) {
+          .reduce((sum, line) => sum + lineGrams(line), 0);
+        if (ordered !== reserved) {
           this.#lines.add(
-            `order ${order_id}, cheese ${cheese_id}: ${reserved_kg} kg instead of ${ordered} kg`,
+            `order ${order_id}, cheese ${cheese_id}: ${kilogramsOf(reserved)} kg instead of ${kilogramsOf(ordered)} kg`,
           );
         }
       }
     }
     for (const { order_id, cheese_id } of await this.#database.all<OfCheese & { order_id: number }>(sql`
       select c.order_id, c.cheese_id from open_order_cheese c left join orders o on o.id = c.order_id
-      where c.reserved_kg > 0 and coalesce(o.status not in ('placed', 'approved'), true) limit 1000`)) {
+      where c.reserved > 0 and coalesce(o.status not in ('placed', 'approved'), true) limit 1000`)) {
       this.#ended.add(`order ${order_id}, cheese ${cheese_id}`);
     }
   }
@@ -115,10 +120,10 @@ class StockCheck {
       where s.on_hand < 0 or s.on_hand < s.reserved or (s.set_sold = 1 and c.status <> 'sold') limit 1000`)) {
       const name = `cheese ${row.cheese_id}`;
       if (row.on_hand < 0) {
-        this.#quantities.add(`${name}: ${row.on_hand} kg`);
+        this.#quantities.add(`${name}: ${kilogramsOf(row.on_hand)} kg`);
       }
       if (row.available < 0) {
-        this.#short.add(`${name}: ${-row.available} kg are missing`);
+        this.#short.add(`${name}: ${kilogramsOf(-row.available)} kg are missing`);
       }
       if (row.is_odd === 1) {
         this.#statuses.add(name);
@@ -142,15 +147,15 @@ class StockCheck {
 }
 
 const reservedTotals = sql`
-  select cheese_id, cast(sum(reserved_kg) as bigint) as total from open_order_cheese
-  where reserved_kg > 0 group by cheese_id`;
+  select cheese_id, cast(sum(reserved) as bigint) as total from open_order_cheese
+  where reserved > 0 group by cheese_id`;
 
 /** Reads reservations of orders that have not shipped, in pages. */
 async function* reservationsOfTracked(database: Sql): AsyncGenerator<StoredReservation[]> {
   let [cheese, order] = [0, 0];
   for (;;) {
     const page = await database.all<StoredReservation>(sql`
-      select c.cheese_id, c.order_id, c.reserved_kg, o.items
+      select c.cheese_id, c.order_id, c.reserved, o.items
       from stock s join open_order_cheese c on c.cheese_id = s.cheese_id join orders o on o.id = c.order_id
       where (c.cheese_id, c.order_id) > (${cheese}, ${order}) and o.status in ('placed', 'approved')
       order by c.cheese_id, c.order_id limit ${pageSize}`);

@@ -25,7 +25,7 @@ export const stockEvents = {
       onHand,
       reserved,
       available,
-      deltaKg: { ...int64, description: 'The change of onHand' },
+      deltaKg: { ...available, description: 'The change of onHand' },
       reason: { type: 'string', enum: [...adjustmentReasons, 'tracking_started', 'tracking_ended'] },
     },
     examples: [{ cheeseId: 12, onHand: 50, reserved: 12, available: 38, deltaKg: 20, reason: 'received' }],

@@ -1,6 +1,7 @@
 /** What follows from a change of quantities: its events, and the job that changes the status of the cheese. */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import { kilogramsOf } from '../decimal.ts';
 import type { EventData } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
 import { scheduleJobs } from '../jobs/queue.ts';
@@ -18,12 +19,23 @@ export interface LevelChange {
   readonly before: Levels | null;
   readonly after: Levels;
   /** null for changes by orders, which have the events of the order. */
-  readonly adjusted: { readonly deltaKg: number; readonly reason: Reason } | null;
+  readonly adjusted: { readonly delta: number; readonly reason: Reason } | null;
 }
 
-/** Kilograms that new orders can have. */
+/** Grams that new orders can have. */
 export function availableOf({ on_hand, reserved }: Pick<Levels, 'on_hand' | 'reserved'>): number {
   return on_hand - reserved;
+}
+
+/** The quantities in kilograms, as in responses and events. */
+export function toKilograms(levels: Levels) {
+  const { on_hand, reserved, low_at } = levels;
+  return {
+    onHand: kilogramsOf(on_hand),
+    reserved: kilogramsOf(reserved),
+    available: kilogramsOf(availableOf(levels)),
+    lowAt: low_at === null ? null : kilogramsOf(low_at),
+  };
 }
 
 export function isDepleted(levels: Levels): boolean {
@@ -34,7 +46,7 @@ function isLow(levels: Levels): boolean {
   return levels.low_at !== null && availableOf(levels) <= levels.low_at;
 }
 
-/** Records the events of changes, and adds the jobs of cheeses whose available kilograms crossed 0. */
+/** Records the events of changes, and adds the jobs of cheeses whose available grams crossed 0. */
 export async function recordLevelChanges(
   tx: Sql,
   { origin }: Context,
@@ -57,15 +69,21 @@ export async function recordLevelChanges(
 }
 
 function eventsOf({ before, after, adjusted }: LevelChange) {
-  const { cheese_id: cheeseId, on_hand: onHand, reserved, low_at: lowAt } = after;
+  const cheeseId = after.cheese_id;
+  const { onHand, reserved, available, lowAt } = toKilograms(after);
   const subject = `stock:${cheeseId}`;
-  const available = availableOf(after);
   const becomes = (isTrue: (levels: Levels) => boolean) =>
     isTrue(after) && !(before !== null && isTrue(before));
   return [
     ...(adjusted === null
       ? []
-      : [stockEvents.adjusted.of(subject, { cheeseId, onHand, reserved, available, ...adjusted })]),
+      : [
+          stockEvents.adjusted.of(subject, {
+            ...{ cheeseId, onHand, reserved, available },
+            deltaKg: kilogramsOf(adjusted.delta),
+            reason: adjusted.reason,
+          }),
+        ]),
     ...(becomes(isLow) ? [stockEvents.low.of(subject, { cheeseId, available, lowAt })] : []),
     ...(becomes(isDepleted) ? [stockEvents.depleted.of(subject, { cheeseId, available, lowAt })] : []),
   ];

@@ -4,7 +4,7 @@ import { insertRows } from '../database/rows.ts';
 import { forUpdate, joinAnd, rowsFromJson, type Statement, selectIntegers, sql } from '../database/sql.ts';
 import type { StockSort } from './schemas.ts';
 
-/** The quantities of a tracked cheese, in kilograms. */
+/** The quantities of a tracked cheese, in grams. */
 export interface Levels {
   readonly cheese_id: number;
   readonly on_hand: number;
@@ -30,21 +30,21 @@ export interface StockPosition {
   readonly cheeseId: number;
 }
 
-/** Kilograms by the id of their cheese. */
-export type Kilograms = ReadonlyMap<number, number>;
+/** Grams by the id of their cheese. */
+export type Grams = ReadonlyMap<number, number>;
 
 const columns = sql`cheese_id, on_hand, reserved, low_at, set_sold, version, tracked_since`;
 const one = sql`select ${columns} from stock where cheese_id`;
-const kg = sql`moved.kg`;
+const grams = sql`moved.grams`;
 
 const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
 /** Changes the rows of cheeses. The caller has locked them, unless there is one. */
-function move(kilograms: Kilograms, change: Statement): Statement {
+function move(moved: Grams, change: Statement): Statement {
   return sql`
     update stock set ${change}, version = version + 1
-    from (select cast(value->>'id' as bigint) as id, cast(value->>'kg' as bigint) as kg
-      from ${rowsFromJson([...kilograms].map(([id, kg]) => ({ id, kg })))}) as moved
+    from (select cast(value->>'id' as bigint) as id, cast(value->>'grams' as bigint) as grams
+      from ${rowsFromJson([...moved].map(([id, grams]) => ({ id, grams })))}) as moved
     where stock.cheese_id = moved.id
     returning cheese_id, on_hand, reserved, low_at`;
 }
@@ -84,17 +84,17 @@ export const stockQueries = queriesOn((tx) => ({
   updateSetSold: (id: number, setSold: 0 | 1) =>
     tx.run(sql`update stock set set_sold = ${setSold} where cheese_id = ${id} and set_sold <> ${setSold}`),
 
-  /** Reserves kilograms of one cheese, also more than are available. */
-  reserve: (id: number, kilograms: number) =>
+  /** Reserves grams of one cheese, also more than are available. */
+  reserve: (id: number, wanted: number) =>
     tx.all<Levels>(sql`
-      update stock set reserved = reserved + ${kilograms}, version = version + 1 where cheese_id = ${id}
+      update stock set reserved = reserved + ${wanted}, version = version + 1 where cheese_id = ${id}
       returning cheese_id, on_hand, reserved, low_at`),
 
-  release: (kilograms: Kilograms) => tx.all<Levels>(move(kilograms, sql`reserved = reserved - ${kg}`)),
+  release: (moved: Grams) => tx.all<Levels>(move(moved, sql`reserved = reserved - ${grams}`)),
 
-  /** Takes reserved kilograms out of the storeroom. */
-  consume: (kilograms: Kilograms) =>
-    tx.run(move(kilograms, sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`)),
+  /** Takes reserved grams out of the storeroom. */
+  consume: (moved: Grams) =>
+    tx.run(move(moved, sql`on_hand = on_hand - ${grams}, reserved = reserved - ${grams}`)),
 
   list: (filters: StockFilters, sort: StockSort, after: StockPosition, limit: number) => {
     const [isAfter, order] =

@@ -3,16 +3,16 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { availableOf, recordLevelChanges } from './levels.ts';
-import { type Kilograms, type Levels, stockQueries } from './queries.ts';
+import { type Grams, type Levels, stockQueries } from './queries.ts';
 
-export type { Kilograms };
+export type { Grams };
 
-const kilogramsOf = (kilograms: Kilograms, id: number) => kilograms.get(id) ?? 0;
+const gramsFor = (grams: Grams, id: number) => grams.get(id) ?? 0;
 
 export type StockReservations = ReturnType<typeof createStockReservations>;
 
 export function createStockReservations(clock: Clock) {
-  /** @param moved kilograms by which `reserved` has increased */
+  /** @param moved grams by which `reserved` has increased */
   function record(tx: Sql, context: Context, rows: readonly Levels[], moved: (id: number) => number) {
     const changes = rows
       .toSorted((a, b) => a.cheese_id - b.cheese_id)
@@ -26,55 +26,53 @@ export function createStockReservations(clock: Clock) {
 
   return {
     /**
-     * Reserves kilograms of tracked cheeses. Returns null, or where a cheese has less, the kilograms that are left of each
+     * Reserves grams of tracked cheeses. Returns null, or where a cheese has less, the grams that are left of each
      * cheese: then the caller must roll back, because more is reserved than there is.
      */
-    async reserve(tx: Sql, context: Context, kilograms: Kilograms): Promise<Kilograms | null> {
+    async reserve(tx: Sql, context: Context, grams: Grams): Promise<Grams | null> {
       const queries = stockQueries(tx);
       // Sent together, and run one after another, so rows are locked in the order of their ids.
-      const statements = [...kilograms]
+      const statements = [...grams]
         .sort(([one], [other]) => one - other)
         .map(([id, wanted]) => queries.reserve(id, wanted));
       const rows = (await Promise.all(statements)).flat();
       if (rows.some((row) => availableOf(row) < 0)) {
-        return new Map(
-          rows.map((row) => [row.cheese_id, availableOf(row) + kilogramsOf(kilograms, row.cheese_id)]),
-        );
+        return new Map(rows.map((row) => [row.cheese_id, availableOf(row) + gramsFor(grams, row.cheese_id)]));
       }
       // Most orders leave more, so nothing follows from them.
       const reached = rows.filter((row) => availableOf(row) <= (row.low_at ?? 0));
       if (reached.length > 0) {
-        await record(tx, context, reached, (id) => kilogramsOf(kilograms, id));
+        await record(tx, context, reached, (id) => gramsFor(grams, id));
       }
       return null;
     },
 
     /** Ends reservations of orders that were cancelled. */
-    async release(tx: Sql, context: Context, kilograms: Kilograms) {
-      if (kilograms.size === 0) {
+    async release(tx: Sql, context: Context, grams: Grams) {
+      if (grams.size === 0) {
         return;
       }
       const queries = stockQueries(tx);
       // Several rows are locked first, in order. The second statement sees what others had committed before the lock.
       const [, rows] = await Promise.all([
-        kilograms.size > 1 ? queries.lockAll([...kilograms.keys()]) : null,
-        queries.release(kilograms),
+        grams.size > 1 ? queries.lockAll([...grams.keys()]) : null,
+        queries.release(grams),
       ]);
-      await record(tx, context, rows, (id) => -kilogramsOf(kilograms, id));
+      await record(tx, context, rows, (id) => -gramsFor(grams, id));
     },
 
     /**
-     * Takes reserved kilograms of an order that ships out of the storeroom. Returns null, or where less is on hand, the
-     * kilograms on hand of these cheeses: then the caller must roll back.
+     * Takes reserved grams of an order that ships out of the storeroom. Returns null, or where less is on hand, the
+     * grams on hand of these cheeses: then the caller must roll back.
      */
-    async consume(tx: Sql, kilograms: Kilograms): Promise<Kilograms | null> {
+    async consume(tx: Sql, grams: Grams): Promise<Grams | null> {
       const queries = stockQueries(tx);
-      const before = await queries.lockAll([...kilograms.keys()]);
-      const short = before.filter(({ cheese_id, on_hand }) => on_hand < kilogramsOf(kilograms, cheese_id));
+      const before = await queries.lockAll([...grams.keys()]);
+      const short = before.filter(({ cheese_id, on_hand }) => on_hand < gramsFor(grams, cheese_id));
       if (short.length > 0) {
         return new Map(short.map(({ cheese_id, on_hand }) => [cheese_id, on_hand]));
       }
-      await queries.consume(kilograms);
+      await queries.consume(grams);
       return null;
     },
 

@@ -1,27 +1,29 @@
-/** Stock in requests and responses. Quantities are whole kilograms. */
+/** Stock in requests and responses. Quantities are kilograms with at most three decimals: the shop counts grams. */
 import type { XStatic } from 'typebox/schema';
 import { statuses } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 
 const kilogramsMax = 1_000_000_000;
+const kilograms = { type: 'number', multipleOf: 0.001 } as const;
 
 export const onHandSchema = {
-  type: 'integer',
+  ...kilograms,
   minimum: 0,
   maximum: kilogramsMax,
   description: 'Kilograms in the storeroom',
 } as const;
 const lowAtSchema = {
-  type: ['integer', 'null'],
+  ...kilograms,
+  type: ['number', 'null'],
   minimum: 0,
   maximum: kilogramsMax,
   description: 'At this number of available kilograms or below, the stock is low; null: no warning',
 } as const;
 const levels = {
   onHand: onHandSchema,
-  reserved: { ...int64, description: 'Kilograms promised to orders that are placed or approved' },
+  reserved: { ...kilograms, description: 'Kilograms promised to orders that are placed or approved' },
   available: {
-    ...int64,
+    ...kilograms,
     description: 'onHand minus reserved: what new orders can have. Negative only after a loss',
   },
   lowAt: lowAtSchema,
@@ -66,7 +68,7 @@ export const StockAdjustment = {
   required: ['deltaKg', 'reason'],
   properties: {
     deltaKg: {
-      type: 'integer',
+      ...kilograms,
       minimum: -kilogramsMax,
       maximum: kilogramsMax,
       description: 'Kilograms to add to onHand, or with a minus sign to subtract; not 0',
@@ -119,7 +121,8 @@ export const Availability = {
     cheeseId: int64,
     orderable: { type: 'boolean', description: 'Whether an order of 1 kg would be accepted' },
     kilograms: {
-      type: ['integer', 'null'],
+      type: ['number', 'null'],
+      multipleOf: 0.001,
       minimum: 0,
       maximum: shownKilogramsMax,
       description: `Kilograms that can be ordered, at most ${shownKilogramsMax}; null for a cheese whose stock is not tracked`,

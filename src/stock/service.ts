@@ -1,5 +1,5 @@
 /**
- * Stock of the cheeses for which an operator tracks it, in whole kilograms. reservations.ts reserves it for orders.
+ * Stock of the cheeses for which an operator tracks it, in grams. reservations.ts reserves it for orders.
  * Transactions lock in the order of database/lock-order.ts.
  */
 import { requireWithin } from '../access/confinement.ts';
@@ -9,15 +9,16 @@ import { type Clock, timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { gramsOf, kilogramsOf } from '../decimal.ts';
 import { AppError, validationError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { availableOf, type LevelChange, recordLevelChanges } from './levels.ts';
+import { type LevelChange, recordLevelChanges, toKilograms } from './levels.ts';
 import { type StockRow, stockQueries } from './queries.ts';
 import { onHandSchema, type Stock, type StockAdjustment, type StockInput } from './schemas.ts';
 
 /** Reservations of orders, which the area of orders stores. */
 export interface OpenOrders {
-  /** Reserves a cheese for its orders that have not shipped, and returns the kilograms. The cheese is locked. */
+  /** Reserves a cheese for its orders that have not shipped, and returns the grams. The cheese is locked. */
   reserve(tx: Sql, cheeseId: number): Promise<number>;
   /** Ends the reservations of a cheese. The cheese is locked. */
   clearReservations(tx: Sql, cheeseId: number): Promise<void>;
@@ -38,8 +39,7 @@ function toVersioned(row: StockRow): Versioned {
 
 /** Converts a row to the stock that the API shows. */
 export function toStock(row: StockRow): Stock {
-  const { on_hand: onHand, reserved, low_at: lowAt, tracked_since: trackedSince } = row;
-  return { onHand, reserved, available: availableOf(row), lowAt, trackedSince };
+  return { ...toKilograms(row), trackedSince: row.tracked_since };
 }
 
 export type StockService = ReturnType<typeof createStockService>;
@@ -49,7 +49,7 @@ export function createStockService(dependencies: Dependencies) {
   const now = () => timestamp(clock.now());
 
   function changed(before: StockRow, after: StockRow, reason: StockAdjustment['reason']): LevelChange {
-    return { before, after, adjusted: { deltaKg: after.on_hand - before.on_hand, reason } };
+    return { before, after, adjusted: { delta: after.on_hand - before.on_hand, reason } };
   }
 
   /** @throws AppError notFound */
@@ -100,7 +100,7 @@ export function createStockService(dependencies: Dependencies) {
       rows.map((after) => ({
         before: null,
         after,
-        adjusted: { deltaKg: after.on_hand, reason: 'tracking_started' },
+        adjusted: { delta: after.on_hand, reason: 'tracking_started' },
       })),
     );
     await queries.addToCount(rows.length);
@@ -119,12 +119,14 @@ export function createStockService(dependencies: Dependencies) {
     replace: (
       context: Context,
       cheeseId: number,
-      { onHand: on_hand, lowAt }: StockInput,
+      { onHand, lowAt }: StockInput,
       precondition?: Precondition,
     ): Promise<{ readonly stock: Versioned; readonly isNew: boolean }> =>
       context.transaction(async (tx) => {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
+        const on_hand = gramsOf(onHand);
+        const lowGrams = lowAt === undefined || lowAt === null ? lowAt : gramsOf(lowAt);
         let before = await lockTracked(tx, cheeseId);
         if (before === undefined) {
           // Placements under way end before this lock is granted; then another request may have begun to track.
@@ -138,11 +140,11 @@ export function createStockService(dependencies: Dependencies) {
             throw new AppError('preconditionFailed', 'The stock of this cheese is not tracked.');
           }
           const reserved = await openOrders.reserve(tx, cheeseId);
-          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at: lowAt ?? null }]);
+          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at: lowGrams ?? null }]);
           return { stock: toVersioned((await queries.find(cheeseId)) as StockRow), isNew: true };
         }
         precondition?.(toVersioned(before).version);
-        const low_at = lowAt === undefined ? before.low_at : lowAt;
+        const low_at = lowGrams === undefined ? before.low_at : lowGrams;
         if (before.on_hand === on_hand && before.low_at === low_at) {
           return { stock: toVersioned(before), isNew: false };
         }
@@ -157,14 +159,15 @@ export function createStockService(dependencies: Dependencies) {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         const before = await requireRow(cheeseId, await queries.lock(cheeseId));
-        const on_hand = before.on_hand + deltaKg;
+        const on_hand = before.on_hand + gramsOf(deltaKg);
+        const held = kilogramsOf(before.on_hand);
         const message =
           deltaKg === 0
             ? 'must not be 0'
             : on_hand < 0
-              ? `only ${before.on_hand} kg are on hand`
-              : on_hand > onHandSchema.maximum
-                ? `${before.on_hand} kg are on hand, and at most ${onHandSchema.maximum} kg can be`
+              ? `only ${held} kg are on hand`
+              : on_hand > gramsOf(onHandSchema.maximum)
+                ? `${held} kg are on hand, and at most ${onHandSchema.maximum} kg can be`
                 : null;
         if (message !== null) {
           throw validationError([{ field: 'deltaKg', message }]);
@@ -196,7 +199,7 @@ export function createStockService(dependencies: Dependencies) {
           {
             before: after,
             after,
-            adjusted: { deltaKg: -before.on_hand, reason: 'tracking_ended' },
+            adjusted: { delta: -before.on_hand, reason: 'tracking_ended' },
           },
         ]);
         await queries.addToCount(-1);
@@ -210,7 +213,7 @@ export function createStockService(dependencies: Dependencies) {
       if (onHand.size > 0) {
         const rows = [...onHand].map(([cheese_id, on_hand]) => ({
           cheese_id,
-          on_hand,
+          on_hand: gramsOf(on_hand),
           reserved: 0,
           low_at: null,
         }));
@@ -223,7 +226,7 @@ export function createStockService(dependencies: Dependencies) {
       new Map(
         (await stockQueries(database).listOf(cheeseIds)).map(({ cheese_id, on_hand }) => [
           cheese_id,
-          on_hand,
+          kilogramsOf(on_hand),
         ]),
       ),
 

@@ -343,7 +343,7 @@ suite('GET /statistics', () => {
       ['2020-01-20', 'Vacherin of Fribourg'],
     ] as const) {
       await shop().app.database.run(sql`
-        insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
+        insert into statistic_cheese (day, cheese_id, name, orders, grams, cents)
         values (${day}, ${two}, ${name}, 1, 1, 3000)`);
     }
     assert.equal((await get(shop(), `best-sellers?from=${today}`)).json.since, '2020-01-15');

@@ -11,7 +11,7 @@ const cheeses = [
   { name: 'Brie', stockKg: 12 },
   { name: 'Comté' },
   { name: 'Feta', stockKg: 0 },
-  { name: 'Gouda', stockKg: 1.5 },
+  { name: 'Gouda', stockKg: 1.2345 },
   { name: 'Tilsit', stockKg: -1 },
 ];
 
@@ -36,7 +36,7 @@ test('curd imports and exports stock', async (suite) => {
   await suite.test('curd import cheeses begins to track the cheeses that it creates', async () => {
     const report = await importing(cheeses);
     assert.deepEqual([report.created, report.refused.length], [3, 2]);
-    assert.match(report.refused[0].reason, /stockKg: must be/);
+    assert.match(report.refused[0].reason, /stockKg: must have at most 3 decimals/);
     assert.deepEqual(await kilograms(), first);
   });
 

@@ -36,17 +36,17 @@ onBothEngines('curd doctor', (engine) => {
     const again = /curd stock untrack/;
     const faults: [Statement, RegExp, RegExp][] = [
       [
-        sql`update stock set reserved = reserved + 1 where cheese_id = ${id}`,
+        sql`update stock set reserved = reserved + 1000 where cheese_id = ${id}`,
         /: 6 kg instead of 5 kg/,
         again,
       ],
       [
-        sql`update open_order_cheese set reserved_kg = 4 where order_id = ${order}`,
+        sql`update open_order_cheese set reserved = 4000 where order_id = ${order}`,
         new RegExp(`order ${order}, cheese ${id}: 4 kg instead of 5 kg`),
         again,
       ],
       [
-        sql`update open_order_cheese set reserved_kg = 2 where order_id = ${shipped}`,
+        sql`update open_order_cheese set reserved = 2000 where order_id = ${shipped}`,
         new RegExp(`order ${shipped}, cheese ${id}`),
         again,
       ],
@@ -87,8 +87,8 @@ onBothEngines('curd doctor', (engine) => {
     const { database } = shop.app;
     const id = await trackedCheese(shop, 50);
     const order = await newOrder(shop, [[id, 5]]);
-    await database.run(sql`update stock set reserved = 9 where cheese_id = ${id}`);
-    await database.run(sql`update open_order_cheese set reserved_kg = 3 where order_id = ${order}`);
+    await database.run(sql`update stock set reserved = 9000 where cheese_id = ${id}`);
+    await database.run(sql`update open_order_cheese set reserved = 3000 where order_id = ${order}`);
     await database.run(sql`update stock_count set tracked = 70`);
     assert.equal((await untrack(shop, id)).status, 204);
     assert.equal((await putStock(shop, id, { onHand: 50 })).json.reserved, 5);

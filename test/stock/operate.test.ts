@@ -106,7 +106,7 @@ onBothEngines('Stock', (engine) => {
     assertFields(await adjust(shop, id, 0), ['deltaKg']);
     assertFields(await adjust(shop, id, 1_000_000_000), ['deltaKg']);
     assertFields(await adjust(shop, id, 1, 'stolen by mice'), ['reason']);
-    assertFields(await putStock(shop, id, { onHand: -1, lowAt: 1.5 }), ['onHand', 'lowAt']);
+    assertFields(await putStock(shop, id, { onHand: -1, lowAt: 1.2345 }), ['onHand', 'lowAt']);
     assert.deepEqual(await levelsOf(shop, id), [45, 0, 45]);
     const events = await eventsOf(shop, `stock:${id}`);
     assert.deepEqual(

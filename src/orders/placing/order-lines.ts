@@ -4,11 +4,12 @@ import { confinementText, isWithin } from '../../access/confinement.ts';
 import type { KeyLimits } from '../../access/key-limits.ts';
 import { parseCheese } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
-import { wholeCents } from '../../decimal.ts';
+import { kilogramsOf, wholeCents } from '../../decimal.ts';
 import { AppError, type FieldError, validationError } from '../../errors.ts';
-import type { Kilograms } from '../../stock/reservations.ts';
+import { lineGrams } from '../../stock/line-weight.ts';
+import type { Grams } from '../../stock/reservations.ts';
 import { dollars, totalCents } from '../money.ts';
-import { kilogramsByCheese } from '../order.ts';
+import { gramsByCheese } from '../order.ts';
 import type { OrderInput, OrderItem } from '../schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
@@ -24,7 +25,7 @@ export interface PricedLines {
 /** An amount with the currency of the shop. */
 export type ShowPrice = (cents: number) => string;
 
-const nothing: Kilograms = new Map();
+const nothing: Grams = new Map();
 
 /** The lines with the current names and prices of their cheeses. */
 export function priceLines(
@@ -122,17 +123,17 @@ export function requireMaximum({ items, isPriced }: PricedLines, maxCents: numbe
 }
 
 /** What lines without an error need of the cheeses whose stock is tracked. */
-export function trackedKilograms({ items, errors }: PricedLines, rows: LockedCheeses): Kilograms {
+export function trackedGrams({ items, errors }: PricedLines, rows: LockedCheeses): Grams {
   const isTracked = ({ cheeseId }: OrderItem, index: number) =>
     rows.get(cheeseId)?.tracked === 1 && errors[index] === undefined;
-  return items.some(isTracked) ? kilogramsByCheese(items.filter(isTracked)) : nothing;
+  return items.some(isTracked) ? gramsByCheese(items.filter(isTracked)) : nothing;
 }
 
 /**
  * The error with all lines that cannot be ordered, in their order. Lines of the same cheese are served in their order.
- * @param left kilograms of each tracked cheese, where one has less than the lines need; otherwise null
+ * @param left grams of each tracked cheese, where one has less than the lines need; otherwise null
  */
-export function lineErrors({ items, errors }: PricedLines, left: Kilograms | null): AppError {
+export function lineErrors({ items, errors }: PricedLines, left: Grams | null): AppError {
   if (left !== null) {
     addShortages(items, errors, left);
   }
@@ -140,19 +141,20 @@ export function lineErrors({ items, errors }: PricedLines, left: Kilograms | nul
   return validationError(errors.flat());
 }
 
-/** @param left kilograms of the tracked cheeses, which no line has yet */
-function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Kilograms): void {
+/** @param left grams of the tracked cheeses, which no line has yet */
+function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Grams): void {
   const rest = new Map(left);
-  for (const [index, { cheeseId, quantity }] of items.entries()) {
-    const kilograms = rest.get(cheeseId);
-    if (kilograms === undefined) {
+  for (const [index, line] of items.entries()) {
+    const grams = rest.get(line.cheeseId);
+    if (grams === undefined) {
       continue;
     }
-    if (quantity <= kilograms) {
-      rest.set(cheeseId, kilograms - quantity);
+    const wanted = lineGrams(line);
+    if (wanted <= grams) {
+      rest.set(line.cheeseId, grams - wanted);
       continue;
     }
-    const shown = Math.max(0, kilograms);
+    const shown = kilogramsOf(Math.max(0, grams));
     errors[index] = {
       field: `items[${index}].quantity`,
       message: shown === 1 ? '1 kg is left' : `${shown} kg are left`,

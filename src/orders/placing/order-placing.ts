@@ -9,7 +9,7 @@ import type { Sql } from '../../database/database.ts';
 import { AppError, invalidCredential } from '../../errors.ts';
 import { addJob } from '../../jobs/queue.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
-import type { Kilograms, StockReservations } from '../../stock/reservations.ts';
+import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
 import { showMoney, totalCents } from '../money.ts';
 import { cheesesOf, toOrder } from '../order.ts';
@@ -25,7 +25,7 @@ import {
   requireMaximum,
   requireSum,
   type ShowPrice,
-  trackedKilograms,
+  trackedGrams,
 } from './order-lines.ts';
 
 const hourMs = 60 * 60_000;
@@ -62,7 +62,7 @@ interface NewOrder {
   readonly customerId: number | null;
   readonly input: OrderInput;
   readonly lines: PricedLines;
-  readonly kilograms: Kilograms;
+  readonly grams: Grams;
 }
 
 export function createOrderPlacing({
@@ -125,12 +125,12 @@ export function createOrderPlacing({
 
   const showPrice: ShowPrice = (cents) => showMoney(cents, profile.current.currency);
 
-  function reserve(tx: Sql, context: Context, kilograms: Kilograms) {
-    return kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms);
+  function reserve(tx: Sql, context: Context, grams: Grams) {
+    return grams.size === 0 ? null : stock.reserve(tx, context, grams);
   }
 
   async function store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
-    const { id, principal, customerId, input, lines, kilograms } = placed;
+    const { id, principal, customerId, input, lines, grams } = placed;
     const { items, isPriced } = lines;
     const now = clock.now();
     const queries = orderQueries(tx);
@@ -150,14 +150,14 @@ export function createOrderPlacing({
     const [, row, left] = await Promise.all([
       principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,
       queries.insert(id, order, needsApproval),
-      reserve(tx, context, kilograms),
+      reserve(tx, context, grams),
     ]);
     if (left !== null) {
       throw lineErrors(lines, left);
     }
     // Sent together with the order and the commit.
     await Promise.all([
-      queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
+      queries.insertOpenCheeses(row.id, cheesesOf(items), grams),
       needsApproval ? null : addJob(tx, orderApprovalKind, String(row.id), timestamp(now + approvalDelayMs)),
       transitions.recordPlaced(tx, context, row),
     ]);
@@ -188,15 +188,15 @@ export function createOrderPlacing({
       requireVelocity(recent);
       requireConfinedLines(input.items, rows, principal.limits);
       const lines = priceLines(input.items, rows, requirePrice);
-      const kilograms = trackedKilograms(lines, rows);
+      const grams = trackedGrams(lines, rows);
       if (lines.errors.length > 0) {
-        throw lineErrors(lines, await reserve(tx, context, kilograms));
+        throw lineErrors(lines, await reserve(tx, context, grams));
       }
       if (maxCents !== undefined) {
         requireMaximum(lines, maxCents, showPrice);
       }
       requireSum(lines, principal.limits, showPrice);
-      return store(tx, context, { id, principal, customerId, input, lines, kilograms });
+      return store(tx, context, { id, principal, customerId, input, lines, grams });
     });
     if (!profile.isCurrencyFixed && !isInvented) {
       await profile.read();

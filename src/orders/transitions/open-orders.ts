@@ -1,7 +1,7 @@
 /** The reservations of orders that have not shipped, for the start and the end of the tracking of a cheese's stock. */
 import { readBlocks } from '../../blocks.ts';
 import type { OpenOrders } from '../../stock/service.ts';
-import { kilogramsByCheese } from '../order.ts';
+import { gramsByCheese } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import { allowedFrom } from './order-status.ts';
 
@@ -20,9 +20,9 @@ export const reservationsOfOpenOrders: OpenOrders = {
       const orders = await queries.lockAll(found.map(({ id }) => id));
       const reserved = orders
         .filter(({ status }) => allowedFrom('cancelled').includes(status))
-        .map(({ id, items }) => [id, kilogramsByCheese(JSON.parse(items)).get(cheeseId) ?? 0] as const);
-      await queries.updateReserved(reserved.map(([id, kilograms]) => [cheeseId, id, kilograms]));
-      total += reserved.reduce((sum, [, kilograms]) => sum + kilograms, 0);
+        .map(({ id, items }) => [id, gramsByCheese(JSON.parse(items)).get(cheeseId) ?? 0] as const);
+      await queries.updateReserved(reserved.map(([id, grams]) => [cheeseId, id, grams]));
+      total += reserved.reduce((sum, [, grams]) => sum + grams, 0);
     }
     return total;
   },

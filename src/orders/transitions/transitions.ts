@@ -3,10 +3,12 @@
  * several concurrent transitions of an order, one succeeds. A trigger on the table of orders records each change of a
  * status for the counts of orders (count-queries.ts).
  */
+
 import { forEachBlock } from '../../blocks.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
+import { kilogramsOf } from '../../decimal.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
 import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
@@ -49,7 +51,7 @@ export type Transitions = ReturnType<typeof createTransitions>;
 export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId }: Dependencies) {
   /**
    * Returns the orders whose status has changed, by their ids.
-   * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
+   * @param released gets the grams that orders had reserved. The caller releases them once, because stock is locked
    * after all orders.
    */
   async function updateStatuses(
@@ -69,9 +71,9 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
           cheesesOf(JSON.parse(items)).map((cheeseId) => [cheeseId, id] as const),
         ),
       );
-      for (const { cheese_id, reserved_kg } of ended) {
-        if (reserved_kg > 0) {
-          released.set(cheese_id, (released.get(cheese_id) ?? 0) + reserved_kg);
+      for (const { cheese_id, reserved } of ended) {
+        if (reserved > 0) {
+          released.set(cheese_id, (released.get(cheese_id) ?? 0) + reserved);
         }
       }
     }
@@ -89,12 +91,12 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     if (reservations.length === 0) {
       return;
     }
-    const kilograms = new Map(reservations.map(({ cheese_id, reserved_kg }) => [cheese_id, reserved_kg]));
-    const short = await stock.consume(tx, kilograms);
+    const grams = new Map(reservations.map(({ cheese_id, reserved }) => [cheese_id, reserved]));
+    const short = await stock.consume(tx, grams);
     if (short !== null) {
       const missing = [...short].map(([cheeseId, onHand]) => {
         const name = lines.find((line) => line.cheeseId === cheeseId)?.cheeseName;
-        return `${name} (${kilograms.get(cheeseId)} kg ordered, ${onHand} kg on hand)`;
+        return `${name} (${kilogramsOf(grams.get(cheeseId) ?? 0)} kg ordered, ${kilogramsOf(onHand)} kg on hand)`;
       });
       throw new AppError(
         'conflict',
