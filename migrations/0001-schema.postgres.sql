@@ -139,7 +139,8 @@ create table cheese_price (
 -- src/stock
 
 -- The grams of a cheese whose stock is tracked. reserved: for orders that are placed or approved. set_sold: the
--- status sold was set because nothing was available, and has not been changed since. level: 0 where nothing is available,
+-- status sold was set because nothing was available, and has not been changed since. smallest: the smallest weight in
+-- grams that an order can have. level: 0 where less is available,
 -- 1 where the stock is low, and 2 otherwise, for the index. With an index on the quantities, PostgreSQL would write to all
 -- indexes of the table for each order. This column rarely changes, so an order changes only the row, within its page,
 -- which has space for that.
@@ -148,12 +149,13 @@ create table stock (
   on_hand bigint not null check (on_hand >= 0),
   reserved bigint not null check (reserved >= 0),
   low_at bigint,
+  smallest bigint not null default 1000,
   set_sold bigint not null default 0 check (set_sold in (0, 1)),
   version bigint not null default 1,
   tracked_since text collate "C" not null,
   level bigint
     generated always as (
-      case when on_hand - reserved <= 0 then 0 when low_at is not null and on_hand - reserved <= low_at then 1 else 2 end
+      case when on_hand - reserved < smallest then 0 when low_at is not null and on_hand - reserved <= low_at then 1 else 2 end
     ) stored
 ) with (fillfactor = 50);
 -- Lists stock by its level, and counts the cheeses that are low.

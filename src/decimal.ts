@@ -35,3 +35,8 @@ export function wholeCents(amount: number): number {
   const { digits, scale } = decimalOf(amount);
   return Number(scale > 2 ? digits / 10n ** BigInt(scale - 2) : digitsAt(2, { digits, scale }));
 }
+
+/** An amount of the currency, as in requests and responses. */
+export function dollars(cents: number): number {
+  return cents / 100;
+}

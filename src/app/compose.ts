@@ -54,6 +54,8 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const cheeses = openCheeses({
     ...shared,
     onStatusChange: (tx, cheeseId): Promise<void> => stock.service.onStatusChange(tx, cheeseId),
+    onPortionsChange: (tx, context, cheese): Promise<void> =>
+      stock.service.onPortionsChange(tx, context, cheese),
     // The lock order decides the order of these calls (database/lock-order.ts).
     beforeDelete: async (tx, context, cheese): Promise<void> => {
       await customers.service.onCheeseDelete(tx, context, cheese);

@@ -1,5 +1,6 @@
 /** Maps the columns of an imported file to the fields of a cheese. */
 
+import { parsePortions } from '../cheeses/portions.ts';
 import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schemas.ts';
 import { requireNoErrors } from '../errors.ts';
 import { validate } from '../schema/validate.ts';
@@ -176,6 +177,7 @@ const clearable: ReadonlySet<string> = new Set<ImportField>([
   'pricePerKg',
   'ageMonths',
   'organic',
+  'portions',
 ]);
 
 const rowSchema = {
@@ -248,6 +250,8 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     }
     case 'organic':
       return flags[text.toLowerCase().replace(/[.,]0+$/, '')] ?? text;
+    case 'portions':
+      return parsePortions(text);
     case 'status':
       return text.toLowerCase();
     default:

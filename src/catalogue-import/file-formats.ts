@@ -1,4 +1,5 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
+import { portionsText } from '../cheeses/portions.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { decimalCell, escapeFormula } from './cells.ts';
 import { importFields } from './column-mapping.ts';
@@ -69,6 +70,7 @@ function csvValues(cheese: ExportedCheese): string[] {
     pricePerKg: cheese.pricePerKg === undefined ? '' : decimalCell(cheese.pricePerKg),
     ageMonths: cheese.ageMonths?.toString() ?? '',
     organic: String(cheese.organic),
+    portions: portionsText(cheese.portions ?? []),
     stockKg: cheese.stockKg === undefined ? '' : decimalCell(cheese.stockKg),
   };
   return [String(cheese.id), ...importFields.map((field) => texts[field])];

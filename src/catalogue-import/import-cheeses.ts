@@ -198,14 +198,14 @@ async function importBatch(
   const changing = preview ? rollingBackContext(context, clock) : context;
 
   async function trackCreated(tx: Sql, imported: readonly ImportOutcome[]): Promise<void> {
-    const onHand = new Map<number, number>();
+    const tracked: { cheese: Cheese; onHand: number }[] = [];
     for (const [index, outcome] of imported.entries()) {
       const stockKg = rows[index]?.imported.stockKg;
       if (outcome.outcome === 'created' && stockKg !== undefined) {
-        onHand.set(outcome.id, stockKg);
+        tracked.push({ cheese: parseCheese(outcome.body), onHand: stockKg });
       }
     }
-    await stock.trackNew(tx, changing, onHand);
+    await stock.trackNew(tx, changing, tracked);
   }
 
   const imported = await cheeses.import(

@@ -2,6 +2,7 @@
 
 import { cheeseUpdated } from '../cheeses/drafts.ts';
 import type { ImportOutcome } from '../cheeses/import-comparison.ts';
+import { type Portion, portionsText } from '../cheeses/portions.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 
 /** A value in a report: lists are text. */
@@ -21,14 +22,17 @@ export function changesOf({ before, body }: Extract<ImportOutcome, { outcome: 'u
   );
 }
 
-function shown(value: Shown | readonly string[]): Shown {
+function shown(value: Shown | readonly string[] | readonly Portion[]): Shown {
   if (typeof value !== 'object' && typeof value !== 'string') {
     return value;
   }
   return value === null || value.length === 0
     ? null
-    : cut(typeof value === 'string' ? value : value.join(', '));
+    : cut(typeof value === 'string' ? value : listText(value));
 }
+
+const listText = (values: readonly string[] | readonly Portion[]) =>
+  typeof values[0] === 'object' ? portionsText(values as readonly Portion[]) : values.join(', ');
 
 /** Cuts a text to the length that a report shows. */
 export function cut(text: string): string {

@@ -4,6 +4,7 @@ import { AppError, requireNoErrors } from '../errors.ts';
 import type { EventData } from '../event-log/define.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { cheeseEvents } from './event-types.ts';
+import { checkPortions } from './portions.ts';
 import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
 import { type Cheese, type CheeseInput, type CheeseMergePatch, parseCheese } from './schemas.ts';
 
@@ -96,6 +97,7 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
 
   const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
   const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
+  checkPortions(errors, 'portions', input.portions ?? []);
   requireNoErrors(errors);
   return withoutUndefined<Draft>({
     name: input.name,
@@ -105,6 +107,7 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
     pricePerKg: input.pricePerKg,
     ageMonths: input.ageMonths,
     organic: input.organic ?? false,
+    portions: input.portions?.length ? input.portions : undefined,
     categoryName,
     tagNames: distinctNames(tagNames),
   });
@@ -139,6 +142,7 @@ export function toCheese(
     pricePerKg: draft.pricePerKg,
     ageMonths: draft.ageMonths,
     organic: draft.organic,
+    portions: draft.portions,
     createdAt: supplied.createdAt,
     updatedAt: supplied.updatedAt,
   });

@@ -2,6 +2,7 @@
 import { defineEvent } from '../event-log/define.ts';
 import { int64 } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
+import { portionsSchema } from './portions.ts';
 import { Cheese, type CheeseField } from './schemas.ts';
 
 const { name, status, origin, pricePerKg, ageMonths, organic } = Cheese.properties;
@@ -22,6 +23,7 @@ const changes = {
   pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
   ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
   organic: change(organic),
+  portions: change({ ...portionsSchema, type: ['array', 'null'] }),
 } as const satisfies Readonly<Record<CheeseField, Schema>>;
 
 /** The old and new values of a cheese: only the changed fields, because a cheese can have 100 long photoUrls. */

@@ -18,7 +18,9 @@ import { CurrentIndex } from './search-index/current-index.ts';
 import { createCheeseService } from './service.ts';
 import { createWrites, type WriteDependencies } from './writes.ts';
 
-interface Dependencies extends AreaDependencies, Pick<WriteDependencies, 'beforeDelete' | 'onStatusChange'> {
+interface Dependencies
+  extends AreaDependencies,
+    Pick<WriteDependencies, 'beforeDelete' | 'onStatusChange' | 'onPortionsChange'> {
   readonly events: EventService;
   readonly connections: LiveConnections;
 }

@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { int64, timestampSchema } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
+import { portionsSchema } from './portions.ts';
 import { photoUrlRule, tagRule } from './text-rules.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
@@ -85,6 +86,7 @@ export const Cheese = {
     pricePerKg: price,
     ageMonths: age,
     organic: organicFlag,
+    portions: { ...portionsSchema, description: `${portionsSchema.description}. Absent if there are none` },
     createdAt: timestampSchema,
     updatedAt: { ...timestampSchema, description: 'Time of the last change' },
   },
@@ -152,6 +154,7 @@ export const inputProperties = {
   pricePerKg: price,
   ageMonths: age,
   organic: organicFlag,
+  portions: { ...portionsSchema, type: ['array', 'null'] },
 } as const satisfies Readonly<Record<CheeseField, Schema>>;
 
 const supplied = {
@@ -179,7 +182,8 @@ export type CheeseInput = XStatic<typeof CheeseInput>;
 
 export const CheeseReplacement = {
   title: 'CheeseReplacement',
-  description: 'The whole cheese. Optional fields that are absent get their defaults',
+  description:
+    'The whole cheese. Optional fields that are absent get their defaults, except portions, which stay',
   type: 'object',
   required: ['id', 'name', 'status'],
   properties: { id: int64, ...inputProperties, status: statusText, ...supplied },
@@ -214,6 +218,7 @@ export const CheeseMergePatch = {
     pricePerKg: { ...price, type: ['number', 'null'] },
     ageMonths: { ...age, type: ['integer', 'null'] },
     organic: { type: ['boolean', 'null'], description: 'Certified organic' },
+    portions: { ...portionsSchema, type: ['array', 'null'] },
     ...supplied,
   },
   examples: [{ pricePerKg: 29.5, tags: [{ name: 'cow' }], ageMonths: null }],

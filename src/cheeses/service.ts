@@ -166,7 +166,11 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
     /** @throws AppError notFound, preconditionFailed, conflict */
     async replace(context: Context, input: CheeseReplacement, precondition?: Precondition) {
       const draft = await inputToDraft(database, input);
-      return writeInGroup(context, input.id, precondition, () => draft);
+      // Clients that do not know portions would remove them.
+      const keepsPortions = input.portions === undefined;
+      return writeInGroup(context, input.id, precondition, ({ portions }) =>
+        keepsPortions && portions !== undefined ? { ...draft, portions } : draft,
+      );
     },
 
     /** @throws AppError notFound, preconditionFailed, conflict */

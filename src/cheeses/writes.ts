@@ -26,6 +26,8 @@ export interface WriteDependencies {
   readonly beforeDelete: BeforeDelete;
   /** Runs in the transaction that changes the status of a cheese. */
   readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
+  /** Runs in the transaction that changes the portions of a cheese. */
+  readonly onPortionsChange: (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 }
 
 /** A cheese whose row is locked, and what it shall be. */
@@ -44,7 +46,8 @@ interface WrittenUpdate {
 export type CheeseWrites = ReturnType<typeof createWrites>;
 
 /** @returns functions that services call in their transactions */
-export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }: WriteDependencies) {
+export function createWrites(dependencies: WriteDependencies) {
+  const { clock, cheesesMax, beforeDelete, onStatusChange, onPortionsChange } = dependencies;
   const now = () => timestamp(clock.now());
 
   /**
@@ -158,11 +161,7 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
   }
 
   /** Records the prices, the statuses and the events of updates. Stock is locked after all cheeses, by the lock order. */
-  async function recordUpdates(
-    tx: Sql,
-    { origin }: Context,
-    written: readonly WrittenUpdate[],
-  ): Promise<void> {
+  async function recordUpdates(tx: Sql, context: Context, written: readonly WrittenUpdate[]): Promise<void> {
     await Promise.all(
       written.map(async ({ row, cheese, event }) => {
         if (event.changes.pricePerKg !== undefined) {
@@ -171,10 +170,13 @@ export function createWrites({ clock, cheesesMax, beforeDelete, onStatusChange }
         if (event.changes.status !== undefined) {
           await onStatusChange(tx, cheese.id);
         }
+        if (event.changes.portions !== undefined) {
+          await onPortionsChange(tx, context, cheese);
+        }
       }),
     );
     const events = written.map(({ event }) => cheeseEvents.updated.of(`cheese:${event.id}`, event));
-    await recordEvents(tx, origin, written[0]?.cheese.updatedAt ?? '', events);
+    await recordEvents(tx, context.origin, written[0]?.cheese.updatedAt ?? '', events);
   }
 
   async function deleteOne(

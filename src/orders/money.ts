@@ -1,9 +1,11 @@
 /** Exact sums of money, such as an order total: prices are decimal numbers of US dollars, totals are whole cents. */
+import { pieceCents } from '../cheeses/portions.ts';
 import { decimalOf, digitsAt } from '../decimal.ts';
 
 export interface PricedLine {
-  /** Kilograms. */
+  /** Pieces of `grams`, or kilograms. */
   readonly quantity: number;
+  readonly grams?: number;
   /** US dollars. */
   readonly pricePerKg: number;
 }
@@ -12,10 +14,22 @@ export interface PricedLine {
 const clearCentsMax = 1e11;
 
 /**
- * The sum of quantity times price over all lines, rounded once: half a cent is rounded up. Where the sum of doubles is
- * not near half a cent, it has the right cents, in a tenth of the time.
+ * What lines cost together: those in kilograms are rounded once, and each piece has a price in whole cents. Half a cent is
+ * rounded up.
  */
 export function totalCents(lines: readonly PricedLine[]): number {
+  if (lines.every(({ grams }) => grams === undefined)) {
+    return kilogramCents(lines);
+  }
+  return lines.reduce(
+    (sum, { grams, quantity, pricePerKg }) =>
+      grams === undefined ? sum : sum + quantity * pieceCents(pricePerKg, grams),
+    kilogramCents(lines.filter(({ grams }) => grams === undefined)),
+  );
+}
+
+/** Where the sum of doubles is not near half a cent, it has the right cents, in a tenth of the time. */
+function kilogramCents(lines: readonly PricedLine[]): number {
   const cents = 100 * lines.reduce((sum, { quantity, pricePerKg }) => sum + quantity * pricePerKg, 0);
   const rounded = Math.round(cents);
   return cents < clearCentsMax && Math.abs(cents - rounded) < 0.49 ? rounded : exactCents(lines);
@@ -31,11 +45,6 @@ function exactCents(lines: readonly PricedLine[]): number {
   const sum = amounts.reduce((total, amount) => total + digitsAt(scale, amount), 0n);
   const cent = 10n ** BigInt(scale - 2);
   return Number((sum + cent / 2n) / cent);
-}
-
-/** Cents as a number of US dollars, as in responses. */
-export function dollars(cents: number): number {
-  return cents / 100;
 }
 
 const formats = new Map<string, Intl.NumberFormat>();

@@ -1,11 +1,11 @@
 /** The JSON of an order, and who may see it. */
 import type { Principal } from '../access/principal.ts';
 import type { Sql } from '../database/database.ts';
+import { dollars } from '../decimal.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
 import { type LineWeight, lineGrams } from '../stock/line-weight.ts';
 import type { Versioned } from '../versioned.ts';
-import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { Order, OrderItem } from './schemas.ts';
 

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
+import { Portion } from '../cheeses/portions.ts';
 import { wholeCents } from '../decimal.ts';
 import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
@@ -15,7 +16,7 @@ export const quantity = {
   type: 'integer',
   minimum: 1,
   maximum: 100,
-  description: 'Whole kilograms',
+  description: 'Pieces where the line states grams, and otherwise whole kilograms',
   examples: [2],
 } as const;
 const statusText = { type: 'string', enum: orderStatuses } as const;
@@ -38,7 +39,14 @@ export const OrderItem = {
     cheeseId: int64,
     cheeseName: { type: 'string' },
     quantity,
-    pricePerKg: { type: 'number', description: 'US dollars; 0 where the cheese had no price' },
+    pricePerKg: { type: 'number', description: '0 if the cheese had no price' },
+    grams: { type: 'integer', description: 'The weight of a piece. Absent for a line in kilograms' },
+    portionName: { type: 'string', description: 'The name that the portion had' },
+    unitPrice: {
+      type: 'number',
+      description: 'What a piece costs: the price of its weight, rounded to cents',
+    },
+    amount: { type: 'number', description: 'What the pieces of the line cost' },
   },
   examples: [{ cheeseId: 42, cheeseName: 'Gruyère', quantity: 2, pricePerKg: 32.5 }],
 } as const;
@@ -80,7 +88,10 @@ export const Order = {
     shippingAddress: ShippingAddress,
     status: statusText,
     notes: { type: ['string', 'null'] },
-    total: { type: 'number', description: 'US dollars for the items, rounded to cents once' },
+    total: {
+      type: 'number',
+      description: 'The lines in kilograms, rounded to cents once, and the amounts of those in pieces',
+    },
     shipDate: {
       ...nullableTimestampSchema,
       description:
@@ -117,7 +128,15 @@ export const OrderInput = {
       items: {
         type: 'object',
         required: ['cheeseId', 'quantity'],
-        properties: { cheeseId: { ...int64, description: 'A cheese that is available' }, quantity },
+        properties: {
+          cheeseId: { ...int64, description: 'A cheese that is available' },
+          quantity,
+          grams: {
+            ...Portion.properties.grams,
+            description:
+              'One of the portions of the cheese. Without it, the line is in kilograms, which needs a cheese without portions, or with one of 1000 grams',
+          },
+        },
       },
     },
     shippingAddress: {

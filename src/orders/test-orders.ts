@@ -4,11 +4,12 @@
  */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import { dollars } from '../decimal.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { listEvents, removeFromTimeline } from '../event-log/history.ts';
 import { recordOutsideLog } from '../event-log/record.ts';
 import { orderEvents } from './event-types.ts';
-import { dollars, totalCents } from './money.ts';
+import { totalCents } from './money.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
 import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';

@@ -1,8 +1,9 @@
 /** What can be ordered of cheeses, for visitors of a shop: no stock level is public. */
+import { pieceCents, smallestGrams } from '../cheeses/portions.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
-import { kilogramsOf } from '../decimal.ts';
+import { dollars, kilogramsOf } from '../decimal.ts';
 import type { Versioned } from '../versioned.ts';
 import { availableOf } from './levels.ts';
 import { type Levels, stockQueries } from './queries.ts';
@@ -17,15 +18,24 @@ export function createAvailabilityReader(
   requirePrice: boolean,
 ) {
   function toAvailability({ id, body }: Versioned, levels: Levels | undefined): Availability {
-    const { status, pricePerKg } = parseCheese(body);
+    const { status, pricePerKg, portions = [] } = parseCheese(body);
     const isOffered = status === 'available' && (pricePerKg !== undefined || !requirePrice);
-    if (levels === undefined) {
-      return { cheeseId: id, orderable: isOffered, kilograms: null };
-    }
-    const kilograms = isOffered
-      ? Math.min(shownKilogramsMax, Math.max(0, kilogramsOf(availableOf(levels))))
-      : 0;
-    return { cheeseId: id, orderable: kilograms > 0, kilograms };
+    const grams = !isOffered
+      ? 0
+      : levels === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, availableOf(levels));
+    const pieces = portions.map((portion) => ({
+      ...portion,
+      price: pricePerKg === undefined ? null : dollars(pieceCents(pricePerKg, portion.grams)),
+      quantity: Math.min(shownKilogramsMax, Math.floor(grams / portion.grams)),
+    }));
+    return {
+      cheeseId: id,
+      orderable: grams >= smallestGrams({ portions }),
+      kilograms: levels === undefined ? null : Math.min(shownKilogramsMax, kilogramsOf(grams)),
+      ...(pieces.length === 0 ? {} : { portions: pieces }),
+    };
   }
 
   return {

@@ -37,7 +37,7 @@ export const stockEvents = {
   ),
   depleted: defineEvent(
     'stock.depleted',
-    'The available kilograms of a cheese fell to 0 or below',
+    'The available kilograms of a cheese became too few for an order',
     withExample(0),
   ),
 };

@@ -38,15 +38,16 @@ export function toKilograms(levels: Levels) {
   };
 }
 
+/** Whether no order fits. */
 export function isDepleted(levels: Levels): boolean {
-  return availableOf(levels) <= 0;
+  return availableOf(levels) < levels.smallest;
 }
 
-function isLow(levels: Levels): boolean {
+export function isLow(levels: Levels): boolean {
   return levels.low_at !== null && availableOf(levels) <= levels.low_at;
 }
 
-/** Records the events of changes, and adds the jobs of cheeses whose available grams crossed 0. */
+/** Records the events of changes, and adds the jobs of cheeses whose available grams have become too few for an order, or enough again. */
 export async function recordLevelChanges(
   tx: Sql,
   { origin }: Context,

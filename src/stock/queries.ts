@@ -10,6 +10,8 @@ export interface Levels {
   readonly on_hand: number;
   readonly reserved: number;
   readonly low_at: number | null;
+  /** The smallest weight that an order can have. */
+  readonly smallest: number;
 }
 
 export interface StockRow extends Levels {
@@ -33,7 +35,7 @@ export interface StockPosition {
 /** Grams by the id of their cheese. */
 export type Grams = ReadonlyMap<number, number>;
 
-const columns = sql`cheese_id, on_hand, reserved, low_at, set_sold, version, tracked_since`;
+const columns = sql`cheese_id, on_hand, reserved, low_at, smallest, set_sold, version, tracked_since`;
 const one = sql`select ${columns} from stock where cheese_id`;
 const grams = sql`moved.grams`;
 
@@ -46,7 +48,7 @@ function move(moved: Grams, change: Statement): Statement {
     from (select cast(value->>'id' as bigint) as id, cast(value->>'grams' as bigint) as grams
       from ${rowsFromJson([...moved].map(([id, grams]) => ({ id, grams })))}) as moved
     where stock.cheese_id = moved.id
-    returning cheese_id, on_hand, reserved, low_at`;
+    returning cheese_id, on_hand, reserved, low_at, smallest`;
 }
 
 export const stockQueries = queriesOn((tx) => ({
@@ -64,18 +66,19 @@ export const stockQueries = queriesOn((tx) => ({
     insertRows(
       tx,
       'stock',
-      rows.map(({ cheese_id, on_hand, reserved, low_at, tracked_since }) => ({
+      rows.map(({ cheese_id, on_hand, reserved, low_at, smallest, tracked_since }) => ({
         cheese_id,
         on_hand,
         reserved,
         low_at,
+        smallest,
         tracked_since,
       })),
     ),
 
-  update: async ({ cheese_id, on_hand, low_at }: Levels) =>
+  update: async ({ cheese_id, on_hand, low_at, smallest }: Levels) =>
     (await tx.get<StockRow>(sql`
-      update stock set on_hand = ${on_hand}, low_at = ${low_at}, version = version + 1
+      update stock set on_hand = ${on_hand}, low_at = ${low_at}, smallest = ${smallest}, version = version + 1
       where cheese_id = ${cheese_id} returning ${columns}`)) as StockRow,
 
   delete: (id: number) => tx.run(sql`delete from stock where cheese_id = ${id}`),
@@ -88,7 +91,7 @@ export const stockQueries = queriesOn((tx) => ({
   reserve: (id: number, wanted: number) =>
     tx.all<Levels>(sql`
       update stock set reserved = reserved + ${wanted}, version = version + 1 where cheese_id = ${id}
-      returning cheese_id, on_hand, reserved, low_at`),
+      returning cheese_id, on_hand, reserved, low_at, smallest`),
 
   release: (moved: Grams) => tx.all<Levels>(move(moved, sql`reserved = reserved - ${grams}`)),
 

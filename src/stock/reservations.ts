@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { availableOf, recordLevelChanges } from './levels.ts';
+import { availableOf, isDepleted, isLow, recordLevelChanges } from './levels.ts';
 import { type Grams, type Levels, stockQueries } from './queries.ts';
 
 export type { Grams };
@@ -40,7 +40,7 @@ export function createStockReservations(clock: Clock) {
         return new Map(rows.map((row) => [row.cheese_id, availableOf(row) + gramsFor(grams, row.cheese_id)]));
       }
       // Most orders leave more, so nothing follows from them.
-      const reached = rows.filter((row) => availableOf(row) <= (row.low_at ?? 0));
+      const reached = rows.filter((row) => isDepleted(row) || isLow(row));
       if (reached.length > 0) {
         await record(tx, context, reached, (id) => gramsFor(grams, id));
       }

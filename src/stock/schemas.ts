@@ -1,5 +1,6 @@
 /** Stock in requests and responses. Quantities are kilograms with at most three decimals: the shop counts grams. */
 import type { XStatic } from 'typebox/schema';
+import { Portion } from '../cheeses/portions.ts';
 import { statuses } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 
@@ -109,7 +110,7 @@ export const StockList = {
   examples: [{ items: StockOfCheese.examples, nextCursor: null, hasMore: false, total: 1 }],
 } as const;
 
-/** The largest quantity of a line of an order. More is not told, so that no stock level is public. */
+/** The largest quantity of a line of an order, in kilograms or pieces. More is not told, so that no stock level is public. */
 export const shownKilogramsMax = 100;
 
 export const Availability = {
@@ -119,7 +120,7 @@ export const Availability = {
   required: ['cheeseId', 'orderable', 'kilograms'],
   properties: {
     cheeseId: int64,
-    orderable: { type: 'boolean', description: 'Whether an order of 1 kg would be accepted' },
+    orderable: { type: 'boolean', description: 'Whether an order of the smallest weight would be accepted' },
     kilograms: {
       type: ['number', 'null'],
       multipleOf: 0.001,
@@ -127,8 +128,36 @@ export const Availability = {
       maximum: shownKilogramsMax,
       description: `Kilograms that can be ordered, at most ${shownKilogramsMax}; null for a cheese whose stock is not tracked`,
     },
+    portions: {
+      type: 'array',
+      description: 'The pieces in which the cheese is sold. Absent for a cheese that is sold by the kilogram',
+      items: {
+        type: 'object',
+        required: ['grams', 'price', 'quantity'],
+        properties: {
+          ...Portion.properties,
+          price: { type: ['number', 'null'], description: 'Of a piece; null if the cheese has no price' },
+          quantity: {
+            type: 'integer',
+            minimum: 0,
+            maximum: shownKilogramsMax,
+            description: `How many can be ordered, at most ${shownKilogramsMax}, if no other piece is. All portions share the stock`,
+          },
+        },
+      },
+    },
   },
-  examples: [{ cheeseId: 12, orderable: true, kilograms: 38 }],
+  examples: [
+    {
+      cheeseId: 12,
+      orderable: true,
+      kilograms: 6.4,
+      portions: [
+        { grams: 200, price: 6.5, quantity: 32 },
+        { grams: 8000, name: 'Half wheel', price: 260, quantity: 0 },
+      ],
+    },
+  ],
 } as const;
 export type Availability = XStatic<typeof Availability>;
 

@@ -3,7 +3,8 @@
  * Transactions lock in the order of database/lock-order.ts.
  */
 import { requireWithin } from '../access/confinement.ts';
-import { parseCheese } from '../cheeses/schemas.ts';
+import { smallestGrams } from '../cheeses/portions.ts';
+import { type Cheese, parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
@@ -84,7 +85,7 @@ export function createStockService(dependencies: Dependencies) {
   async function begin(
     tx: Sql,
     context: Context,
-    rows: readonly Pick<StockRow, 'cheese_id' | 'on_hand' | 'reserved' | 'low_at'>[],
+    rows: readonly Pick<StockRow, 'cheese_id' | 'on_hand' | 'reserved' | 'low_at' | 'smallest'>[],
   ): Promise<void> {
     const queries = stockQueries(tx);
     await queries.insert(rows.map((row) => ({ ...row, tracked_since: now() })));
@@ -139,8 +140,12 @@ export function createStockService(dependencies: Dependencies) {
           if (precondition !== undefined) {
             throw new AppError('preconditionFailed', 'The stock of this cheese is not tracked.');
           }
+          const { body } = (await cheeses.readIn(tx, cheeseId)) as Versioned;
+          const smallest = smallestGrams(parseCheese(body));
           const reserved = await openOrders.reserve(tx, cheeseId);
-          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at: lowGrams ?? null }]);
+          await begin(tx, context, [
+            { cheese_id: cheeseId, on_hand, reserved, low_at: lowGrams ?? null, smallest },
+          ]);
           return { stock: toVersioned((await queries.find(cheeseId)) as StockRow), isNew: true };
         }
         precondition?.(toVersioned(before).version);
@@ -207,15 +212,20 @@ export function createStockService(dependencies: Dependencies) {
 
     /**
      * Begins tracking for cheeses that this transaction has created, so that no order contains them.
-     * @param onHand kilograms by the id of their cheese
+     * @param tracked the cheeses, with the kilograms on hand
      */
-    async trackNew(tx: Sql, context: Context, onHand: ReadonlyMap<number, number>) {
-      if (onHand.size > 0) {
-        const rows = [...onHand].map(([cheese_id, on_hand]) => ({
-          cheese_id,
-          on_hand: gramsOf(on_hand),
+    async trackNew(
+      tx: Sql,
+      context: Context,
+      tracked: readonly { readonly cheese: Cheese; readonly onHand: number }[],
+    ) {
+      if (tracked.length > 0) {
+        const rows = tracked.map(({ cheese, onHand }) => ({
+          cheese_id: cheese.id,
+          on_hand: gramsOf(onHand),
           reserved: 0,
           low_at: null,
+          smallest: smallestGrams(cheese),
         }));
         await begin(tx, context, rows);
       }
@@ -236,6 +246,17 @@ export function createStockService(dependencies: Dependencies) {
       const deleted = await queries.delete(cheeseId);
       if (deleted > 0) {
         await queries.addToCount(-deleted);
+      }
+    },
+
+    /** Other portions can make a stock too small for an order, or large enough. The cheese is locked. */
+    async onPortionsChange(tx: Sql, context: Context, cheese: Cheese) {
+      const queries = stockQueries(tx);
+      const before = await queries.lock(cheese.id);
+      const smallest = smallestGrams(cheese);
+      if (before !== undefined && before.smallest !== smallest) {
+        const after = await queries.update({ ...before, smallest });
+        await recordLevelChanges(tx, context, now(), [{ before, after, adjusted: null }]);
       }
     },
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { dollars } from '../../src/orders/money.ts';
+import { dollars } from '../../src/decimal.ts';
 import { secret } from '../context.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';

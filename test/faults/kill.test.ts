@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { dollars } from '../../src/orders/money.ts';
+import { dollars } from '../../src/decimal.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
 import { checkStock } from '../../src/stock/consistency-check.ts';

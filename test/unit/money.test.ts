@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { wholeCents } from '../../src/decimal.ts';
-import { dollars, type PricedLine, totalCents } from '../../src/orders/money.ts';
+import { dollars, wholeCents } from '../../src/decimal.ts';
+import { type PricedLine, totalCents } from '../../src/orders/money.ts';
 import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 
 /** A price as text: its digits, and how many of them are decimals. */

@@ -6,6 +6,7 @@ import type { Database, Sql } from '../../database/database.ts';
 import { AppError, addError, type FieldError, requireNoErrors } from '../../errors.ts';
 import { nameKey } from '../../schema/folding.ts';
 import { type CheeseUpdated, cheeseToDraft, type Draft, distinctNames, throwConflict } from '../drafts.ts';
+import { checkPortions } from '../portions.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import { type CheeseWrites, notFound } from '../writes.ts';
@@ -114,8 +115,8 @@ function applyChange(
   { change, at, categoryName }: PlannedChange,
   errors: FieldError[],
 ): Draft {
-  const { pricePerKg: _, ...draft } = cheeseToDraft(before);
-  const { status = draft.status, tags, addTags = [], removeTags = [] } = change;
+  const { pricePerKg: _, portions: known, ...draft } = cheeseToDraft(before);
+  const { status = draft.status, portions = known, tags, addTags = [], removeTags = [] } = change;
   const removed = new Set(removeTags.map(nameKey));
   const kept = (tags ?? draft.tagNames).filter((tag) => !removed.has(nameKey(tag)));
   const tagNames = distinctNames([...kept, ...addTags]);
@@ -133,6 +134,7 @@ function applyChange(
   return {
     ...draft,
     ...(price === undefined ? {} : { pricePerKg: price }),
+    ...(portions?.length ? { portions } : {}),
     status,
     categoryName: categoryName === undefined ? draft.categoryName : categoryName,
     tagNames,
@@ -181,9 +183,14 @@ function requireValid({ changes }: BulkInput): void {
 }
 
 function checkChange(errors: FieldError[], at: string, { cheeseIds: _, ...change }: BulkChange): void {
-  const { price, tags, addTags, removeTags } = change;
+  const { price, portions, tags, addTags, removeTags } = change;
+  checkPortions(errors, `${at}.portions`, portions ?? []);
   if (Object.keys(change).length === 0) {
-    addError(errors, at, 'changes nothing: add price, status, category, tags, addTags or removeTags');
+    addError(
+      errors,
+      at,
+      'changes nothing: add price, status, portions, category, tags, addTags or removeTags',
+    );
   }
   if (price !== undefined && exclusive.filter((name) => price[name] !== undefined).length !== 1) {
     addError(errors, `${at}.price`, 'must have one of set, percent and amount');
@@ -227,10 +234,11 @@ function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
   return changes.length === 0 ? null : { changes };
 }
 
-function oldValues({ pricePerKg, status, category, tags }: CheeseUpdated['changes']): OldValues {
+function oldValues({ pricePerKg, status, portions, category, tags }: CheeseUpdated['changes']): OldValues {
   return {
     ...(pricePerKg === undefined ? {} : { price: { set: pricePerKg.from } }),
     ...(status === undefined ? {} : { status: status.from }),
+    ...(portions === undefined ? {} : { portions: [...(portions.from ?? [])] }),
     ...(category === undefined ? {} : { category: category.from === null ? null : { name: category.from } }),
     ...(tags === undefined ? {} : { tags: [...(tags.from ?? [])] }),
   };

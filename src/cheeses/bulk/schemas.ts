@@ -9,7 +9,7 @@ import { roundings } from './price-change.ts';
 
 export const bulkCheesesMax = 1000;
 
-const { category, pricePerKg } = CheeseMergePatch.properties;
+const { category, portions, pricePerKg } = CheeseMergePatch.properties;
 const tags = (description: string, maxItems: number) =>
   ({
     type: 'array',
@@ -62,6 +62,10 @@ const BulkChange = {
       examples: [{ percent: 5, rounding: '0.05' }],
     },
     status: { type: 'string', enum: statuses },
+    portions: {
+      ...portions,
+      description: 'The pieces in which the cheeses are sold; null or none: by the kilogram',
+    },
     category: { ...category, description: 'By name, created on first use, or by id; null removes it' },
     tags: tags('The tags that the cheeses get, in place of their own', 100),
     addTags: tags('Tags that are added to those of each cheese', 20),

@@ -2,10 +2,11 @@
 import type { ClientService } from '../../auth/oauth/clients.ts';
 import type { CustomerContact } from '../../customers/customer-finder.ts';
 import type { Database } from '../../database/database.ts';
+import { dollars } from '../../decimal.ts';
 import { readEvents } from '../../event-log/reading/log-reader.ts';
 import type { Site } from '../../http/area.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
-import { dollars, totalCents } from '../../orders/money.ts';
+import { totalCents } from '../../orders/money.ts';
 import { readOrderOf } from '../../orders/order.ts';
 import type { Order } from '../../orders/schemas.ts';
 import type { Shipment } from '../../orders/shipments/schemas.ts';

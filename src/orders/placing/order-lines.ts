@@ -2,13 +2,14 @@
 
 import { confinementText, isWithin } from '../../access/confinement.ts';
 import type { KeyLimits } from '../../access/key-limits.ts';
-import { parseCheese } from '../../cheeses/schemas.ts';
+import { kilogramGrams, type Portion, pieceCents } from '../../cheeses/portions.ts';
+import { type Cheese, parseCheese } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
-import { kilogramsOf, wholeCents } from '../../decimal.ts';
+import { dollars, kilogramsOf, wholeCents } from '../../decimal.ts';
 import { AppError, type FieldError, validationError } from '../../errors.ts';
 import { lineGrams } from '../../stock/line-weight.ts';
 import type { Grams } from '../../stock/reservations.ts';
-import { dollars, totalCents } from '../money.ts';
+import { totalCents } from '../money.ts';
 import { gramsByCheese } from '../order.ts';
 import type { OrderInput, OrderItem } from '../schemas.ts';
 
@@ -35,22 +36,54 @@ export function priceLines(
 ): PricedLines {
   const known = new Map([...rows].map(([id, { body }]) => [id, parseCheese(body)]));
   const errors: FieldError[] = [];
-  const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
+  const items = lines.map(({ cheeseId, quantity, grams }, index): OrderItem => {
     const cheese = known.get(cheeseId);
-    const message =
-      cheese === undefined
-        ? 'there is no cheese with this id'
-        : cheese.status !== 'available'
-          ? `the cheese is not available: it is ${cheese.status}`
-          : requirePrice && cheese.pricePerKg === undefined
-            ? 'the cheese has no price yet'
-            : null;
+    const message = cheeseError(cheese, requirePrice);
+    const portionMessage = cheese === undefined ? null : portionError(cheese, grams);
     if (message !== null) {
       errors[index] = { field: `items[${index}].cheeseId`, message };
+    } else if (portionMessage !== null) {
+      errors[index] = { field: `items[${index}].grams`, message: portionMessage };
     }
-    return { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
+    const line = { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
+    return grams === undefined ? line : { ...line, ...pieceOf(line, grams, cheese?.portions) };
   });
   return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
+}
+
+function cheeseError(cheese: Cheese | undefined, requirePrice: boolean): string | null {
+  if (cheese === undefined) {
+    return 'there is no cheese with this id';
+  }
+  if (cheese.status !== 'available') {
+    return `the cheese is not available: it is ${cheese.status}`;
+  }
+  return requirePrice && cheese.pricePerKg === undefined ? 'the cheese has no price yet' : null;
+}
+
+/** A client that does not know portions is refused, so that nobody gets another quantity than the one that was meant. */
+function portionError({ portions = [], pricePerKg }: Cheese, grams: number | undefined): string | null {
+  if (grams !== undefined && portions.length === 0) {
+    return 'this cheese is sold by the kilogram: leave grams out';
+  }
+  const weights = portions.map((portion) => portion.grams);
+  if (weights.length > 0 && !weights.includes(grams ?? kilogramGrams)) {
+    return `state one of ${weights.join(', ')} grams`;
+  }
+  const isFree = grams !== undefined && pricePerKg !== undefined && pieceCents(pricePerKg, grams) === 0;
+  return isFree && pricePerKg > 0 ? 'a piece costs less than a cent: order a larger one' : null;
+}
+
+/** What the line of a piece has beside that of a kilogram. */
+function pieceOf({ quantity, pricePerKg }: OrderItem, grams: number, portions: readonly Portion[] = []) {
+  const name = portions.find((portion) => portion.grams === grams)?.name;
+  const cents = pieceCents(pricePerKg, grams);
+  return {
+    grams,
+    ...(name === undefined ? {} : { portionName: name }),
+    unitPrice: dollars(cents),
+    amount: dollars(cents * quantity),
+  };
 }
 
 /** @param limits of a restricted key @throws AppError forbidden that names a line which the key may not order */
@@ -154,10 +187,19 @@ function addShortages(items: readonly OrderItem[], errors: FieldError[], left: G
       rest.set(line.cheeseId, grams - wanted);
       continue;
     }
-    const shown = kilogramsOf(Math.max(0, grams));
-    errors[index] = {
-      field: `items[${index}].quantity`,
-      message: shown === 1 ? '1 kg is left' : `${shown} kg are left`,
-    };
+    errors[index] = { field: `items[${index}].quantity`, message: leftText(Math.max(0, grams), line.grams) };
   }
+}
+
+/** @param left grams @param piece the weight of a piece; undefined for kilograms */
+function leftText(left: number, piece: number | undefined): string {
+  if (piece === undefined) {
+    const shown = kilogramsOf(left);
+    return shown === 1 ? '1 kg is left' : `${shown} kg are left`;
+  }
+  const count = Math.floor(left / piece);
+  if (count === 0) {
+    return left === 0 ? 'nothing is left' : `no piece of ${piece} g is left`;
+  }
+  return count === 1 ? `1 piece of ${piece} g is left` : `${count} pieces of ${piece} g are left`;
 }

@@ -1,0 +1,100 @@
+/** Portions: the weights in which a cheese is sold, cut from one stock. Without portions it is sold by the kilogram. */
+import type { XStatic } from 'typebox/schema';
+import { decimalOf } from '../decimal.ts';
+import { addError, type FieldError } from '../errors.ts';
+import { nameKey } from '../schema/folding.ts';
+import type { TextRule } from '../schema/schema.ts';
+import { lineRule } from '../schema/text-rules.ts';
+
+/** The weight of a line without a portion. */
+export const kilogramGrams = 1000;
+export const portionsMax = 12;
+
+/** Cells of files separate portions by semicolons. */
+const nameRule: TextRule = {
+  ...lineRule,
+  test: (text) => lineRule.test(text) && !text.includes(';'),
+  message: `${lineRule.message}, and no semicolon`,
+};
+
+export const Portion = {
+  title: 'Portion',
+  type: 'object',
+  required: ['grams'],
+  properties: {
+    grams: { type: 'integer', minimum: 10, maximum: 100_000, description: 'The weight of a piece' },
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 40,
+      rule: nameRule,
+      description: 'Such as "Half wheel"',
+    },
+  },
+  examples: [{ grams: 200 }],
+} as const;
+export type Portion = XStatic<typeof Portion>;
+
+export const portionsSchema = {
+  type: 'array',
+  maxItems: portionsMax,
+  items: Portion,
+  description:
+    'The pieces in which the cheese is sold, by their weight in grams. Without portions it is sold by the kilogram. An order in kilograms needs the portion of 1000 grams',
+  examples: [[{ grams: 200 }, { grams: 8000, name: 'Half wheel' }]],
+} as const;
+
+/** What the schema cannot check: weights and names are distinct. */
+export function checkPortions(errors: FieldError[], field: string, portions: readonly Portion[]): void {
+  const seen = new Set<number | string>();
+  for (const [index, { grams, name }] of portions.entries()) {
+    if (seen.has(grams)) {
+      addError(errors, `${field}[${index}].grams`, `${grams} is the weight of another portion`);
+    }
+    seen.add(grams);
+    if (name !== undefined) {
+      const key = nameKey(name);
+      if (seen.has(key)) {
+        addError(errors, `${field}[${index}].name`, 'is the name of another portion');
+      }
+      seen.add(key);
+    }
+  }
+}
+
+/** The smallest weight in grams that an order can have of a cheese. */
+export function smallestGrams({ portions = [] }: { readonly portions?: readonly Portion[] }): number {
+  return portions.length === 0 ? kilogramGrams : Math.min(...portions.map(({ grams }) => grams));
+}
+
+/** The price of a piece: that of its weight, rounded half up to cents. */
+export function pieceCents(pricePerKg: number, grams: number): number {
+  const { digits, scale } = decimalOf(pricePerKg);
+  // A price for a kilogram has a tenth of as many cents for a gram.
+  const divisor = 10n ** BigInt(scale + 1);
+  return Number((digits * BigInt(grams) + divisor / 2n) / divisor);
+}
+
+/** Portions as the cell of a file: `200; 8000 Half wheel`. */
+export function portionsText(portions: readonly Portion[]): string {
+  return portions
+    .map(({ grams, name }) => (name === undefined ? grams : `${grams} ${escapeUnit(name)}`))
+    .join('; ');
+}
+
+/** A name that begins like the unit is written behind a unit. */
+const escapeUnit = (name: string) => (/^g(\s|$)/u.test(name) ? `g ${name}` : name);
+
+/** Reads what `portionsText` writes. A part that is no portion becomes one that the schema refuses. */
+export function parsePortions(text: string): unknown[] {
+  return text
+    .split(';', portionsMax + 1)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, grams, name] = /^(\d{1,9})(?:\s*g)?(?:\s+(.+))?$/u.exec(part) ?? [];
+      return grams === undefined
+        ? { grams: part }
+        : { grams: Number(grams), ...(name === undefined ? {} : { name }) };
+    });
+}
