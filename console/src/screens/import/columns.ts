@@ -12,6 +12,7 @@ export const fieldNames: Readonly<Record<ImportField, string>> = {
   pricePerKg: 'Price per kilogram',
   ageMonths: 'Age in months',
   organic: 'Organic',
+  portions: 'Portions',
   photoUrls: 'Image URLs',
   stockKg: 'Kilograms in stock',
 };
@@ -31,6 +32,7 @@ const words: Readonly<Record<ImportField, readonly string[]>> = {
   pricePerKg: ['priceperkg', 'price', 'priceusd', 'priceperkilogram', 'kgprice', 'unitprice'],
   ageMonths: ['agemonths', 'age', 'aging', 'ageing', 'months', 'ripening', 'ripeningen'],
   organic: ['organic', 'isorganic', 'bio'],
+  portions: ['portions', 'pieces', 'portion', 'weights'],
   photoUrls: ['photourls', 'photos', 'photo', 'images', 'image', 'imageurl', 'imageurls', 'picture'],
   stockKg: ['stockkg', 'stock', 'onhand', 'quantity', 'inventory', 'kilograms'],
 };

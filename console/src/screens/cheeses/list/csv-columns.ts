@@ -12,6 +12,8 @@ export const csvColumns: Readonly<Record<keyof Cheese, CsvColumns<Cheese>[string
   pricePerKg: ({ pricePerKg }) => pricePerKg,
   ageMonths: ({ ageMonths }) => ageMonths,
   organic: ({ organic }) => organic,
+  portions: ({ portions = [] }) =>
+    portions.map(({ grams, name }) => (name === undefined ? grams : `${grams} g ${name}`)).join('; '),
   photoUrls: ({ photoUrls }) => photoUrls.join('\n'),
   createdAt: ({ createdAt }) => createdAt,
   updatedAt: ({ updatedAt }) => updatedAt,
