@@ -92,9 +92,13 @@ export function parsePortions(text: string): unknown[] {
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .map((part) => {
-      const [, grams, name] = /^(\d{1,9})(?:\s*g)?(?:\s+(.+))?$/u.exec(part) ?? [];
+      const [, grams, rest = ''] = /^(\d{1,9})(.*)$/su.exec(part) ?? [];
+      const name = rest
+        .trimStart()
+        .replace(/^g(?:\s|$)/u, '')
+        .trim();
       return grams === undefined
         ? { grams: part }
-        : { grams: Number(grams), ...(name === undefined ? {} : { name }) };
+        : { grams: Number(grams), ...(name === '' ? {} : { name }) };
     });
 }

@@ -28,6 +28,7 @@ const full = {
   pricePerKg: 32.5,
   ageMonths: 12,
   organic: true,
+  portions: [{ grams: 200 }, { grams: 8000, name: 'Half wheel' }],
 };
 type Headers = Record<string, string>;
 
@@ -72,7 +73,7 @@ async function countersOf(shop: Shop): Promise<readonly unknown[]> {
 }
 
 onBothEngines('PUT /cheeses', (engine) => {
-  test('PUT /cheeses returns 200 and replaces the cheese: absent fields get their defaults', async (t) => {
+  test('PUT /cheeses returns 200 and replaces the cheese: absent fields get their defaults, and portions stay', async (t) => {
     const { put, cheese, etag, assertStored } = await openWithCheese(t, engine);
     const { id, createdAt } = cheese;
     const response = await put({ id, name: 'Beaufort', status: 'sold' });
@@ -81,7 +82,8 @@ onBothEngines('PUT /cheeses', (engine) => {
     assert.notEqual(response.headers.etag, etag);
     const { updatedAt, ...rest } = response.json;
     const defaults = { photoUrls: [], tags: [], origin: null, organic: false };
-    assert.deepEqual(rest, { id, name: 'Beaufort', status: 'sold', ...defaults, createdAt });
+    const { portions } = full;
+    assert.deepEqual(rest, { portions, id, name: 'Beaufort', status: 'sold', ...defaults, createdAt });
     assert.equal(Date.parse(updatedAt), Date.parse(cheese.updatedAt) + 1000);
     await assertStored(response.json, response.headers.etag);
   });
