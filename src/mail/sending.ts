@@ -62,6 +62,8 @@ export function createSending(dependencies: SendingDependencies): Sending {
   const recipientKey = Buffer.from(hkdfSync('sha256', config.secret, '', 'recipients of mails', 32));
   const readVariables: ReadVariables = createContentReader(dependencies);
   const tokenOf = createResetTokens(config.secret);
+  /** The last mail about each order that is being sent. Those about one order wait for each other. */
+  const lastOfOrders = new Map<number, Promise<SendingResult>>();
   let sender: Promise<MailSender> | null = null;
 
   function claim(
@@ -104,7 +106,7 @@ export function createSending(dependencies: SendingDependencies): Sending {
         attempts.push({ job, mail, contact });
       }
     }
-    return attempts;
+    return attempts.sort((a, b) => a.mail.id - b.mail.id);
   }
 
   /** The customer, with the address that the mail goes to. */
@@ -140,6 +142,25 @@ export function createSending(dependencies: SendingDependencies): Sending {
   }
 
   async function run(attempt: MailAttempt): Promise<SendingResult> {
+    const { order_id: order } = attempt.mail;
+    if (order === null) {
+      return trySend(attempt);
+    }
+    const before = lastOfOrders.get(order);
+    const sent = (async () => {
+      await before;
+      return trySend(attempt);
+    })();
+    lastOfOrders.set(order, sent);
+    const result = await sent;
+    if (lastOfOrders.get(order) === sent) {
+      lastOfOrders.delete(order);
+    }
+    return result;
+  }
+
+  /** Never rejects. */
+  async function trySend(attempt: MailAttempt): Promise<SendingResult> {
     try {
       return await send(attempt);
     } catch (error) {

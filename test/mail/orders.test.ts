@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { simpleParser } from 'mailparser';
 import { sql } from '../../src/database/sql.ts';
 import { addMail } from '../../src/mail/jobs.ts';
@@ -82,6 +83,28 @@ onBothEngines('Mails about orders', (engine) => {
     assert.match(String(shipped?.html), /href="https:\/\/carrier\.test\/track\?parcel=99&amp;page=1"/);
     const subjects = receivedBy(server, ada.email).map(({ subject }) => subject);
     assert.deepEqual(subjects.slice(1), [`Fromagerie: your order ${order} is on its way`]);
+  });
+
+  test('Two mails about one order are sent one after the other, in the order of their events', async () => {
+    const { shop, server } = opened();
+    const ada = await registerAndLogIn(shop);
+    const cheese = await newCheese(shop);
+    await newOrder(shop, cheese, { headers: ada.headers });
+    const headers = { 'x-confirm-delete': 'true' };
+    const gone = await shop.request('DELETE', `/v2/cheeses/${cheese}`, { as: shop.admin, headers });
+    assert.equal(gone.status, 204, gone.text);
+    const steps: string[] = [];
+    server.behavior.beforeAccept = () => sleep(50);
+    server.behavior.onStep = (step) => steps.push(step);
+    await sendMails(shop);
+    delete server.behavior.beforeAccept;
+    delete server.behavior.onStep;
+    const mails = receivedBy(server, ada.email).map(({ subject = '' }) => subject.includes('cancelled'));
+    assert.deepEqual(mails, [false, true]);
+    assert.deepEqual(
+      steps.filter((step) => step === 'content' || step === 'received'),
+      ['content', 'received', 'content', 'received'],
+    );
   });
 
   test('A cancelled order causes a mail with the reason in words', async () => {
