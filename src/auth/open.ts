@@ -16,13 +16,20 @@ interface Dependencies extends AreaDependencies {
   readonly rateLimits: RateLimits;
 }
 
+/** Operators are warned of a key in a web page after this time. */
+const webOriginMs = 1000;
+
 export function openAuth({ database, clock, log, config, rateLimits }: Dependencies) {
   const { environment, accountPlan } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const budgets = createKeyBudgets(database, clock);
-  const webOrigins = createWebOrigins({ database, clock, log });
+  const webOrigins = createWebOrigins({
+    ...{ database, clock, log },
+    // A failure is tried again by the maintenance, which reports it.
+    onNew: () => setTimeout(() => webOrigins.flush().catch(() => {}), webOriginMs).unref(),
+  });
   const keyResolver = createKeyResolver({ database, clock, environment, webOrigins });
   return {
     keys,

@@ -16,7 +16,7 @@ onBothEngines('The last use of a key', (engine) => {
       database,
       clock,
       environment: 'local',
-      webOrigins: createWebOrigins({ database, clock, log: createLog('silent') }),
+      webOrigins: createWebOrigins({ database, clock, log: createLog('silent'), onNew: () => {} }),
     });
     await resolve({ place: 'x-api-key', text: shop.reader });
     await database.exclusiveTransaction((_sql, run) => run('alter table api_key rename to elsewhere'));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createWebOrigins } from '../../src/auth/keys/web-origins.ts';
 import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
-import { onBothEngines, openShop, type Shop, shared, type TestClock, testClock } from '../helper.ts';
+import { onBothEngines, openShop, type Shop, shared, type TestClock, testClock, until } from '../helper.ts';
 
 const page = 'https://shop.example';
 const dayMs = 24 * 60 * 60_000;
@@ -53,6 +53,20 @@ onBothEngines('A key in a web page', (engine) => {
     }
   });
 
+  test('A key in a web page is stored within seconds of its first use, and not by the next maintenance', async () => {
+    const { app, createKey } = open();
+    const key = await createKey();
+    const startedAt = performance.now();
+    await read({ 'x-api-key': key, origin: page });
+    await until(async () => {
+      const row = await app.database.get<{ web_origin: string | null }>(
+        sql`select web_origin from api_key where last4 = ${key.slice(-4)} order by id desc limit 1`,
+      );
+      return row?.web_origin === page;
+    }, 'the page is not stored');
+    assert.ok(performance.now() - startedAt < 15_000);
+  });
+
   test('A key in a web page is not shown without a page, for a publishable key, and for a text that is no origin', async () => {
     const { createKey } = open();
     const publishable = await createKey({ kind: 'publishable' });
@@ -88,8 +102,8 @@ onBothEngines('A key in a web page', (engine) => {
     const lines: unknown[] = [];
     const log = { warn: (facts: object, message: string) => lines.push([facts, message]) } as never;
     const [one, other] = [
-      createWebOrigins({ database, clock, log }),
-      createWebOrigins({ database, clock, log }),
+      createWebOrigins({ database, clock, log, onNew: () => {} }),
+      createWebOrigins({ database, clock, log, onNew: () => {} }),
     ];
     one.note(id, page);
     one.note(id, 'https://later.example');

@@ -16,9 +16,12 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** A page used a key for the first time since the start. */
+  readonly onNew: () => void;
 }
 
-export function createWebOrigins({ database, clock, log }: Dependencies) {
+export function createWebOrigins({ database, clock, log, onNew }: Dependencies) {
+  const known = new Set<number>();
   let noted = new Map<number, string>();
 
   return {
@@ -27,6 +30,10 @@ export function createWebOrigins({ database, clock, log }: Dependencies) {
       // A page without an origin of its own, such as a file, sends "null".
       if (!noted.has(keyId) && isOrigin(origin)) {
         noted.set(keyId, origin);
+        if (!known.has(keyId)) {
+          known.add(keyId);
+          onNew();
+        }
       }
     },
 
