@@ -105,6 +105,13 @@ inConsole('The console cuts no table: where one does not fit, its rows are cards
         .map((table) => table.getAttribute('aria-label'))`,
       );
       assert.deepEqual(cut, [], `${path} ${width}`);
+      // A command in two lines would be two boxes.
+      const broken = await measure(
+        page,
+        `[...document.querySelectorAll('.main :not(td) > code')]
+        .filter((code) => code.getClientRects().length > 1).map(({ textContent }) => textContent)`,
+      );
+      assert.deepEqual(broken, [], `${path} ${width}`);
     }
   }
 });
@@ -157,6 +164,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await button.waitFor();
       const colors = await colorsOf('.main', 'color');
       assert.ok(colors.length > 0 && colors.every(isRed), `${path} ${colors}`);
+      for (const viewport of [viewports.phone, { ...viewports.wide, width: 1024 }, viewports.wide]) {
+        await page.setViewportSize(viewport);
+        const isAlone = `[...document.querySelectorAll('.main button')].filter(({ textContent }) => textContent === 'Delete')
+          .some((button) => {
+            const others = [...button.parentElement.children].filter((one) => one !== button && one.matches('button'));
+            const top = (one) => one.getBoundingClientRect().top;
+            return others.length > 0 && others.every((one) => top(one) !== top(button));
+          })`;
+        assert.equal(await measure(page, isAlone), false, `${path} ${viewport.width}`);
+      }
       await button.click();
       const dialog = page.getByRole('dialog');
       // One cheese needs no typing.

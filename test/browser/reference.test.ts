@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { imageIn } from '../api/image-forms.ts';
 import { openListeningShop, shared } from '../helper.ts';
 import { contrasts, measureWidth, openPage, screenshot, useChromium } from './chromium.ts';
+import { findAccessibilityProblems } from './console.ts';
 
 useChromium();
 
@@ -53,6 +54,19 @@ test('The reference page of operations is readable on a phone in light colors', 
     await followToOperation(opened.page, sizes.phone.width, 'light');
     assert.deepEqual(opened.complaints, []);
   }
+});
+
+test('The pages of the reference have no accessibility problems on a phone', async (t) => {
+  const opened = await openPage(t, { viewport: { ...sizes.phone, width: 390 } });
+  if (opened === null) {
+    return;
+  }
+  const { page, complaints } = opened;
+  for (const path of ['/', '/docs', '/docs/operations/uploadCheeseImage', '/docs/schemas/Cheese']) {
+    assert.equal((await page.goto(shop().url + path))?.status(), 200, path);
+    assert.deepEqual(await findAccessibilityProblems(page), [], path);
+  }
+  assert.deepEqual(complaints, []);
 });
 
 test('The reference page of an operation uploads an image with a key, which is in no URL and is not stored', async (t) => {

@@ -51,7 +51,7 @@ function Page({ children }: { readonly children: ReactNode }) {
 function Command({ text }: { readonly text: string }) {
   return (
     <Group gap="xs" wrap="nowrap" align="stretch">
-      <Code block style={{ flex: 1 }}>
+      <Code block flex={1} miw={0} tabIndex={0}>
         {text}
       </Code>
       <CopyButton value={text}>

@@ -120,10 +120,7 @@ function AdminCommand({ account }: { readonly account: string }) {
   return (
     <div>
       <Text size="sm">Only the command line creates a key with admin. Run this where the shop runs:</Text>
-      <Code
-        block
-        style={{ whiteSpace: 'pre-wrap' }}
-      >{`${shopCommand} keys create --account ${quoted} --scope admin`}</Code>
+      <Code block tabIndex={0}>{`${shopCommand} keys create --account ${quoted} --scope admin`}</Code>
     </div>
   );
 }

@@ -156,8 +156,11 @@ function Actions({ details: { customer, role } }: { readonly details: Details })
   return (
     <section className="card" aria-label="Actions">
       <Group gap="xs">
+        <Button size="xs" color="red" variant="outline" onClick={() => setDialog('delete')}>
+          Delete
+        </Button>
         <Button
-          size="sm"
+          size="xs"
           variant="default"
           disabled={isRunning}
           onClick={() =>
@@ -168,17 +171,14 @@ function Actions({ details: { customer, role } }: { readonly details: Details })
         >
           Password reset link
         </Button>
-        <Button size="sm" variant="default" onClick={() => setDialog('sessions')}>
+        <Button size="xs" variant="default" onClick={() => setDialog('sessions')}>
           End sessions
         </Button>
         {isSelf ? null : (
-          <Button size="sm" variant="default" onClick={() => setDialog('role')}>
+          <Button size="xs" variant="default" onClick={() => setDialog('role')}>
             {otherRole === 'staff' ? 'Make staff' : 'Make customer'}
           </Button>
         )}
-        <Button size="sm" color="red" variant="outline" onClick={() => setDialog('delete')}>
-          Delete
-        </Button>
       </Group>
       {reset === null ? null : (
         <Stack mt="sm" gap={4}>

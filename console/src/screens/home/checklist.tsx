@@ -99,9 +99,14 @@ const link = (href: string, text: string) => (
 );
 
 const orderCommand = (cheeseId: number) =>
-  `curl -X POST ${window.location.origin}/v2/store/order -H "X-API-Key: $KEY" -H "Content-Type: application/json"${
-    shopEnvironment === 'production' ? ' -H "Dry-Run: true"' : ''
-  } -d '{"items":[{"cheeseId":${cheeseId},"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
+  [
+    `curl -X POST ${window.location.origin}/v2/store/order`,
+    '-H "X-API-Key: $KEY"',
+    '-H "Content-Type: application/json"',
+    ...(shopEnvironment === 'production' ? ['-H "Dry-Run: true"'] : []),
+    `-d '{"items":[{"cheeseId":${cheeseId},"quantity":1}],
+    "shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`,
+  ].join(' \\\n  ');
 
 interface StepsProps extends ReturnType<typeof useMarks> {
   readonly done: readonly string[];
@@ -140,7 +145,7 @@ function Steps({ done, status, has, mark }: StepsProps) {
           {cheeseId === undefined ? (
             <Text size="sm">It needs a cheese that is available.</Text>
           ) : (
-            <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            <Code block tabIndex={0}>
               {orderCommand(cheeseId)}
             </Code>
           )}
@@ -155,7 +160,9 @@ function Steps({ done, status, has, mark }: StepsProps) {
       how: isOnPostgres ? (
         <Text size="sm">With the tools of PostgreSQL, for example pg_dump.</Text>
       ) : (
-        <Code block>{shopCommand} backup shop.tar</Code>
+        <Code block tabIndex={0}>
+          {shopCommand} backup shop.tar
+        </Code>
       ),
       ...(isOnPostgres ? { onTick: () => mark('backup') } : {}),
     },

@@ -33,7 +33,7 @@ export function Settings({ settings }: { readonly settings: Status['settings'] }
           {shown.map(({ variable, value, origin }) => (
             <Table.Tr key={variable}>
               <Table.Td>
-                <Code style={{ overflowWrap: 'anywhere' }}>{variable}</Code>
+                <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>{variable}</Code>
               </Table.Td>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>{value ?? 'not set'}</Table.Td>
               <Table.Td>

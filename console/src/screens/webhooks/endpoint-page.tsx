@@ -136,6 +136,9 @@ export function EndpointPage({ id }: { readonly id: number }) {
         All webhooks
       </Anchor>
       <PageTitle title={`Webhook ${new URL(current.url).host}`}>
+        <Button size="xs" variant="outline" color="red" onClick={() => setDialog('delete')}>
+          Delete
+        </Button>
         <Button size="xs" variant="default" loading={isTesting} onClick={() => void test()}>
           Test
         </Button>
@@ -176,9 +179,6 @@ export function EndpointPage({ id }: { readonly id: number }) {
           onClick={() => void run(null, async () => setEdited(await curd.webhookEndpoints.get(id)))}
         >
           Edit
-        </Button>
-        <Button size="xs" variant="outline" color="red" onClick={() => setDialog('delete')}>
-          Delete
         </Button>
       </PageTitle>
       <Stack gap="md">
