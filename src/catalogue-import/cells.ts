@@ -65,7 +65,7 @@ export function decimalCell(price: number): string {
 export function parseWholeNumber(field: string, text: string): number {
   const [, whole] = /^(\d+)(?:[.,](?:0{1,2}|0{4,}))?$/.exec(text) ?? [];
   if (whole === undefined) {
-    const message = `"${cut(text)}" is not a whole number. Write digits only, such as 12`;
+    const message = `"${cut(text)}" is not a whole number of 0 or more. Write digits only, such as 12`;
     throw validationError([{ field, message }]);
   }
   return Number(whole);

@@ -112,7 +112,7 @@ export function resolveMapping(mapping: Mapping, columns: readonly string[], isT
   const required = isTable && resolved.has('name') ? [...resolved.values()].flat() : names;
   const missing = required.filter((column) => !isThere.has(column));
   if (isTable ? missing.length > 0 : missing.length === names.length) {
-    throw missingColumns(missing, columns);
+    throw missingColumns(missing, columns, isTable ? 'row' : 'element');
   }
   if (isTable) {
     refuseRepeated(resolved, columns, mapping === identityMapping);
@@ -148,14 +148,18 @@ function refuseRepeated(mapping: Mapping, columns: readonly string[], isInAnyCas
   }
 }
 
-function missingColumns(missing: readonly string[], columns: readonly string[]): ImportError {
+function missingColumns(
+  missing: readonly string[],
+  columns: readonly string[],
+  place: 'row' | 'element',
+): ImportError {
   const named = columns.filter((column) => column !== '');
   const listed = named.slice(0, listedColumnsMax);
   const more = listed.length < named.length ? ', ...' : '';
   const quoted = missing.slice(0, listedColumnsMax).map((column) => `"${column}"`);
   return new ImportError(
     'map',
-    `The file has no column ${quoted.join(', ')}. It has: ${listed.join(', ')}${more}.`,
+    `The file has no column ${quoted.join(', ')}. Its first ${place} has: ${listed.join(', ')}${more}.`,
   );
 }
 
@@ -236,7 +240,8 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'category':
       return { name: value };
     case 'photoUrls':
-      return value.split('\n', listMax).filter((url) => url !== '');
+      // Shops write a comma between them, which can also be in a URL.
+      return value.split(/\r?\n|,\s*(?=https?:\/\/)/, listMax).filter((url) => url !== '');
     case 'pricePerKg':
       return parsePrice(text);
     case 'stockKg':

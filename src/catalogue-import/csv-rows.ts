@@ -24,11 +24,14 @@ export async function* readCsv(file: string): AsyncGenerator<ImportRow> {
 /** Spreadsheets write semicolons in countries where decimals have a comma. Quoted texts of the header do not count. */
 function separatorOf(head: string): string {
   const [header = ''] = /[^\r\n]+/.exec(head.replace(/"[^"]*"/g, '""')) ?? [];
-  return [',', ';', '\t'].find((separator) => header.includes(separator)) ?? ',';
+  return [',', ';', '\t', '|'].find((separator) => header.includes(separator)) ?? ',';
 }
 
-/** Separators at the end of a header are no columns. */
+/** Separators at the end of a header are no columns. @throws ImportError */
 function columnsOf(header: readonly string[]): string[] {
+  if (header.some(isNotUtf8)) {
+    throw new ImportError('file', 'The header contains bytes that are not UTF-8: save the file as UTF-8.');
+  }
   const names = header.map((name) => name.trim());
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
@@ -38,7 +41,7 @@ function rowOf(
   columns: readonly string[],
   cells: readonly string[],
 ): { row: SourceRow | null; reason?: string } {
-  if (cells.some((cell) => cell.includes('\uFFFD'))) {
+  if (cells.some(isNotUtf8)) {
     return { row: null, reason: 'contains bytes that are not UTF-8: save the file as UTF-8' };
   }
   const filled = cells.findLastIndex((cell) => cell.trim() !== '') + 1;
@@ -52,6 +55,10 @@ function rowOf(
     row[column] = unescapeFormula(cells[at] ?? '');
   }
   return { row };
+}
+
+function isNotUtf8(cell: string): boolean {
+  return cell.includes('\uFFFD');
 }
 
 interface CsvRecord {

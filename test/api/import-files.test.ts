@@ -173,7 +173,12 @@ suite('POST /imports of any files', () => {
         refusals(report),
         rows.flatMap(([text, number], row) =>
           number === null
-            ? [[row + 2, `${field}: "${text}" is not a whole number. Write digits only, such as 12`]]
+            ? [
+                [
+                  row + 2,
+                  `${field}: "${text}" is not a whole number of 0 or more. Write digits only, such as 12`,
+                ],
+              ]
             : [],
         ),
       );
@@ -189,6 +194,30 @@ suite('POST /imports of any files', () => {
       valuesOf(organic).map((cheese) => cheese?.organic),
       [true, false, true],
     );
+  });
+
+  test('POST /imports reads several photos of a cell, with line breaks or commas between them', async () => {
+    const shop = await shopOf();
+    const [a, b] = ['https://shop.example/a,1.jpg', 'http://shop.example/b.jpg?x=1, 2'];
+    const cells = [`"${a}, ${b}"`, `"${a}\r\n${b}"`, `"${a},${b}"`];
+    const rows = cells.map((cell, row) => `Photo ${row},${cell}`);
+    const report = await importing(shop, `name,photoUrls\n${rows.join('\n')}\n`);
+    for (const cheese of valuesOf(report)) {
+      assert.deepEqual(cheese?.photoUrls, [a, b]);
+    }
+  });
+
+  test('POST /imports refuses a header that is not UTF-8, and names the first row where it is no header', async () => {
+    const header = /^The header contains bytes that are not UTF-8: save the file as UTF-8\.$/;
+    await assertRefusedFile(Buffer.from('name;K\u00e4se\nGouda;x\n', 'latin1'), 'file', header);
+    const title = /no column "name"\. Its first row has: Cheeses of 2026\./;
+    await assertRefusedFile('"Cheeses of 2026",,\nname,category\nGouda,x\n', 'map', title);
+  });
+
+  test('POST /imports reads columns that are separated by bars', async () => {
+    const shop = await shopOf();
+    const { sample } = await importing(shop, 'name|tags|pricePerKg\nBar|cow,raw;3|14,20\n');
+    assert.deepEqual([sample[0].cheese.tags.length, sample[0].cheese.pricePerKg], [2, 14.2]);
   });
 
   test('POST /imports skips rows without a value and counts their lines', async () => {

@@ -39,8 +39,8 @@ onBothEngines('An import from JSON', (engine) => {
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
-      [[], /no column "name"\. It has: title\./],
-      [['name=t'], /no column "t"\. It has: title\./],
+      [[], /no column "name"\. Its first element has: title\./],
+      [['name=t'], /no column "t"\. Its first element has: title\./],
     ] as const) {
       await assert.rejects(
         importCheeses(services, contextOf('test'), file, { mapping: parseMapping(mapping) }),

@@ -23,7 +23,7 @@ suite('columns of a file', () => {
       fc.property(
         fc.array(cell, { minLength: 1, maxLength: 8 }),
         fc.boolean(),
-        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom(',', ';', '\t', '|'),
         (cells, hasRows, separator) => {
           const header = cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(separator);
           assert.deepEqual(headerOf(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);

@@ -100,8 +100,8 @@ async function textOf(file: Blob): Promise<string> {
 export function headerOf(text: string): string[] {
   const cells: string[] = [];
   const [header = ''] = /[^\r\n]+/.exec(text.replace(/"[^"]*"/g, '""')) ?? [];
-  const separator = [',', ';', '\t'].find((one) => header.includes(one)) ?? ',';
-  const end = `(${separator}|\\r?\\n|$)`;
+  const separator = [',', ';', '\t', '|'].find((one) => header.includes(one)) ?? ',';
+  const end = `(\\${separator}|\\r?\\n|$)`;
   const cell = new RegExp(`\\s*"((?:[^"]|"")*)"\\s*${end}|([^${separator}\\r\\n]*)${end}`, 'y');
   for (let match = cell.exec(text); match !== null; match = cell.exec(text)) {
     cells.push((match[1]?.replaceAll('""', '"') ?? match[3] ?? '').trim());
