@@ -1,9 +1,11 @@
 /** Reads rows from JSON, as streams: a JSON array, or NDJSON. */
-import { findExcess } from '../schema/json-bounds.ts';
+import { measureJson } from '../schema/json-bounds.ts';
+import { findRepeatedMember } from '../schema/repeated-members.ts';
 import { isWellFormed } from '../schema/well-formed.ts';
 import type { SourceRow } from './column-mapping.ts';
 import { ImportError } from './import-error.ts';
 import { type ImportRow, rowBytesMax } from './import-row.ts';
+import { cut } from './row-changes.ts';
 import { openTextFile } from './text-file.ts';
 
 /** The lines of a file, each with a JSON object. */
@@ -43,12 +45,16 @@ function parseText(text: string): { row: SourceRow | null; reason?: string } {
   if (text.length > rowBytesMax) {
     return { row: null, reason: 'is larger than 1 MiB' };
   }
-  const excess = findExcess(text);
-  if (excess !== null) {
-    return { row: null, reason: excess };
+  const size = measureJson(text);
+  if (size.excess !== null) {
+    return { row: null, reason: size.excess };
   }
   try {
-    return asRow(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    const repeated = findRepeatedMember(text, value, size.members);
+    return repeated === null
+      ? asRow(value)
+      : { row: null, reason: `has ${cut(repeated)} twice: which value counts is not clear` };
   } catch (error) {
     return { row: null, reason: `not valid JSON: ${(error as Error).message}` };
   }

@@ -1,12 +1,13 @@
 /** Parses JSON bodies. Every error is 422 with a position: the contract has no 400 for bodies. */
-import { validationError } from '../../errors.ts';
-import { endOfString, findExcess } from '../../schema/json-bounds.ts';
+import { addError, type FieldError, validationError } from '../../errors.ts';
+import { endOfString, measureJson } from '../../schema/json-bounds.ts';
+import { findRepeatedMember } from '../../schema/repeated-members.ts';
 import { isWellFormed } from '../../schema/well-formed.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The last of several members with one name counts, as with JSON.parse. `__proto__` is plain data.
+ * `__proto__` is plain data.
  * @param valuesMax if not that of every body
  * @throws AppError validation
  */
@@ -15,9 +16,9 @@ export function parseJson(bytes: Uint8Array, valuesMax?: number): unknown {
   if (text.trim() === '') {
     throw validationError([{ field: '', message: 'a JSON body is required here, and this one is empty' }]);
   }
-  const excess = findExcess(text, valuesMax);
-  if (excess !== null) {
-    throw validationError([{ field: '', message: `the JSON ${excess}` }]);
+  const size = measureJson(text, valuesMax);
+  if (size.excess !== null) {
+    throw validationError([{ field: '', message: `the JSON ${size.excess}` }]);
   }
   let value: unknown;
   try {
@@ -26,6 +27,12 @@ export function parseJson(bytes: Uint8Array, valuesMax?: number): unknown {
     throw validationError([
       { field: '', message: `the body is not valid JSON${positionOf(error as Error, text)}` },
     ]);
+  }
+  const repeated = findRepeatedMember(text, value, size.members);
+  if (repeated !== null) {
+    const errors: FieldError[] = [];
+    addError(errors, repeated, 'is in the body twice: send it once');
+    throw validationError(errors);
   }
   // The bytes are valid UTF-8, so half of a surrogate pair can only be written as an escape.
   if (/\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(value)) {
