@@ -157,7 +157,12 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
 
   test('GET /cheeses/findByStatus returns 400 for invalid parameters, also when If-None-Match is current', async (t) => {
     const { find } = await openWith(t, engine, few);
-    for (const query of ['status=x', 'status=sold&limit=0', 'status=sold&cursor=x']) {
+    for (const query of [
+      'status=x',
+      'status=sold&limit=0',
+      'status=sold&cursor=x',
+      'status=sold&status[]=sold',
+    ]) {
       assertError(await find(`findByStatus?${query}`, { 'if-none-match': '*' }), 400, 'bad_request');
     }
   });

@@ -229,6 +229,7 @@ onBothEngines('GET /cheeses', (engine) => {
       status= status=Available status=lost status=sold, status=,sold status=sold,lost status=sold&status=
       category= category=%00 category=a&category=a category=${long} categoryId= categoryId=x categoryId=1.5
       tags= tags=a,,b tags=a%0Ab tags=${long} tagsAll= tagsAll=a, tagsAll=a,${long}
+      status[]=sold status%5B0%5D=sold tags[in]=a filter[origin]=x limit[]=5
       q= q=%20 q=!%20? q=%F0%9F%A7%80 q=a%00 q=a&q=b q=${long}`;
     await assertRefused(shop, '', refused);
     assert.equal((await list(shop, `colour=blue&limit=100&q=${'x'.repeat(100)}`)).status, 200);

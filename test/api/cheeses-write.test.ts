@@ -221,6 +221,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assertFields(await change('name=A&status=sold', { name: 'B', status: 'pending' }), ['name', 'status']);
     assertFields(await send(`${url}?status=sold`, 'status=pending', form), ['status']);
     assertFields(await change('', []), ['']);
+    assertFields(await send(url, 'status[]=sold&name=A', form), ['status[]']);
     assertFields(await send(url, 'no form', multipart), ['']);
     assertFields(await send(url, 'no form', 'multipart/form-data'), ['']);
     assertFields(await change('colour=blue', {}, { prefer: 'handling=strict' }), ['colour']);

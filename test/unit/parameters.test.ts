@@ -129,6 +129,23 @@ suite('readQuery', () => {
     ]);
   });
 
+  test('readQuery reports a known parameter in brackets, and what to send', () => {
+    const list = ', with its values separated by commas or each in a parameter';
+    for (const [query, field, form] of [
+      ['status[]=sold', 'status[]', `status${list}`],
+      ['status%5B%5D=sold', 'status[]', `status${list}`],
+      ['status%255B0%255D=sold', 'status%5B0%5D', `status${list}`],
+      ['status[0]=sold&status=available', 'status[0]', `status${list}`],
+      ['filter[status][in]=sold', 'filter[status][in]', `status${list}`],
+      ['page[limit]=7', 'page[limit]', 'limit'],
+      ['q[]=', 'q[]', 'q'],
+    ] as const) {
+      const expected = `${field} has brackets, which are not read: send ${form}`;
+      assert.deepEqual([errorsOf(query), errorsOf(query, true)], [[expected], [expected]], query);
+    }
+    assert.deepEqual(errorsOf('other[]=1&x[stat]=1&__proto__[limits]=1&[]=2'), []);
+  });
+
   test('readQuery ignores unknown parameters, and reports each once when strict', () => {
     assert.deepEqual(errorsOf('limt=5&limit=0&toString=1'), ['limit must be from 1 to 100']);
     assert.deepEqual(errorsOf('limt=5&limt=6&limit=0&toString=1', true), [

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError, addError, type FieldError, validationError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { validate } from '../../schema/validate.ts';
-import { throwIfInvalid, unchangeableErrors } from '../pipeline/parameters.ts';
+import { bracketRemedy, throwIfInvalid, unchangeableErrors } from '../pipeline/parameters.ts';
 import type { Route } from '../route.ts';
 import { parseJson } from './json-body.ts';
 
@@ -86,8 +86,23 @@ export function readBody(
     return {};
   }
   return isForm(mediaType)
-    ? chain(parseForm(bytes, mediaType), (form) => validBody(route, params, form, isStrict))
+    ? chain(parseForm(bytes, mediaType), (form) => {
+        refuseBrackets(route, form);
+        return validBody(route, params, form, isStrict);
+      })
     : validBody(route, params, parseJson(bytes, route.bodyValuesMax), isStrict);
+}
+
+/** @throws AppError validation */
+function refuseBrackets({ body }: Route, form: Readonly<Record<string, unknown>>): void {
+  const errors: FieldError[] = [];
+  for (const name of Object.keys(form)) {
+    const remedy = bracketRemedy(name, body?.properties ?? {});
+    if (remedy !== null) {
+      addError(errors, name, remedy);
+    }
+  }
+  throwIfInvalid(errors, 'validation');
 }
 
 function validBody(route: Route, params: PathParameters, given: unknown, isStrict: boolean): unknown {
@@ -147,7 +162,7 @@ function countSeparators(bytes: Uint8Array, contentType: string): number {
   return count;
 }
 
-async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
+async function parseForm(bytes: Uint8Array, contentType: string): Promise<Record<string, unknown>> {
   // A multipart form has a separator before its first part and one after its last.
   if (countSeparators(bytes, contentType) > formFieldsMax + 1) {
     throw tooManyFields();

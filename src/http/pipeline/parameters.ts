@@ -1,6 +1,6 @@
 /** Query parameters and headers: text that is converted to the type in its schema, and validated. */
 import { addError, badRequestError, type FieldError, validationError } from '../../errors.ts';
-import type { Parameter, Parameters } from '../../schema/schema.ts';
+import type { Parameter, Parameters, Schema } from '../../schema/schema.ts';
 import { cleanScalar, scalarError } from '../../schema/validate.ts';
 import type { Route } from '../route.ts';
 
@@ -56,14 +56,31 @@ export function readQuery(
       readOne(name, parameter, texts[0], reading);
     }
   }
-  if (isStrict) {
-    for (const name of new Set(query.keys())) {
-      if (name !== other && !Object.hasOwn(declared, name)) {
-        addError(reading.errors, name, 'is not a known parameter');
-      }
+  for (const name of query.size === 0 ? [] : new Set(query.keys())) {
+    const remedy = bracketRemedy(name, declared);
+    if (remedy !== null) {
+      addError(reading.errors, name, remedy);
+    } else if (isStrict && name !== other && !Object.hasOwn(declared, name)) {
+      addError(reading.errors, name, 'is not a known parameter');
     }
   }
   return reading;
+}
+
+/**
+ * What to send in place of a known name in brackets, such as `status[]`, `status[0]` or `filter[status]`: frameworks and
+ * HTTP clients write lists and conditions so. Null for other names, which are ignored or unknown.
+ */
+export function bracketRemedy(name: string, known: Readonly<Record<string, Schema>>): string | null {
+  if (!/[[\]]|%5[bd]/i.test(name)) {
+    return null;
+  }
+  const meant = name.split(/[[\]]|%5[bd]/i).find((part) => Object.hasOwn(known, part));
+  if (meant === undefined) {
+    return null;
+  }
+  const isList = known[meant]?.type === 'array';
+  return `has brackets, which are not read: send ${meant}${isList ? ', with its values separated by commas or each in a parameter' : ''}`;
 }
 
 /** Reads headers. */
