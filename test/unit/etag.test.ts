@@ -56,6 +56,16 @@ suite('Entity tags', () => {
     );
   });
 
+  test('Entity tags match with the encoding that a compressing server has added', () => {
+    for (const suffix of ['-gzip', '--gzip', '-br', '-deflate', '-zstd']) {
+      const tag = (version: string) => `"${version}${suffix}"`;
+      assert.ok(matches(tag('1'), strongTag(1)) && matches(`"0", ${tag('1')}`, strongTag(1)), suffix);
+      assert.ok(!matches(tag('1'), strongTag(2)) && !matches(`W/${tag('1')}`, strongTag(1)), suffix);
+      assert.ok(matchesIfNoneMatch(`W/${tag('1')}`, weakTag(1)), suffix);
+      assert.ok(matchesIfNoneMatch(tag('x'), `W/${tag('x')}`), 'a version may end so');
+    }
+  });
+
   test('Entity tags match If-Match by strong comparison: a weak tag matches nothing', () => {
     fc.assert(
       fc.property(

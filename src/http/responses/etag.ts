@@ -79,8 +79,15 @@ const noStrongTag =
 
 const isStrong = (tag: string) => !tag.startsWith('W/');
 
+/** Servers that compress responses add the encoding to the tag: Apache `"1-gzip"`, Jetty `"1--gzip"`. */
+const encodingSuffix = /-{1,2}(?:gzip|deflate|br|zstd)"$/;
+
 function tagsOf(header: string): string[] {
-  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return [
+    ...tags,
+    ...tags.flatMap((tag) => (encodingSuffix.test(tag) ? tag.replace(encodingSuffix, '"') : [])),
+  ];
 }
 
 function opaque(tag: string): string {
