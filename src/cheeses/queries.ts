@@ -122,6 +122,15 @@ export const cheeseQueries = queriesOn((tx) => ({
     tx.all<CheeseRow>(sql`
       select id, version, body from cheese where id in (${selectIntegers(ids)}) order by id${forUpdate}`),
 
+  /** Bytes of the JSON of cheeses. */
+  sizeOf: async (ids: readonly number[]) =>
+    Number(
+      (
+        await tx.get<{ bytes: number }>(sql`
+        select coalesce(sum(octet_length(body)), 0) as bytes from cheese where id in (${selectIntegers(ids)})`)
+      )?.bytes,
+    ),
+
   /** Locks in the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
   lockForShare: (ids: readonly number[]) =>
     tx.all<LockedCheeseRow>(sql`

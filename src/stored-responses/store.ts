@@ -13,17 +13,10 @@ import { purgeInSlices } from '../database/purge.ts';
 import { AppError, validationError } from '../errors.ts';
 import { createSealer } from '../sealing.ts';
 import { idempotencyQueries, ownerLength } from './queries.ts';
+import { isText, parseStored, requireStorable, type StoredResponse, storedText } from './stored-response.ts';
 
 export const idempotencyHours = 24;
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
-
-/** A response in a form that can be stored. */
-export interface StoredResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON; empty where the response has no body. */
-  readonly text: string;
-}
 
 /**
  * When the stored response is looked up. Usually only when the response of the work is stored: a replay runs the work
@@ -159,6 +152,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
           const changed = await change(tx);
           // It is the result of the work, which the types cannot say: checked below.
           const response = toResponse(changed as unknown as T);
+          requireStorable(response);
           stored = { changed, response };
           await store(tx, request, fingerprint, response);
           return changed;
@@ -272,20 +266,6 @@ function toRunning(
 /** The insert sets this column to null where a response is stored: see `idempotencyQueries`. */
 function isStoredAlready(error: unknown): boolean {
   return error instanceof NotNullError && error.column === 'stored_response.expires_at';
-}
-
-/** Texts begin with the JSON of status and headers, encrypted ones are base64. */
-function isText(stored: string): boolean {
-  return stored.startsWith('{');
-}
-
-function storedText({ text, ...head }: StoredResponse): string {
-  return `${JSON.stringify(head)}\n${text}`;
-}
-
-function parseStored(stored: string): StoredResponse {
-  const end = stored.indexOf('\n');
-  return { ...JSON.parse(stored.slice(0, end)), text: stored.slice(end + 1) };
 }
 
 function stillRunning(): AppError {

@@ -160,6 +160,48 @@ onBothEngines('POST /cheeses/bulk', (engine) => {
     }
   });
 
+  test('POST /cheeses/bulk leaves large values out of its response, and `undo` restores them', async () => {
+    const { shop, create, bulk, read } = opened();
+    const long = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(100, 'x'));
+    const { id } = await create({ tags: [{ name: 'old' }] });
+    const before = await read(id);
+    const { json } = await bulk([{ cheeseIds: [id], price: { set: 7 }, addTags: long }]);
+    assert.deepEqual(json.items, [
+      { id, name: before.name, changes: { pricePerKg: { from: 20, to: 7 } }, omitted: ['tags'] },
+    ]);
+    const [event] = await eventsOf(shop, id);
+    assert.deepEqual(JSON.parse(event?.data ?? '').changes.tags, { from: ['old'], to: ['old', ...long] });
+    const undone = await bulk(json.undo.changes);
+    assert.deepEqual(undone.json.items[0].omitted, ['tags']);
+    const { updatedAt: _, ...same } = await read(id);
+    assert.deepEqual({ ...same, updatedAt: before.updatedAt }, before);
+  });
+
+  test('POST /cheeses/bulk refuses 8 MB of cheeses and new values, whatever part each of them has, and changes nothing', async () => {
+    const { shop, create, bulk } = opened();
+    const tags = (first: number) =>
+      Array.from({ length: 100 }, (_, index) => `${first + index}`.padEnd(100, 'y'));
+    const inputs = Array.from({ length: 800 }, (_, index) => ({ name: `Wide ${index}` }));
+    await shop.app.cheeses.service.import(shop.app.contextOf('test'), inputs, new Set());
+    const { id: last } = await create();
+    const cheeseIds = inputs.map((_, index) => last - 1 - index);
+    const version = await versionOf(shop);
+    const refused = await bulk([{ cheeseIds, tags: tags(100) }]);
+    assertFields(refused, ['changes']);
+    assert.match(
+      refused.json.errors[0].message,
+      /^would write 8\.\d MB, and 8 MB are permitted: change fewer/,
+    );
+    assert.equal(await versionOf(shop), version);
+    const half = await bulk([{ cheeseIds: cheeseIds.slice(0, 400), tags: tags(100) }]);
+    assert.equal(half.status, 200);
+    assert.ok(half.text.length < 200_000, `${half.text.length} characters`);
+    const rest = await bulk([{ cheeseIds: cheeseIds.slice(400), tags: tags(100) }]);
+    assert.equal(rest.status, 200);
+    // The new value is small, and the cheeses are large.
+    assertFields(await bulk([{ cheeseIds, status: 'sold' }]), ['changes']);
+  });
+
   test('POST /cheeses/bulk is 403 without write:cheeses, and for a request that acts for a customer', async () => {
     const { shop, create, bulk } = opened();
     const { id } = await create();

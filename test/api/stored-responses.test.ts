@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { newCustomer, newSession } from '../auth/holders.ts';
-import { bern, onBothEngines, openShop, type TestResponse } from '../helper.ts';
+import { assertFields, bern, onBothEngines, openShop, type TestResponse } from '../helper.ts';
 
 /** Add one only if its responses never have a secret, and data of a customer only for the customer's own credential. */
 const plainOperations = [
@@ -23,6 +23,28 @@ const plainOperations = [
 ];
 
 onBothEngines('Stored responses', (engine) => {
+  test('Stored responses are bounded: a request with a longer one is 422 and changes nothing', async (t) => {
+    const shop = await openShop(t, { engine });
+    const photoUrls = Array.from({ length: 100 }, (_, index) => `/${index}`.padEnd(600, 'x'));
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Wide', photoUrls },
+    });
+    const body = Array.from({ length: 100 }, (_, index) => ({
+      username: `ada${index}`,
+      email: `ada${index}@example.com`,
+      password: 'a cellar full of wheels',
+      favouriteCheese: { id: cheese.id },
+    }));
+    const register = (headers: Readonly<Record<string, string>>) =>
+      shop.request('POST', '/v2/customer/createMultiple', { as: shop.admin, body, headers });
+    const refused = await register({ 'idempotency-key': 'wide' });
+    assertFields(refused, ['']);
+    assert.match(refused.json.message, /can be stored for an Idempotency-Key: send fewer entries at once/);
+    const customers = await shop.app.database.all(sql`select id from customer`);
+    assert.deepEqual(customers, []);
+  });
+
   test('Stored responses are encrypted where they have a secret or data of a customer, and are all replayed', async (t) => {
     const shop = await openShop(t, { engine });
     const { database } = shop.app;

@@ -3,18 +3,20 @@ import { requireWithin } from '../../access/confinement.ts';
 import { forEachBlock } from '../../blocks.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { AppError, addError, type FieldError, requireNoErrors } from '../../errors.ts';
+import { addError, type FieldError, requireNoErrors, validationError } from '../../errors.ts';
 import { nameKey } from '../../schema/folding.ts';
-import { type CheeseUpdated, cheeseToDraft, type Draft, distinctNames, throwConflict } from '../drafts.ts';
+import { cheeseToDraft, type Draft, distinctNames, throwConflict } from '../drafts.ts';
 import { checkPortions } from '../portions.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import { type CheeseWrites, notFound } from '../writes.ts';
+import { shownUpdate, undoOf } from './bulk-result.ts';
 import { changeByAmount, changeByPercent } from './price-change.ts';
-import { type BulkChange, type BulkInput, type BulkResult, bulkCheesesMax } from './schemas.ts';
+import { type BulkChange, type BulkInput, type BulkResult, bulkBytesMax, bulkCheesesMax } from './schemas.ts';
 
-/** Cheeses between which other requests are processed: about 10 ms on SQLite. */
+/** Cheeses between which other requests are processed: about 10 ms on SQLite. Large ones are in smaller blocks. */
 const blockSize = 50;
+const blockBytes = 100_000;
 const priceMax = 1_000_000;
 
 /** A change of one cheese. */
@@ -91,19 +93,25 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
       return throwConflict(() =>
         context.transaction(async (tx) => {
           await cheeseQueries(tx).lockCatalogue();
+          const bytes = requireSize(input, await cheeseQueries(tx).sizeOf(ids));
+          const size = Math.max(1, Math.min(blockSize, Math.floor((blockBytes / bytes) * ids.length)));
           let version: Promise<CatalogueRow> | undefined;
           const nextVersion = () => {
             version ??= writes.newVersion(tx);
             return version;
           };
           const written: Awaited<ReturnType<typeof writeBlock>> = [];
-          await forEachBlock(ids, blockSize, async (block) => {
+          await forEachBlock(ids, size, async (block) => {
             written.push(...(await writeBlock(tx, context, block, planned, nextVersion)));
           });
-          await forEachBlock(written, blockSize, (block) => writes.recordUpdates(tx, context, block));
+          await forEachBlock(written, size, (block) => writes.recordUpdates(tx, context, block));
           const byId = new Map(written.map(({ event }) => [event.id, event]));
           const items = [...planned.keys()].flatMap((id) => byId.get(id) ?? []);
-          return { items, unchanged: ids.length - items.length, undo: undoOf(items) };
+          return {
+            items: items.map(shownUpdate),
+            unchanged: ids.length - items.length,
+            undo: undoOf(items),
+          };
         }),
       );
     },
@@ -158,6 +166,30 @@ function priceOf(price: number | undefined, change: BulkChange['price']): number
     : changeByPercent(price, percent, rounding);
 }
 
+/**
+ * Checked before the cheeses are read. New values are written to each of their cheeses.
+ * @param stored bytes of the cheeses
+ * @returns bytes of the changed cheeses at most
+ * @throws AppError validation
+ */
+function requireSize({ changes }: BulkInput, stored: number): number {
+  const added = changes.map(
+    ({ cheeseIds, tags = [], addTags = [], portions = [] }) =>
+      cheeseIds.length * Buffer.byteLength(JSON.stringify([tags, addTags, portions])),
+  );
+  const bytes = added.reduce((sum, one) => sum + one, stored);
+  if (bytes > bulkBytesMax) {
+    const megabytes = (count: number) => Math.ceil(count / 100_000) / 10;
+    throw validationError([
+      {
+        field: 'changes',
+        message: `would write ${megabytes(bytes)} MB, and ${megabytes(bulkBytesMax)} MB are permitted: change fewer cheeses at once`,
+      },
+    ]);
+  }
+  return bytes;
+}
+
 const exclusive = ['set', 'percent', 'amount'] as const;
 
 /** What the schema cannot check. @throws AppError validation */
@@ -201,45 +233,4 @@ function checkChange(errors: FieldError[], at: string, { cheeseIds: _, ...change
   if (tags !== undefined && (addTags !== undefined || removeTags !== undefined)) {
     addError(errors, `${at}.tags`, 'cannot be sent together with addTags and removeTags');
   }
-}
-
-type Values = Omit<BulkChange, 'cheeseIds'>;
-/** The type of a schema does not have the null of the category. */
-type OldValues = Omit<Values, 'category'> & { readonly category?: { readonly name: string } | null };
-
-/** Bytes. A body has at most a megabyte. */
-const undoMax = 900_000;
-
-/**
- * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null where nothing was changed.
- * @throws AppError validation where the old tags are longer than a body
- */
-function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
-  const groups = new Map<string, number[]>();
-  for (const { id, changes } of updated) {
-    const key = JSON.stringify(oldValues(changes));
-    const ids = groups.get(key) ?? [];
-    ids.push(id);
-    groups.set(key, ids);
-  }
-  const bytes = [...groups.keys()].reduce((sum, key) => sum + Buffer.byteLength(key), 0);
-  if (bytes > undoMax) {
-    throw new AppError(
-      'validation',
-      'The old tags of these cheeses are longer than a request can be, so that they could not be restored. Change fewer cheeses at once.',
-      { errors: [{ field: 'changes', message: 'have too many long tags: change fewer cheeses at once' }] },
-    );
-  }
-  const changes = [...groups].map(([key, cheeseIds]) => ({ cheeseIds, ...(JSON.parse(key) as Values) }));
-  return changes.length === 0 ? null : { changes };
-}
-
-function oldValues({ pricePerKg, status, portions, category, tags }: CheeseUpdated['changes']): OldValues {
-  return {
-    ...(pricePerKg === undefined ? {} : { price: { set: pricePerKg.from } }),
-    ...(status === undefined ? {} : { status: status.from }),
-    ...(portions === undefined ? {} : { portions: [...(portions.from ?? [])] }),
-    ...(category === undefined ? {} : { category: category.from === null ? null : { name: category.from } }),
-    ...(tags === undefined ? {} : { tags: [...(tags.from ?? [])] }),
-  };
 }

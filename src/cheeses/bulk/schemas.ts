@@ -8,6 +8,10 @@ import { tagRule } from '../text-rules.ts';
 import { roundings } from './price-change.ts';
 
 export const bulkCheesesMax = 1000;
+/** Bytes of JSON that one request reads and writes. Typical cheeses have 500 to 1,000 each. */
+export const bulkBytesMax = 8_000_000;
+/** Bytes of the old and new value of a field that the response contains. */
+export const shownBytesMax = 1000;
 
 const { category, portions, pricePerKg } = CheeseMergePatch.properties;
 const tags = (description: string, maxItems: number) =>
@@ -92,6 +96,18 @@ export const BulkInput = {
 } as const;
 export type BulkInput = XStatic<typeof BulkInput>;
 
+const BulkUpdate = {
+  ...CheeseUpdate,
+  properties: {
+    ...CheeseUpdate.properties,
+    omitted: {
+      type: 'array',
+      items: { type: 'string' },
+      description: `Changed fields whose old and new values are left out of \`changes\`, because they have more than ${shownBytesMax} bytes. The event \`cheese.updated\` has them. Absent where there is none`,
+    },
+  },
+} as const;
+
 export const BulkResult = {
   title: 'BulkResult',
   type: 'object',
@@ -100,7 +116,7 @@ export const BulkResult = {
     items: {
       type: 'array',
       description: 'The cheeses that are changed, in the order of the request, with the old and new values',
-      items: CheeseUpdate,
+      items: BulkUpdate,
     },
     unchanged: { type: 'integer', description: 'Cheeses that have all values already' },
     undo: {
@@ -116,8 +132,10 @@ export const BulkResult = {
     },
   ],
 } as const;
+export type ShownUpdate = CheeseUpdated & { readonly omitted?: readonly string[] };
+
 export interface BulkResult {
-  readonly items: readonly CheeseUpdated[];
+  readonly items: readonly ShownUpdate[];
   readonly unchanged: number;
   readonly undo: BulkInput | null;
 }
