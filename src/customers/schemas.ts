@@ -5,7 +5,14 @@ import { Cheese } from '../cheeses/schemas.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 import type { TextRule } from '../schema/schema.ts';
-import { anyTextRule, emailRule, lineRule, optionalLineRule, trimBlanks } from '../schema/text-rules.ts';
+import {
+  anyTextRule,
+  emailRule,
+  lineRule,
+  optionalLineRule,
+  trimBlanks,
+  withoutUrl,
+} from '../schema/text-rules.ts';
 import { tiers } from './tiers.ts';
 
 /** Path segments of other routes: a profile under such a username could not be reached. */
@@ -33,7 +40,7 @@ export const passwordRule: TextRule = {
 };
 
 const cheeseName = { type: 'string', minLength: 1, maxLength: 255, rule: lineRule } as const;
-const personName = { type: 'string', maxLength: 100, rule: optionalLineRule } as const;
+const personName = { type: 'string', maxLength: 100, rule: withoutUrl(optionalLineRule) } as const;
 const tierText = {
   type: 'string',
   enum: tiers,

@@ -7,9 +7,12 @@ import { wholeCents } from '../decimal.ts';
 import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
-import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { lineRule, multilineRule, optionalLineRule, withoutUrl } from '../schema/text-rules.ts';
 import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
+
+const addressLine = withoutUrl(lineRule);
+const optionalAddressLine = withoutUrl(optionalLineRule);
 
 const count = { type: 'integer', minimum: 0 } as const;
 export const quantity = {
@@ -148,12 +151,12 @@ export const OrderInput = {
           type: 'string',
           minLength: 1,
           maxLength: 200,
-          rule: lineRule,
+          rule: addressLine,
           examples: ['Gerechtigkeitsgasse 1'],
         },
-        city: { type: 'string', minLength: 1, maxLength: 100, rule: lineRule, examples: ['Bern'] },
-        state: { type: ['string', 'null'], maxLength: 100, rule: optionalLineRule, examples: ['BE'] },
-        zipCode: { type: 'string', maxLength: 32, rule: optionalLineRule, examples: ['3011'] },
+        city: { type: 'string', minLength: 1, maxLength: 100, rule: addressLine, examples: ['Bern'] },
+        state: { type: ['string', 'null'], maxLength: 100, rule: optionalAddressLine, examples: ['BE'] },
+        zipCode: { type: 'string', maxLength: 32, rule: optionalAddressLine, examples: ['3011'] },
         country: {
           type: 'string',
           rule: countryRule,

@@ -38,6 +38,19 @@ export const optionalLineRule: TextRule = {
   message: 'must not contain control or invisible characters (joiners between two characters are allowed)',
 };
 
+/** What programs that show mails make a link of, except a host name alone: "Dr.Huber" could be one. */
+const url = /:\/\/|\bwww\.|[\p{L}\d]\.\p{L}{2,}\//iu;
+
+/**
+ * The rule for parts of names of people and of their addresses. Anybody can register with an e-mail address of another
+ * person, who then gets mails with these texts.
+ */
+export const withoutUrl = (rule: TextRule): TextRule => ({
+  ...rule,
+  test: (text) => rule.test(text) && !url.test(text),
+  message: `${rule.message}, and no URL`,
+});
+
 /** What is searched for. Invisible characters are ignored there. */
 export const searchRule: TextRule = {
   clean: trimBlanks,
