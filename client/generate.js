@@ -42,6 +42,6 @@ if (hasTools) {
           transformSchemaObject(schema, options),
         ])
       : undefined;
-  const types = await openapiTS(document, { defaultNonNullable: false, inject: helpers, transform });
+  const types = await openapiTS(document, { inject: helpers, transform });
   write('src/schema.ts', COMMENT_HEADER + astToString(types));
 }

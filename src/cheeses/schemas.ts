@@ -44,7 +44,7 @@ const age = {
   description: 'Ageing in whole months',
   examples: [9],
 } as const;
-const organicFlag = { type: 'boolean', default: false, description: 'Certified organic' } as const;
+const organicFlag = { type: 'boolean', description: 'Certified organic' } as const;
 const photos = {
   type: 'array',
   maxItems: 100,
@@ -153,7 +153,7 @@ export const inputProperties = {
   origin: originText,
   pricePerKg: price,
   ageMonths: age,
-  organic: organicFlag,
+  organic: { ...organicFlag, default: false },
   portions: { ...portionsSchema, type: ['array', 'null'] },
 } as const satisfies Readonly<Record<CheeseField, Schema>>;
 

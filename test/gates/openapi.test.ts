@@ -53,6 +53,19 @@ let current: Awaited<ReturnType<typeof curd>>;
 let document: Document;
 let operations: readonly NamedOperation[];
 
+/** Members of objects whose schema has a `default`. */
+function membersWithDefault(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
+  const { properties = {} } = value as { readonly properties?: Readonly<Record<string, object>> };
+  const own = Object.entries(properties).filter(([, schema]) => Object.hasOwn(Object(schema), 'default'));
+  return [
+    ...own.map(([name]) => `${path} ${name}`),
+    ...Object.entries(value).flatMap(([key, member]) => membersWithDefault(member, `${path}/${key}`)),
+  ];
+}
+
 /** All values of members named `$ref`. */
 function referencesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) {
@@ -91,6 +104,10 @@ suite('The OpenAPI document', () => {
       indexText(JSON.parse(current.stdout)),
       'Run: npm run generate',
     );
+  });
+
+  test('The OpenAPI document has no member of an object with a default: generators would make it required in requests', () => {
+    assert.deepEqual(membersWithDefault(document), []);
   });
 
   test('The OpenAPI document is committed as the routes generate it', () => {

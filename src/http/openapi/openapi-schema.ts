@@ -13,7 +13,7 @@ export function reference(schema: Schema, components: Map<string, unknown>): unk
   }
   const { properties, items, anyOf, oneOf, discriminator, ...rest } = withoutChecks(schema);
   const full = {
-    ...rest,
+    ...withDefaultInWords(rest),
     ...(properties === undefined
       ? {}
       : {
@@ -46,6 +46,19 @@ function mappingOf(
 
 /** These checks have no form in JSON Schema; descriptions say what they require. */
 const withoutChecks = ({ isBatch: _, rule: _rule, refusesNull: _refusesNull, ...rest }: Schema) => rest;
+
+/**
+ * Generators of clients make members with a `default` required, because they are always in a response: requests would
+ * have to send them.
+ */
+export function withDefaultInWords({ default: value, ...schema }: Schema): Schema {
+  if (value === undefined) {
+    return schema;
+  }
+  const preset = `Default: \`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  const { description } = schema;
+  return { ...schema, description: description === undefined ? preset : `${description}. ${preset}` };
+}
 
 /** The schema of a parameter. */
 export function documentedSchema(full: Schema): Schema {

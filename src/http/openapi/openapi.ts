@@ -9,7 +9,7 @@ import { keyLengthMax } from '../pipeline/idempotency-key.ts';
 import { documentedResponses } from '../responses/error-responses.ts';
 import type { DocumentedResponses } from '../responses/response.ts';
 import { type Described, fullPath, hasDryRun, parametersIn } from '../route.ts';
-import { documentedSchema, exampleOf, reference } from './openapi-schema.ts';
+import { documentedSchema, exampleOf, reference, withDefaultInWords } from './openapi-schema.ts';
 import { shareResponses } from './shared-responses.ts';
 
 type Document = Record<string, unknown>;
@@ -205,7 +205,7 @@ const bodySchema = (mediaType: string) => (/^(text|application)\//.test(mediaTyp
 function formContent({ fileField, description, fields }: NonNullable<Described['upload']>): Document {
   const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
     name,
-    documentedSchema(schema),
+    withDefaultInWords(documentedSchema(schema)),
   ]);
   const schema = {
     type: 'object',
