@@ -313,7 +313,7 @@ test('PostgreSQL with ?prepare=false gets no named statement, which a pooler cou
     cleanUp(t, () => database.close());
     await database.all(sql`select id from cheese where id = ${1}`);
     await database.transaction(async (tx) => {
-      await tx.insert('term', ['kind', 'name'], [['tag', parameters]]);
+      await tx.insert('term', ['kind', 'name', 'name_key'], [['tag', parameters, parameters]]);
     });
     const named = await database.all(
       sql`select name from pg_prepared_statements where statement like ${'%cheese where id%'}`,
