@@ -8,7 +8,6 @@ import type { ReceivedFile } from '../../files/received-file.ts';
 import type { RateLimitStatus } from '../../limits/usage-counter.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { IdempotencyStore } from '../../stored-responses/store.ts';
-import type { StoredResponse } from '../../stored-responses/stored-response.ts';
 import { type RequestBody, rawBody, readBody } from '../bodies/body.ts';
 import type { ReceivedForm } from '../bodies/multipart.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
@@ -292,7 +291,7 @@ async function contentOf({ route, input, form }: Execution): Promise<Uint8Array>
   return Buffer.from(JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]));
 }
 
-function storable({ status, headers = {}, body }: RouteResponse): StoredResponse {
+function storable({ status, headers = {}, body }: RouteResponse) {
   return {
     status,
     headers,
