@@ -3,6 +3,7 @@
  * processes may start at once: the second waits and then has nothing to apply. A newer schema is used without a change,
  * unless one of its migrations is breaking: so instances of two versions work beside each other during an upgrade.
  */
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { commandName } from '../command-name.ts';
 import { ConfigError } from '../settings/parsers.ts';
@@ -19,11 +20,21 @@ export interface Migration {
 
 /** All migrations for one engine, in order. */
 export function listMigrations(engine: Engine): Migration[] {
-  return filesFor(engine).map((file) => ({
-    number: numberOf(file),
-    name: file.slice(5, -`.${engine}.sql`.length),
-    script: readFileSync(new URL(file, folder), 'utf8'),
-  }));
+  return filesFor(engine).map((file) => {
+    const number = numberOf(file);
+    const name = file.slice(5, -`.${engine}.sql`.length);
+    return { number, name: number === 1 ? `${name}-${baselineDigest()}` : name, script: read(file) };
+  });
+}
+
+const read = (file: string) => readFileSync(new URL(file, folder), 'utf8').replaceAll('\r\n', '\n');
+
+/** Part of the name of the first migration, which changes until the first release: a database with another one is refused. */
+function baselineDigest(): string {
+  const scripts = [...filesFor('sqlite'), ...filesFor('postgres')]
+    .filter((file) => numberOf(file) === 1)
+    .map(read);
+  return hash('sha256', scripts.join('')).slice(0, 8);
 }
 
 function filesFor(engine: Engine): string[] {
@@ -49,7 +60,7 @@ export interface SchemaVersions {
 
 /**
  * Applies the missing migrations and returns their names.
- * @throws ConfigError when a migration that this version does not know is breaking, or the database was made before 1.0
+ * @throws ConfigError when a migration that this version does not know is breaking, or the database was made before the first release
  */
 export async function migrate(
   database: Database,
@@ -110,7 +121,7 @@ async function requireCompatible(tx: Sql, migrations: readonly Migration[]): Pro
   const newest = migrations.at(-1)?.number ?? 0;
   if (rows.some(({ number, name }) => number === baseline?.number && name !== baseline.name)) {
     throw new ConfigError(
-      `The database was made by a version of Curd before 1.0, and this version cannot migrate it. Start with a new database, and move the cheeses: run "${commandName} export cheeses shop.ndjson" with the old version, then "${commandName} import cheeses shop.ndjson" with this one.`,
+      `The database was made by a version of Curd before the first release, and this version cannot migrate it. Start with a new database, and move the cheeses: run "${commandName} export cheeses shop.ndjson" with the old version, then "${commandName} import cheeses shop.ndjson" with this one.`,
     );
   }
   if (current > newest) {

@@ -150,18 +150,18 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(await migrate(database, breaking.slice(0, -1)), [], 'knows the breaking migration');
   });
 
-  test('migrate() refuses a database of before 1.0, and changes nothing in it', async (t) => {
+  test('migrate() refuses a database of before the first release, and changes nothing in it', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     await database.exclusiveTransaction(async (tx, runScript) => {
       await runScript('create table migration (number integer primary key, name text not null)');
-      await tx.run(sql`insert into migration (number, name) values (1, 'catalogue-and-keys'), (2, 'orders')`);
+      await tx.run(sql`insert into migration (number, name) values (1, 'schema'), (2, 'orders')`);
     });
     const schema = await schemaOf(database);
     await assert.rejects(migrate(database), (error) => {
       assert.ok(error instanceof ConfigError);
       assert.match(
         error.message,
-        /before 1\.0, .*"npx curd export cheeses shop\.ndjson" with the old version, then "npx curd import cheeses/,
+        /before the first release, .*"npx curd export cheeses shop\.ndjson" with the old version, then "npx curd import cheeses/,
       );
       return true;
     });
@@ -241,9 +241,10 @@ suite('The migrations', () => {
       listMigrations(engine).map(({ number, name }) => `${String(number).padStart(4, '0')}-${name}`),
     );
     assert.deepEqual(sqlite, postgres);
+    assert.match(sqlite[0] ?? '', /^0001-schema-[\da-f]{8}$/);
     assert.deepEqual(
       files,
-      sqlite.flatMap((name) => [`${name}.postgres.sql`, `${name}.sqlite.sql`]),
+      ['0001-schema', ...sqlite.slice(1)].flatMap((name) => [`${name}.postgres.sql`, `${name}.sqlite.sql`]),
     );
     assert.deepEqual(
       listMigrations('sqlite').map(({ number }) => number),
