@@ -58,24 +58,18 @@ export function decimalCell(price: number): string {
   return scale === 0 ? text : `${text.slice(0, -scale)}.${decimals}`;
 }
 
-/**
- * Programs write the numbers of a column with empty cells as `6.0`. Three zeros could be thousands.
- * @throws AppError validation
- */
-export function parseWholeNumber(field: string, text: string): number {
+/** @returns whole months; null when the text is neither a number nor an age in prose. @throws AppError validation */
+export function parseAge(text: string): number | null {
+  if (!Number.isFinite(Number(text.replace(',', '.')))) {
+    return parseRipening(text);
+  }
+  // Programs write the numbers of a column with empty cells as `6.0`. Three zeros could be thousands.
   const [, whole] = /^(\d+)(?:[.,](?:0{1,2}|0{4,}))?$/.exec(text) ?? [];
   if (whole === undefined) {
     const message = `"${cut(text)}" is not a whole number of 0 or more. Write digits only, such as 12`;
-    throw validationError([{ field, message }]);
+    throw validationError([{ field: 'ageMonths', message }]);
   }
   return Number(whole);
-}
-
-/** @returns whole months; null when the text is neither a number nor an age in prose. @throws AppError validation */
-export function parseAge(text: string): number | null {
-  return Number.isFinite(Number(text.replace(',', '.')))
-    ? parseWholeNumber('ageMonths', text)
-    : parseRipening(text);
 }
 
 const daysInMonth = 30;

@@ -155,38 +155,29 @@ suite('POST /imports of any files', () => {
     }
   });
 
-  test('POST /imports reads whole numbers with zeros as decimals, and refuses the same texts in each field', async () => {
+  test('POST /imports reads numbers with zeros as decimals, and refuses those that could be another number', async () => {
     const shop = await shopOf();
-    const rows = [
-      ['6.0', 6],
-      ['12', 12],
-      ['24.00', 24],
-      ['7,0', 7],
-      ['3.0000', 3],
-      ...['7,5', '7.5', '1,000', '1.000', '-3', '1e2', '6.'].map((text) => [text, null] as const),
-    ] as const;
-    for (const field of ['ageMonths', 'stockKg']) {
-      const lines = rows.map(([text], row) => `Whole ${field} ${row},"${text}"`);
+    const unclear = ['1,000', '1.000', '-3', '1e2', '6.'];
+    for (const [field, good, bad, reason] of [
+      [
+        'ageMonths',
+        { '6.0': 6, 12: 12, '24.00': 24, '7,0': 7, '3.0000': 3 },
+        ['7,5', '7.5', ...unclear],
+        'is not a whole number of 0 or more. Write digits only, such as 12',
+      ],
+      ['stockKg', { '6.0': 6, '7,5': 7.5, '3.0000': 3 }, unclear, 'is not a number of kilograms'],
+    ] as const) {
+      const texts = [...Object.keys(good), ...bad];
+      const lines = texts.map((text, row) => `Number ${field} ${row},"${text}"`);
       const report = await importing(shop, `name,${field}\n${lines.join('\n')}\n`);
-      assert.deepEqual(report.remarks, [], field);
+      assert.deepEqual([report.created, report.remarks], [Object.keys(good).length, []], field);
       assert.deepEqual(
-        refusals(report),
-        rows.flatMap(([text, number], row) =>
-          number === null
-            ? [
-                [
-                  row + 2,
-                  `${field}: "${text}" is not a whole number of 0 or more. Write digits only, such as 12`,
-                ],
-              ]
-            : [],
-        ),
+        report.refused.map((refusal: Refusal) => refusal.reason.split(`${reason}`)[0]),
+        bad.map((text) => `${field}: "${text}" `),
       );
       if (field === 'ageMonths') {
-        assert.deepEqual(
-          valuesOf(report).map((cheese) => cheese?.ageMonths ?? null),
-          rows.map(([, number]) => number),
-        );
+        const ages = valuesOf(report).flatMap((cheese) => cheese?.ageMonths ?? []);
+        assert.deepEqual(ages.sort(), Object.values(good).sort());
       }
     }
     const organic = await importing(shop, 'name,organic\nWhole 1,1.0\nWhole 2,0.0\nWhole 3,TRUE\n');
