@@ -3,6 +3,8 @@
 import { parsePortions } from '../cheeses/portions.ts';
 import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schemas.ts';
 import { requireNoErrors } from '../errors.ts';
+import { measureJson } from '../schema/json-bounds.ts';
+import { findRepeatedMember } from '../schema/repeated-members.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
 import { parseAge, parseKilograms, parsePrice } from './cells.ts';
@@ -46,6 +48,11 @@ export function parseJsonMapping(json: string): Mapping {
   const value = parseJson(json);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ImportError('map', `The mapping is not a JSON object: ${remedy}.`);
+  }
+  const size = measureJson(json);
+  const repeated = size.excess === null ? findRepeatedMember(json, value, size.members) : null;
+  if (repeated !== null) {
+    throw new ImportError('map', `The mapping has ${repeated} twice: ${remedy}.`);
   }
   return toMapping(
     Object.entries(value).map(([field, columns]) => {

@@ -356,6 +356,7 @@ suite('POST /imports', () => {
       [{ map: '{"name"' }, good, 'map', /JSON object/],
       [{ map: '{"nmae":"name"}' }, good, 'map', /nmae.*pricePerKg/],
       [{ map: '{"name":5}' }, good, 'map', /name/],
+      [{ map: '{"name":"name","name":"name"}' }, good, 'map', /has name twice/],
       [{ map: '{"origin":"name"}' }, good, 'map', /no column for the name/],
       [{ map: '{"name":"Name"}' }, good, 'map', /no column "Name"\. Its first row has: name/],
       [{}, 'Title\nBrie\n', 'map', /no column "name"\. Its first row has: Title/],
