@@ -225,7 +225,7 @@ function pageOf(
   { site, environment, version, imagesOrigin, clock }: Dependencies,
 ): RouteResponse {
   const nonce = Buffer.from(clock.random(18)).toString('base64');
-  const { name: shopName } = site();
+  const { name: shopName, currency } = site();
   const title = environment === 'production' ? shopName : `${environment}: ${shopName}`;
   const values: Record<string, string> = {
     nonce,
@@ -233,6 +233,7 @@ function pageOf(
     version,
     title,
     shop: shopName,
+    currency,
     command: commandName,
   };
   const text = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => html`${values[name] ?? ''}`.text);

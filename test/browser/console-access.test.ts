@@ -161,10 +161,10 @@ inConsole(
     for (let field = 0; field < 5; field += 1) {
       await page.keyboard.press('Tab');
     }
-    await page.getByLabel('Dollars a day').and(page.locator(':focus')).waitFor();
+    await page.getByLabel('Sum a day').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('30,5,5');
     assert.equal(await page.getByRole('button', { name: 'Create' }).isDisabled(), true);
-    await page.getByLabel('Dollars a day').fill('40');
+    await page.getByLabel('Sum a day').fill('40');
     await page.getByLabel('Orders a day').fill('3');
     await page.getByRole('dialog').getByLabel('Categories').focus();
     await page.keyboard.press('ArrowDown');

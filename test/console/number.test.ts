@@ -56,6 +56,29 @@ suite('A number in a field', () => {
     assert.deepEqual(readNumber('\u221251', kilograms, 'en-US').value, -51);
     assert.match(readNumber('1.5', kilograms, 'en-US').problem ?? '', /whole number/);
     assert.match(readNumber('1.500', kilograms, 'de-DE').problem ?? '', /whole number/);
+    // Kilograms have three decimals, like a thousand has zeros.
+    const grams: NumberRules = { ...kilograms, decimals: 3 };
+    for (const [text, inEnglish, inGerman] of [
+      ['1.500', 1.5, /^Write 1500 without a separator, or 1,500 for decimals\.$/],
+      ['-12.250', -12.25, /^Write -12250/],
+      ['1,500', /^Write digits without/, 1.5],
+      ['0.250', 0.25, 0.25],
+      ['.125', 0.125, 0.125],
+      ['1500.125', 1500.125, 1500.125],
+      ['0,3001', /^Write digits without/, /at most 3 decimals/],
+    ] as const) {
+      for (const [language, expected] of [
+        ['en-US', inEnglish],
+        ['de-DE', inGerman],
+      ] as const) {
+        const { value, problem } = readNumber(text, grams, language);
+        if (expected instanceof RegExp) {
+          assert.match(problem ?? '', expected, `${text} ${language}`);
+        } else {
+          assert.deepEqual([value, problem], [expected, null], `${text} ${language}`);
+        }
+      }
+    }
   });
 
   test('A number in a field of the console is read as it was written, for any price', () => {

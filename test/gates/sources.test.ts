@@ -46,6 +46,21 @@ suite('The sources', () => {
     assert.deepEqual(wide, [], 'move files of one purpose into a folder of their own');
   });
 
+  test('The sources of the console name no currency in texts: the shop has one', () => {
+    const named = /(?<!\|)\$(?=[\d<\s'"`)])|\b(?:US d|D)ollars?\b|['"]USD['"]/;
+    const isComment = (line: string) => /^\s*(?:\/?\*|\/\/)/.test(line);
+    const found = filesIn('console/src/**/*.{ts,tsx}').flatMap((path) =>
+      read(path)
+        .split('\n')
+        .filter((line) => named.test(line) && !isComment(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    assert.deepEqual(found, ["console/src/environment.ts: currency = 'USD',"], 'use parts/text/format.ts');
+    for (const line of ["label: '$'", 'label="Price ($)"', '<Text>$5</Text>', "'US dollars'"]) {
+      assert.match(line, named);
+    }
+  });
+
   test('The sources contain nothing that looks like an API key, in any file of the repository', (t) => {
     if (!existsSync(join(root, '.git'))) {
       t.skip('there is no repository');
@@ -83,6 +98,7 @@ suite('The sources', () => {
       'console/src/parts/fields/country-select.tsx': 'sorts by a condition',
       'console/src/screens/customers/customers.tsx': 'the id of the URL',
       'console/src/screens/orders/filters.tsx': 'the id of the URL',
+      'console/src/screens/orders/new/new-lines.tsx': 'the weight of a choice',
       'console/src/screens/orders/new/new-order.tsx': 'ids of the URL and of a choice',
     };
     const isField = /TextInput|Textarea|NumberField|currentTarget/;

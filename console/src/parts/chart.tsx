@@ -9,7 +9,7 @@ import UPlot from 'uplot';
 import { showDay, showMonthDay } from './text/format.ts';
 
 interface Series {
-  /** What is measured, with its unit: "Value in US dollars". */
+  /** What is measured, with its unit: "Value by day, euros". */
   readonly label: string;
   /** null where nothing was measured. */
   readonly values: readonly (number | null)[];

@@ -7,7 +7,7 @@ export interface NumberRules {
   readonly max: number;
 }
 
-/** US dollars. */
+/** An amount of money. */
 export const priceRules: NumberRules = { decimals: 2, min: 0, max: 1_000_000 };
 export const monthRules: NumberRules = { decimals: 0, min: 0, max: 120 };
 
@@ -43,6 +43,15 @@ export function readNumber(text: string, rules: NumberRules, language = locale):
   if (decimals.length > rules.decimals) {
     const isWhole = rules.decimals === 0;
     return refuse(isWhole ? 'Write a whole number.' : `Write at most ${rules.decimals} decimals.`);
+  }
+  if (
+    separator !== '.' &&
+    decimals.length === 3 &&
+    /^[1-9]\d{0,2}\.\d{3}$/.test(written.slice(sign.length))
+  ) {
+    return refuse(
+      `Write ${sign}${whole}${decimals} without a separator, or ${sign}${whole}${separator}${decimals} for decimals.`,
+    );
   }
   const value = Number(`${sign}0${whole}.${decimals}0`);
   const show = (limit: number) => new Intl.NumberFormat(language).format(limit);

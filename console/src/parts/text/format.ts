@@ -1,4 +1,5 @@
-/** Numbers, money and times in the language of the browser. */
+/** Numbers, money and times in the language of the browser. Money is in the currency of the shop. */
+import { shopCurrency } from '../../environment.ts';
 
 /** The language of the browser. One that Intl refuses is replaced: a browser names such a language under LANG=POSIX. */
 function usableLocale(): string {
@@ -13,13 +14,21 @@ function usableLocale(): string {
 
 export const locale = usableLocale();
 
-const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+const money = new Intl.NumberFormat(locale, { style: 'currency', currency: shopCurrency });
 const shortMoney = new Intl.NumberFormat(locale, {
   style: 'currency',
-  currency: 'USD',
+  currency: shopCurrency,
   notation: 'compact',
   maximumSignificantDigits: 3,
 });
+const currencyPart = (language: string, currencyDisplay: 'symbol' | 'name'): string =>
+  new Intl.NumberFormat(language, { style: 'currency', currency: shopCurrency, currencyDisplay })
+    .formatToParts(2)
+    .find(({ type }) => type === 'currency')?.value ?? shopCurrency;
+/** The currency beside a field: "€". */
+export const currencySymbol = currencyPart(locale, 'symbol');
+/** The currency in a sentence: "euros". */
+export const currencyName = currencyPart('en', 'name');
 const shortNumber = new Intl.NumberFormat(locale, { notation: 'compact' });
 const number = new Intl.NumberFormat(locale);
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -31,9 +40,8 @@ const monthDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' });
 
-/** US dollars. */
 export const showMoney = (amount: number): string => money.format(amount);
-/** A text as short as an axis needs: "$200K". */
+/** A text as short as an axis needs: "€200K". */
 export const showShortMoney = (amount: number): string => shortMoney.format(amount);
 export const showShortNumber = (value: number): string => shortNumber.format(value);
 export const showNumber = (value: number): string => number.format(value);
@@ -48,6 +56,9 @@ export const showDay = (time: string): string => day.format(new Date(time));
 export const showMonthDay = (time: string): string => monthDay.format(new Date(time));
 export const showClock = (time: string): string => clock.format(new Date(time));
 export const showKilograms = (value: number): string => `${number.format(value)} kg`;
+/** The weight of a piece: "200 g", and "8 kg" from a kilogram on. */
+export const showGrams = (grams: number): string =>
+  grams < 1000 ? `${grams} g` : showKilograms(grams / 1000);
 
 const spanUnits = [
   ['day', 86_400_000],

@@ -23,7 +23,7 @@ export interface KeyDraft {
   readonly ordersPerDay: string;
 }
 
-export const dollarRules: NumberRules = { decimals: 2, min: 0.01, max: 1_000_000 };
+export const budgetRules: NumberRules = { decimals: 2, min: 0.01, max: 1_000_000 };
 export const orderRules: NumberRules = { decimals: 0, min: 1, max: 100_000 };
 
 /** The draft of a kind. A restricted key has a budget, unless somebody removes it. */
@@ -57,8 +57,8 @@ function limitsOf(draft: KeyDraft): Partial<NewKeyBody> {
         ...given('addresses', words(draft.addresses)),
         ...given('categories', draft.categories),
         ...given('cheeseIds', words(draft.cheeseIds).map(Number)),
-        ...numberOf('dollarsPerOrder', draft.dollarsPerOrder, dollarRules),
-        ...numberOf('dollarsPerDay', draft.dollarsPerDay, dollarRules),
+        ...numberOf('dollarsPerOrder', draft.dollarsPerOrder, budgetRules),
+        ...numberOf('dollarsPerDay', draft.dollarsPerDay, budgetRules),
         ...numberOf('ordersPerDay', draft.ordersPerDay, orderRules),
       };
     default:
@@ -88,8 +88,8 @@ export function isComplete({
   ordersPerDay,
 }: KeyDraft): boolean {
   const problems = [
-    readNumber(dollarsPerOrder, dollarRules).problem,
-    readNumber(dollarsPerDay, dollarRules).problem,
+    readNumber(dollarsPerOrder, budgetRules).problem,
+    readNumber(dollarsPerDay, budgetRules).problem,
     readNumber(ordersPerDay, orderRules).problem,
   ];
   return kind !== 'restricted' || (scopes.length > 0 && problems.every((problem) => problem === null));

@@ -60,7 +60,7 @@ function actionsOf(key: KeyRights): string[] {
   }
 }
 
-/** "May order for at most $50.00 a day, only Alpine, until Feb 21, 2027." */
+/** "May order for at most €50.00 a day, only Alpine, until Feb 21, 2027." */
 export function describeRights(key: KeyRights): string {
   const { kind, origins, addresses, categories, cheeseIds, expiresAt } = key;
   const actions = actionsOf(key);

@@ -4,7 +4,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi } from '../../data/queries.ts';
 import { NumberField } from '../../parts/fields/number-field.tsx';
-import { dollarRules, type KeyDraft, type KeyKind, type NewKeyScope, orderRules } from './key-draft.ts';
+import { currencySymbol } from '../../parts/text/format.ts';
+import { budgetRules, type KeyDraft, type KeyKind, type NewKeyScope, orderRules } from './key-draft.ts';
 
 /** Scopes that change what a key of the kind can do. */
 const scopesOf: Readonly<Record<KeyKind, readonly (readonly [NewKeyScope, string])[]>> = {
@@ -94,15 +95,15 @@ export function RestrictedFields(props: Props) {
       <ScopeBoxes {...props} />
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
         <NumberField
-          label="Dollars a day"
-          rules={dollarRules}
+          label={`Sum a day (${currencySymbol})`}
+          rules={budgetRules}
           value={draft.dollarsPerDay}
           error={errors.dollarsPerDay}
           onChange={(dollarsPerDay) => onChange({ dollarsPerDay })}
         />
         <NumberField
-          label="Dollars an order"
-          rules={dollarRules}
+          label={`Sum an order (${currencySymbol})`}
+          rules={budgetRules}
           value={draft.dollarsPerOrder}
           error={errors.dollarsPerOrder}
           onChange={(dollarsPerOrder) => onChange({ dollarsPerOrder })}

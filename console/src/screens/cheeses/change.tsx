@@ -49,7 +49,7 @@ function valuesIn(seen: Cheese, changes: CheeseChanges): CheeseChanges {
   return Object.fromEntries(fields.map((field) => [field, seen[field] ?? null]));
 }
 
-/** "Beaufort: price $37.00 to $38.50" */
+/** "Beaufort: price €37.00 to €38.50" */
 function sentenceOf(seen: Cheese, changes: CheeseChanges): string {
   const before: Readonly<Record<string, unknown>> = { ...seen };
   const texts = Object.entries(changes).map(

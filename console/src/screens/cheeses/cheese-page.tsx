@@ -116,7 +116,9 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
               isReadOnly={!person.mayWriteCheeses}
             />
           </section>
-          {person.mayWriteCheeses ? <StockPanel cheeseId={cheese.id} name={cheese.name} /> : null}
+          {person.mayWriteCheeses ? (
+            <StockPanel cheeseId={cheese.id} name={cheese.name} portions={server.cheese.portions} />
+          ) : null}
         </Stack>
         <Stack gap="lg">
           <Preview

@@ -1,11 +1,12 @@
 /** The fields of a cheese in words. */
-import { showKilograms, showMoney } from '../../parts/text/format.ts';
+import { showGrams, showKilograms, showMoney } from '../../parts/text/format.ts';
 
 const names: Readonly<Record<string, string>> = {
   photoUrls: 'images',
   pricePerKg: 'price',
   ageMonths: 'age',
   stockKg: 'stock',
+  portions: 'pieces',
 };
 
 /** "price" for `pricePerKg`. */
@@ -15,6 +16,9 @@ export const nameOfField = (field: string): string => names[field] ?? field;
 export function showField(value: unknown, field: string): string {
   if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
     return 'none';
+  }
+  if (field === 'portions') {
+    return (value as readonly ShownPortion[]).map(portionText).join(', ');
   }
   if (Array.isArray(value)) {
     return field === 'photoUrls' ? `${value.length}` : value.map((one) => nameOf(one)).join(', ');
@@ -32,6 +36,16 @@ export function showField(value: unknown, field: string): string {
       return nameOf(value);
   }
 }
+
+interface ShownPortion {
+  /** Text of a field, too. */
+  readonly grams: number | string;
+  readonly name?: string;
+}
+
+/** "200 g", or "Half wheel of 8 kg". */
+export const portionText = ({ grams, name = '' }: ShownPortion): string =>
+  name === '' ? showGrams(Number(grams)) : `${name} of ${showGrams(Number(grams))}`;
 
 const nameOf = (value: unknown): string =>
   typeof value === 'object' && value !== null

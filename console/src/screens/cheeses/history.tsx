@@ -7,6 +7,7 @@ import { isCurdError } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
+import { showKilograms } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { readNewest } from '../events/newest.ts';
 import { nameOfField, showField } from './fields.ts';
@@ -85,7 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
   tracking_ended: 'tracking ended',
 };
 
-/** "price $37.00 to $38.50" */
+/** "price €37.00 to €38.50" */
 function describe(event: CurdEvent): string {
   switch (event.type) {
     case 'cheese.updated':
@@ -103,13 +104,13 @@ function describe(event: CurdEvent): string {
       return 'image uploaded';
     case 'stock.adjusted': {
       const { deltaKg, reason, onHand, available } = event.data;
-      const delta = `${deltaKg > 0 ? '+' : ''}${deltaKg} kg`;
-      return `${reasons[reason] ?? reason}: ${delta}, ${onHand} kg on hand, ${available} kg available`;
+      const delta = `${deltaKg > 0 ? '+' : ''}${showKilograms(deltaKg)}`;
+      return `${reasons[reason] ?? reason}: ${delta}, ${showKilograms(onHand)} on hand, ${showKilograms(available)} available`;
     }
     case 'stock.low':
-      return `low: ${event.data.available} kg available`;
+      return `low: ${showKilograms(event.data.available)} available`;
     case 'stock.depleted':
-      return `depleted: ${event.data.available} kg available`;
+      return `depleted: ${showKilograms(event.data.available)} available`;
     default:
       return event.type;
   }

@@ -3,7 +3,7 @@ import { Skeleton, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
-import { showMoney, showShortMoney } from '../../parts/text/format.ts';
+import { currencyName, showMoney, showShortMoney } from '../../parts/text/format.ts';
 
 type PricePage = Result<'listCheesePrices'>;
 
@@ -57,7 +57,7 @@ function chartOf({ items, lowest30Days, reduction }: PricePage, now = new Date()
     caption: `${lowest}${reduced}`,
     series: [
       {
-        label: 'Price at the end of each day, US dollars per kg',
+        label: `Price at the end of each day, ${currencyName} per kg`,
         values,
         isLine: true,
         show: showMoney,

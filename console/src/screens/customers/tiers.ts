@@ -6,7 +6,7 @@ export type Tier = (typeof tiers)[number];
 
 export const tierColors = { bronze: 'orange', silver: 'gray', gold: 'yellow', platinum: 'teal' } as const;
 
-/** The total in US dollars from which on a customer has a tier; bronze from 0. */
+/** The total in the currency of the shop from which on a customer has a tier; bronze from 0. */
 type Thresholds = Readonly<Partial<Record<Tier, number>>>;
 
 /** Reads the thresholds from the settings of the server; undefined until they are read. */

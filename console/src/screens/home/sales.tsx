@@ -5,6 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { Empty } from '../../parts/page.tsx';
 import {
+  currencyName,
   showKilograms,
   showMoney,
   showNumber,
@@ -45,7 +46,7 @@ export function Trend() {
       caption: `${showOrders(sum(counts))}, ${showMoney(sum(values))} in ${days} days`,
       series: [
         { label: 'Orders by day', values: counts, show: showOrders, showTick: showShortNumber },
-        { label: 'Value by day, US dollars', values, show: showMoney, showTick: showShortMoney },
+        { label: `Value by day, ${currencyName}`, values, show: showMoney, showTick: showShortMoney },
       ],
     };
   }, [data, days]);

@@ -134,7 +134,7 @@ const shownChanges = 20;
 
 type Changed = ImportReport['changed'][number];
 
-/** "price $37.00 to $38.50, tags cow to cow, raw" */
+/** "price €37.00 to €38.50, tags cow to cow, raw" */
 function sentenceOf(changes: Changed['changes']): string {
   return Object.entries(changes)
     .map(

@@ -6,7 +6,8 @@ import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
-import { hasNoPrice, isWaiting, linesOf, Recipient, Warnings } from './order-fields.tsx';
+import { linesOf } from './lines.ts';
+import { hasNoPrice, isWaiting, Recipient, Warnings } from './order-fields.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
 export interface CardActions {

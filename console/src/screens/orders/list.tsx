@@ -19,8 +19,9 @@ import { countryName } from '../../parts/text/countries.ts';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { OrderFilters, OrderSort } from './filters.tsx';
+import { linesOf, lineText, weightOf } from './lines.ts';
 import { useMoves } from './moved-orders.ts';
-import { CustomerName, linesOf, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
+import { CustomerName, StatusBadge, Warnings } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
 import { keptOrders } from './shipping/read-orders.ts';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
@@ -103,7 +104,7 @@ const csvColumns: CsvColumns<Order> = {
   createdAt: ({ createdAt }) => createdAt,
   updatedAt: ({ updatedAt }) => updatedAt,
   shipDate: ({ shipDate }) => shipDate,
-  cheeses: ({ items }) => items.map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`).join('; '),
+  cheeses: ({ items }) => items.map(lineText).join('; '),
   kilograms: weightOf,
   total: ({ total }) => total,
   street: ({ shippingAddress }) => shippingAddress.street,

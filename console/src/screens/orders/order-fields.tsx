@@ -64,15 +64,6 @@ export function Warnings({ order, isShort = false }: { readonly order: Order; re
   );
 }
 
-/** "Beaufort 10 kg, Brie 3 kg +2". */
-export function linesOf({ items }: Order, shown = 2): string {
-  const lines = items.slice(0, shown).map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`);
-  return lines.join(', ') + (items.length > shown ? ` +${items.length - shown}` : '');
-}
-
-/** Kilograms of an order. */
-export const weightOf = ({ items }: Order): number => items.reduce((sum, { quantity }) => sum + quantity, 0);
-
 /** First and last name; null where no customer placed the order, and until it is read. */
 function useCustomerName(id: number): string | null {
   return useNames([`order-customer:${id}`])[0] ?? null;

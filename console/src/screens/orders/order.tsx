@@ -12,8 +12,9 @@ import { showKilograms, showMoney } from '../../parts/text/format.ts';
 import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
+import { amountOf, quantityOf, weightOf } from './lines.ts';
 import { useMoves } from './moved-orders.ts';
-import { ShippingAddress, StatusBadge, Warnings, weightOf } from './order-fields.tsx';
+import { ShippingAddress, StatusBadge, Warnings } from './order-fields.tsx';
 import { Shipment, Tracking } from './shipping/shipment.tsx';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
@@ -57,6 +58,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
     );
   }
   const weight = weightOf(order);
+  const hasPieces = order.items.some(({ grams }) => grams !== undefined);
   return (
     <>
       <Anchor component={Link} href="/orders" size="sm">
@@ -100,31 +102,17 @@ export function OrderDetail({ id }: { readonly id: number }) {
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Cheese</Table.Th>
-                  <Table.Th ta="right">Weight</Table.Th>
+                  <Table.Th ta="right">Quantity</Table.Th>
                   <Table.Th ta="right" visibleFrom="sm">
-                    Price per kg
+                    {hasPieces ? 'Each' : 'Price per kg'}
                   </Table.Th>
                   <Table.Th ta="right">Price</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
-                {order.items.map(({ cheeseId, cheeseName, quantity, pricePerKg }) => (
-                  <Table.Tr key={cheeseId}>
-                    <Table.Td>
-                      <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" className="row-name">
-                        {cheeseName}
-                      </Anchor>
-                    </Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {showKilograms(quantity)}
-                    </Table.Td>
-                    <Table.Td ta="right" className="figure" visibleFrom="sm">
-                      {pricePerKg === 0 ? 'no price' : showMoney(pricePerKg)}
-                    </Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {showMoney(pricePerKg * quantity)}
-                    </Table.Td>
-                  </Table.Tr>
+                {order.items.map((line, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an order never change.
+                  <OrderLine key={index} line={line} hasPieces={hasPieces} />
                 ))}
               </Table.Tbody>
               <Table.Tfoot>
@@ -151,6 +139,37 @@ export function OrderDetail({ id }: { readonly id: number }) {
       </SimpleGrid>
       {requested === null ? null : <TransitionDialog {...requested} onClose={() => setRequested(null)} />}
     </>
+  );
+}
+
+type Line = Order['items'][number];
+
+/** @param hasPieces whether the order has lines in pieces, beside which a price says that it is of a kilogram */
+function OrderLine({ line, hasPieces }: { readonly line: Line; readonly hasPieces: boolean }) {
+  const { cheeseId, cheeseName, portionName, unitPrice, pricePerKg } = line;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" className="row-name">
+          {cheeseName}
+        </Anchor>
+        {portionName === undefined ? null : (
+          <Text size="xs" c="dimmed">
+            {portionName}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td ta="right" className="figure">
+        {quantityOf(line)}
+      </Table.Td>
+      <Table.Td ta="right" className="figure" visibleFrom="sm">
+        {pricePerKg === 0 ? 'no price' : showMoney(unitPrice ?? pricePerKg)}
+        {hasPieces && unitPrice === undefined && pricePerKg > 0 ? ' / kg' : ''}
+      </Table.Td>
+      <Table.Td ta="right" className="figure">
+        {showMoney(amountOf(line))}
+      </Table.Td>
+    </Table.Tr>
   );
 }
 

@@ -10,6 +10,7 @@ import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { countryName } from '../../parts/text/countries.ts';
 import {
+  currencyName,
   showDay,
   showKilograms,
   showMoney,
@@ -71,7 +72,7 @@ function Trend({ range, sales }: { readonly range: Range; readonly sales: SalesO
           showTick: showShortNumber,
         },
         {
-          label: `Value by ${range.step}, US dollars`,
+          label: `Value by ${range.step}, ${currencyName}`,
           values: steps.map(({ value }) => value),
           before: steps.map(({ valueBefore }) => valueBefore),
           show: showMoney,

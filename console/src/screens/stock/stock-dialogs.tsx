@@ -14,7 +14,7 @@ export type StockAction = 'adjust' | 'count' | 'begin' | 'end';
 
 const kilogramsMax = 1_000_000_000;
 
-export const kilogramRules: NumberRules = { decimals: 0, min: 0, max: kilogramsMax };
+export const kilogramRules: NumberRules = { decimals: 3, min: 0, max: kilogramsMax };
 const deltaRules: NumberRules = { ...kilogramRules, min: -kilogramsMax };
 
 type Reason = Body<'adjustCheeseStock'>['reason'];

@@ -2,20 +2,23 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { Cheese } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
-import { showKilograms } from '../../parts/text/format.ts';
+import { showGrams, showKilograms, showNumber } from '../../parts/text/format.ts';
 import { LevelBadge } from './level-badge.tsx';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
 
 interface Props {
   readonly cheeseId: number;
   readonly name: string;
+  /** The pieces in which it is sold. */
+  readonly portions?: Cheese['portions'];
   /** Beside the history no link to it is needed. */
   readonly hasLink?: boolean;
 }
 
-export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
+export function StockPanel({ cheeseId, name, portions = [], hasLink = true }: Props) {
   const [action, setAction] = useState<StockAction | null>(null);
   // A list, because stock that is not tracked is no error.
   const stock = useApi(['stock', cheeseId], async (curd, signal) => {
@@ -66,6 +69,11 @@ export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
           <LevelBadge stock={stock.data} />
         </Text>
       ) : null}
+      {stock.data && portions.length > 0 ? (
+        <Text size="sm" c="dimmed">
+          Enough for {piecesOf(stock.data.available, portions)}
+        </Text>
+      ) : null}
       {action === null ? null : (
         <StockDialog
           action={action}
@@ -78,3 +86,13 @@ export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
     </section>
   );
 }
+
+/** How many of each piece could be cut: "32 × 200 g or 1 × 8 kg". */
+const piecesOf = (available: number, portions: NonNullable<Cheese['portions']>): string =>
+  portions
+    .map(({ grams }) => {
+      // Kilograms are doubles, and grams are exact.
+      const count = Math.floor(Math.max(0, Math.round(available * 1000)) / grams);
+      return `${showNumber(count)} × ${showGrams(grams)}`;
+    })
+    .join(' or ');

@@ -12,10 +12,12 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { useId, useState } from 'react';
 import { useApi } from '../../../data/queries.ts';
-import { monthRules, priceRules } from '../../../parts/fields/number.ts';
+import { monthRules } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
+import { currencySymbol } from '../../../parts/text/format.ts';
 import { type CheeseStatus, statuses } from '../list/filters.ts';
-import type { FormValues } from './form-values.ts';
+import { type FormValues, pricePerKgRules } from './form-values.ts';
+import { Portions } from './portions.tsx';
 
 interface Props {
   readonly values: FormValues;
@@ -95,8 +97,8 @@ export function CheeseForm({ values, errors, onChange, isReadOnly, isNew = false
         </div>
         <Group grow align="start">
           <NumberField
-            label="Price per kg ($)"
-            rules={priceRules}
+            label={`Price per kg (${currencySymbol})`}
+            rules={pricePerKgRules}
             value={values.pricePerKg}
             error={errors.pricePerKg}
             onChange={(pricePerKg) => onChange({ pricePerKg })}
@@ -109,6 +111,7 @@ export function CheeseForm({ values, errors, onChange, isReadOnly, isNew = false
             onChange={(ageMonths) => onChange({ ageMonths })}
           />
         </Group>
+        <Portions values={values} errors={errors} onChange={onChange} />
         <Switch
           label="Certified organic"
           checked={values.organic}

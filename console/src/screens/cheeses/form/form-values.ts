@@ -1,8 +1,22 @@
 /** The form of a cheese: its values as text and lists, and what they change. */
 import type { Cheese } from '../../../../../client/src/index.ts';
-import { monthRules, priceRules, readNumber, writeNumber, writePrice } from '../../../parts/fields/number.ts';
+import {
+  monthRules,
+  type NumberRules,
+  priceRules,
+  readNumber,
+  writeNumber,
+  writePrice,
+} from '../../../parts/fields/number.ts';
 import type { CheeseChanges } from '../change.tsx';
 import type { CheeseStatus } from '../list/filters.ts';
+import { pricePerKgDecimals } from './piece-price.ts';
+
+/** Texts of fields. */
+interface PortionDraft {
+  readonly grams: string;
+  readonly name: string;
+}
 
 export interface FormValues {
   readonly name: string;
@@ -14,6 +28,7 @@ export interface FormValues {
   readonly pricePerKg: string;
   readonly ageMonths: string;
   readonly organic: boolean;
+  readonly portions: readonly PortionDraft[];
 }
 
 export const emptyValues: FormValues = {
@@ -25,6 +40,7 @@ export const emptyValues: FormValues = {
   pricePerKg: '',
   ageMonths: '',
   organic: false,
+  portions: [],
 };
 
 export const valuesOf = (cheese: Cheese): FormValues => ({
@@ -36,6 +52,7 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   pricePerKg: writePrice(cheese.pricePerKg),
   ageMonths: writeNumber(cheese.ageMonths),
   organic: cheese.organic,
+  portions: (cheese.portions ?? []).map(({ grams, name = '' }) => ({ grams: writeNumber(grams), name })),
 });
 
 export const isSameValue = (one: unknown, other: unknown): boolean =>
@@ -49,7 +66,10 @@ export function changedValues(edits: Partial<FormValues>, stored: FormValues): P
   );
 }
 
-const numberRules = { pricePerKg: priceRules, ageMonths: monthRules } as const;
+export const gramRules: NumberRules = { decimals: 0, min: 10, max: 100_000 };
+export const pricePerKgRules: NumberRules = { ...priceRules, decimals: pricePerKgDecimals };
+
+const numberRules = { pricePerKg: pricePerKgRules, ageMonths: monthRules } as const;
 
 type Numbers = { readonly [Name in keyof typeof numberRules]?: string | undefined };
 
@@ -63,21 +83,29 @@ const readNumbers = (values: Numbers) =>
 export const numbersOf = (values: Numbers): { pricePerKg?: number | null; ageMonths?: number | null } =>
   Object.fromEntries(readNumbers(values).map(([name, { value }]) => [name, value]));
 
-/** Whether a field of a number has another text. The field says why it is refused. */
-export const isRefused = (values: Numbers): boolean =>
-  readNumbers(values).some(([, { problem }]) => problem !== null);
+/** Whether a field of a number has another text, or a piece has no weight. The field says why it is refused. */
+export const isRefused = (values: Partial<FormValues>): boolean =>
+  readNumbers(values).some(([, { problem }]) => problem !== null) ||
+  (values.portions?.some(({ grams }) => readNumber(grams, gramRules).value === null) ?? false);
 
-export const refusedText = 'A number cannot be read. Correct the marked field, and save again.';
+export const refusedText =
+  'A number is missing or cannot be read. Correct it, or remove the piece without a weight, and save again.';
+
+const toPortion = ({ grams, name }: PortionDraft) => ({
+  grams: readNumber(grams, gramRules).value ?? 0,
+  ...(name.trim() === '' ? {} : { name: name.trim() }),
+});
 
 /** A field of the API for each value; an empty one removes the field. */
 export function toChanges(values: Partial<FormValues>): CheeseChanges {
-  const { category, tags, origin, pricePerKg, ageMonths, ...same } = values;
+  const { category, tags, origin, pricePerKg, ageMonths, portions, ...same } = values;
   return {
     ...same,
     ...(category === undefined ? {} : { category: category === '' ? null : { name: category } }),
     ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
     ...(origin === undefined ? {} : { origin: origin === '' ? null : origin }),
     ...numbersOf({ pricePerKg, ageMonths }),
+    ...(portions === undefined ? {} : { portions: portions.map(toPortion) }),
   };
 }
 

@@ -1,8 +1,11 @@
 /** A cheese as a shop shows it. */
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { ImageIcon } from '@radix-ui/react-icons';
-import { showField } from '../fields.ts';
-import { type FormValues, numbersOf } from './form-values.ts';
+import { readNumber } from '../../../parts/fields/number.ts';
+import { showMoney } from '../../../parts/text/format.ts';
+import { portionText, showField } from '../fields.ts';
+import { type FormValues, gramRules, numbersOf } from './form-values.ts';
+import { pieceCents } from './piece-price.ts';
 
 interface Props {
   readonly values: FormValues;
@@ -39,6 +42,7 @@ export function Preview({ values, image }: Props) {
         <Text size="sm" c="dimmed">
           {facts.filter((fact) => fact !== '').join(' · ')}
         </Text>
+        <Pieces portions={values.portions} pricePerKg={pricePerKg} />
         <Group gap={4}>
           {organic ? (
             <Badge size="sm" tt="none" color="green" variant="light">
@@ -58,5 +62,29 @@ export function Preview({ values, image }: Props) {
         )}
       </Stack>
     </section>
+  );
+}
+
+interface PiecesProps {
+  readonly portions: FormValues['portions'];
+  readonly pricePerKg: number | null;
+}
+
+/** The pieces that can be chosen, with their prices. Those without a weight yet are left out. */
+function Pieces({ portions, pricePerKg }: PiecesProps) {
+  const pieces = portions.flatMap(({ grams, name }) => {
+    const weight = readNumber(grams, gramRules).value;
+    return weight === null ? [] : [{ grams: weight, name: name.trim() }];
+  });
+  return pieces.length === 0 ? null : (
+    <ul aria-label="Pieces of the preview" className="pieces">
+      {pieces.map((piece, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two weights may be equal while they are written.
+        <li key={index}>
+          {portionText(piece)}
+          {pricePerKg === null ? '' : `, ${showMoney(pieceCents(pricePerKg, piece.grams) / 100)}`}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -34,11 +34,16 @@ export interface FormConflict {
   readonly current: VersionedCheese;
 }
 
-/** The sentences of a refused change: those of fields by field, and one for the rest. */
+/** The sentences of a refused change: those of fields by field and by its part in a list, and one for the rest. */
 export function sentencesOf(error: unknown): { fields: Record<string, string>; general: string | null } {
   const errors = isCurdError(error) ? (error as CurdError).errors : [];
   const fields = Object.fromEntries(
-    errors.filter(({ field }) => field !== '').map(({ field, message }) => [formFieldOf(field), message]),
+    errors
+      .filter(({ field }) => field !== '')
+      .flatMap(({ field, message }) => [
+        [formFieldOf(field), message],
+        [field, message],
+      ]),
   );
   return { fields, general: Object.keys(fields).length > 0 ? null : messageOf(error) };
 }

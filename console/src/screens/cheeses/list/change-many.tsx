@@ -8,7 +8,7 @@ import { Dialog } from '../../../parts/dialogs/dialog.tsx';
 import { type NumberRules, priceRules, readNumber } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { notifications } from '../../../parts/notifications.tsx';
-import { showMoney } from '../../../parts/text/format.ts';
+import { currencyName, showMoney } from '../../../parts/text/format.ts';
 import { messageOf, onRefused } from '../../../session/session.ts';
 
 type Changes = Body<'changeCheeses'>;
@@ -144,7 +144,7 @@ export function ChangeMany({ cheeses, onClose }: Props) {
               allowDeselect={false}
               data={[
                 { value: 'percent', label: 'by percent' },
-                { value: 'amount', label: 'by US dollars' },
+                { value: 'amount', label: `by ${currencyName}` },
                 { value: 'set', label: 'set to' },
               ]}
               value={fields.kind}

@@ -12,7 +12,7 @@ import { ColumnsButton } from '../../../parts/tables/columns.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
 import { PagedTable } from '../../../parts/tables/paged-table.tsx';
 import type { Column } from '../../../parts/tables/table-row.tsx';
-import { showNumber } from '../../../parts/text/format.ts';
+import { showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { Time } from '../../../parts/text/time.tsx';
 import { useListedChange } from '../change.tsx';
 import { showField } from '../fields.ts';
@@ -212,7 +212,7 @@ const AvailableContext = createContext<ReadonlyMap<number, number>>(new Map());
 
 function Available({ id }: Pick<Cheese, 'id'>) {
   const kilograms = useContext(AvailableContext).get(id);
-  return kilograms === undefined ? <None /> : `${showNumber(kilograms)} kg`;
+  return kilograms === undefined ? <None /> : showKilograms(kilograms);
 }
 
 function columnsOf(

@@ -7,7 +7,7 @@ import type { Result } from '../../../../../client/src/index.ts';
 import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { SearchField } from '../../../parts/fields/search-field.tsx';
-import { showNumber } from '../../../parts/text/format.ts';
+import { currencySymbol, showNumber } from '../../../parts/text/format.ts';
 import { useMissingCounts } from '../queries.ts';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
 import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
@@ -87,7 +87,13 @@ export function FilterBar({ filters, facets, onChange, children }: Props) {
         chosen={one(filters.organic)}
         onChoose={(organic) => onChange({ organic })}
       />
-      <Range label="Price" unit="$" names={['minPrice', 'maxPrice']} filters={filters} onChange={onChange} />
+      <Range
+        label="Price"
+        unit={currencySymbol}
+        names={['minPrice', 'maxPrice']}
+        filters={filters}
+        onChange={onChange}
+      />
       <Range label="Age" unit="months" names={['minAge', 'maxAge']} filters={filters} onChange={onChange} />
       {(['image', 'price'] as const).map((name) => {
         const isOn = filters.missing?.includes(name) ?? false;

@@ -1,43 +1,20 @@
 /** A new order for a customer who calls, or once more the order of another one: with stock and a quote while it is written. */
-import {
-  Alert,
-  Anchor,
-  Button,
-  Group,
-  Select,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
-import { type Body, isCurdError, type Order } from '../../../../../client/src/index.ts';
+import { useRef, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { type Body, type Cheese, isCurdError, type Order } from '../../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
 import { chooseFirst } from '../../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../../parts/fields/country-select.tsx';
-import { type NumberRules, readNumber } from '../../../parts/fields/number.ts';
 import { Loading, PageTitle, Problem } from '../../../parts/page.tsx';
-import { showKilograms, showMoney } from '../../../parts/text/format.ts';
+import { showMoney } from '../../../parts/text/format.ts';
 import { messageOf } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
+import { lineKey, type NewLine, NewLines, quantityIn, withLine } from './new-lines.tsx';
 
 type Input = Body<'placeOrder'>;
-
-const kilogramRules: NumberRules = { decimals: 0, min: 1, max: 100 };
-
-/** Null where the text is no quantity that can be ordered. */
-const kilogramsIn = (text: string): number | null => readNumber(text, kilogramRules).value;
-
-interface Line {
-  readonly cheeseId: number;
-  readonly name: string;
-  /** Text of the field. */
-  readonly quantity: string;
-}
 
 interface ShippingFields {
   readonly street: string;
@@ -85,16 +62,20 @@ export function NewOrder() {
 }
 
 /** The request, or null while something is missing. */
-function inputOf(lines: readonly Line[], address: ShippingFields, notes: string): Input | null {
+function inputOf(lines: readonly NewLine[], address: ShippingFields, notes: string): Input | null {
   const isComplete =
     lines.length > 0 &&
-    lines.every(({ quantity }) => kilogramsIn(quantity) !== null) &&
+    lines.every(({ quantity }) => quantityIn(quantity) !== null) &&
     address.street.trim() !== '' &&
     address.city.trim() !== '' &&
     /^[a-z]{2}$/i.test(address.country.trim());
   return isComplete
     ? {
-        items: lines.map(({ cheeseId, quantity }) => ({ cheeseId, quantity: kilogramsIn(quantity) ?? 0 })),
+        items: lines.map(({ cheeseId, quantity, grams }) => ({
+          cheeseId,
+          quantity: quantityIn(quantity) ?? 0,
+          ...(grams === null ? {} : { grams }),
+        })),
         shippingAddress: {
           street: address.street.trim(),
           city: address.city.trim(),
@@ -118,26 +99,19 @@ function OrderForm({
   const [, navigate] = useLocation();
   const { run, isRunning } = useAction();
   const [customer, setCustomer] = useState(first);
-  const [lines, setLines] = useState<readonly Line[]>(
+  const [lines, setLines] = useState<readonly NewLine[]>(
     () =>
-      order?.items.map(({ cheeseId, cheeseName, quantity }) => ({
+      order?.items.map(({ cheeseId, cheeseName, quantity, grams = null }) => ({
         cheeseId,
         name: cheeseName,
+        grams,
         quantity: String(quantity),
       })) ?? [],
   );
   const [address, setAddress] = useState(order === null ? noAddress : addressOf(order));
   const [notes, setNotes] = useState('');
-  /** The cheese that was just chosen: its kilograms get the focus, and Enter there returns to the search. */
-  const added = useRef<number | null>(null);
-  const body = useRef<HTMLTableSectionElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each choice.
-  useEffect(() => {
-    if (added.current !== null) {
-      body.current?.querySelector<HTMLInputElement>(`[data-cheese="${added.current}"]`)?.select();
-      added.current = null;
-    }
-  }, [lines]);
+  /** The line that was just added: its quantity gets the focus, and Enter there returns to the search. */
+  const added = useRef<string | null>(null);
   const input = inputOf(lines, address, notes);
   const query = customer === null ? {} : { customerId: Number(customer) };
   /** The request that failed last: sent again with its key, an order that was placed and not confirmed is not placed twice. */
@@ -150,7 +124,7 @@ function OrderForm({
       : await api.orders.quote(JSON.parse(asked).input, { signal }, JSON.parse(asked).query),
   );
   const problems = (quote.error && fieldErrors(quote.error)) ?? {};
-  const ids = lines.map(({ cheeseId }) => cheeseId);
+  const ids = [...new Set(lines.map(({ cheeseId }) => cheeseId))];
   const stock = useApi(['stock', 'of new order', ids], async (api) =>
     ids.length === 0 ? [] : (await api.cheeses.listAvailability({ cheeseIds: ids.map(String) })).items,
   );
@@ -179,8 +153,6 @@ function OrderForm({
     }
   }
 
-  const setLine = (index: number, quantity: string) =>
-    setLines(lines.map((line, at) => (at === index ? { ...line, quantity } : line)));
   const field = (name: keyof ShippingFields, label: string, max: number) => (
     <TextInput
       size="xs"
@@ -217,78 +189,21 @@ function OrderForm({
         <section className="card" aria-label="Cheeses">
           <CheeseSearch
             isFirst={order === null}
-            onChoose={(cheeseId, name) => {
-              added.current = cheeseId;
-              setLines(
-                lines.some((line) => line.cheeseId === cheeseId)
-                  ? [...lines]
-                  : [...lines, { cheeseId, name, quantity: '1' }],
-              );
+            onChoose={(cheese) => {
+              const next = withLine(lines, cheese);
+              const own = next.filter(({ cheeseId }) => cheeseId === cheese.id).at(-1);
+              added.current = own === undefined ? null : lineKey(own);
+              setLines(next);
             }}
           />
-          <Table mt="sm" verticalSpacing={4}>
-            <Table.Tbody ref={body}>
-              {lines.map(({ cheeseId, name, quantity }, index) => {
-                const left = stock.data?.find((one) => one.cheeseId === cheeseId);
-                const line = quote.data?.items.find((item) => item.cheeseId === cheeseId);
-                return (
-                  <Table.Tr key={cheeseId}>
-                    <Table.Td>
-                      <Anchor component={Link} size="sm" href={`/cheeses/${cheeseId}`} tabIndex={-1}>
-                        {name}
-                      </Anchor>
-                      <Text size="xs" c={left?.orderable === false ? 'red' : 'dimmed'}>
-                        {left === undefined
-                          ? ''
-                          : !left.orderable
-                            ? 'cannot be ordered now'
-                            : left.kilograms === null
-                              ? 'available'
-                              : `${showKilograms(left.kilograms)} left`}
-                      </Text>
-                    </Table.Td>
-                    <Table.Td w={110}>
-                      <TextInput
-                        size="xs"
-                        inputMode="numeric"
-                        aria-label={`Kilograms of ${name}`}
-                        data-cheese={cheeseId}
-                        onKeyDown={(event) => {
-                          if (event.key === 'Enter') {
-                            event.preventDefault();
-                            document.querySelector<HTMLElement>('[data-cheese-search]')?.focus();
-                          }
-                        }}
-                        rightSection={<Text size="xs">kg</Text>}
-                        maxLength={12}
-                        value={quantity}
-                        error={
-                          kilogramsIn(quantity) === null
-                            ? 'Whole kilograms, 1 to 100'
-                            : (problems[`items[${index}].quantity`] ?? problems[`items[${index}].cheeseId`])
-                        }
-                        onChange={({ currentTarget }) => setLine(index, currentTarget.value)}
-                      />
-                    </Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {line === undefined ? '' : showMoney(line.pricePerKg * line.quantity)}
-                    </Table.Td>
-                    <Table.Td w={70}>
-                      <Button
-                        size="compact-xs"
-                        variant="subtle"
-                        color="gray"
-                        aria-label={`Remove ${name}`}
-                        onClick={() => setLines(lines.filter((_, at) => at !== index))}
-                      >
-                        Remove
-                      </Button>
-                    </Table.Td>
-                  </Table.Tr>
-                );
-              })}
-            </Table.Tbody>
-          </Table>
+          <NewLines
+            lines={lines}
+            availability={stock.data}
+            quote={quote.data}
+            problems={problems}
+            added={added}
+            onChange={setLines}
+          />
           {quote.error !== null && !isCurdError(quote.error, 'validation_error') ? (
             <Alert color="red" mt="sm">
               {messageOf(quote.error)}
@@ -342,7 +257,7 @@ function CheeseSearch({
 }: {
   /** There are no lines yet: it has the focus. */
   readonly isFirst: boolean;
-  readonly onChoose: (id: number, name: string) => void;
+  readonly onChoose: (cheese: Cheese) => void;
 }) {
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 150);
@@ -370,7 +285,7 @@ function CheeseSearch({
       onChange={(id) => {
         const found = data.find((cheese) => String(cheese.id) === id);
         if (found !== undefined) {
-          onChoose(found.id, found.name);
+          onChoose(found);
           setText('');
         }
       }}

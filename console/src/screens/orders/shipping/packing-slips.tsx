@@ -1,4 +1,4 @@
-/** Packing slips of one or many orders, a page each. They are read by who packs: kilograms, and no prices. */
+/** Packing slips of one or many orders, a page each. They are read by who packs: pieces or kilograms, and no prices. */
 import { Anchor, Button, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearchParams } from 'wouter';
@@ -8,7 +8,8 @@ import { shopName } from '../../../environment.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
 import { useShortcuts } from '../../../parts/shortcuts.ts';
 import { showDay, showKilograms, showNumber } from '../../../parts/text/format.ts';
-import { ShippingAddress, weightOf } from '../order-fields.tsx';
+import { quantityOf, weightOf } from '../lines.ts';
+import { ShippingAddress } from '../order-fields.tsx';
 import { idsIn, readOrders } from './read-orders.ts';
 
 /** Names that the API returns at once. */
@@ -120,15 +121,16 @@ function Slip({ order, recipient }: SlipOf) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Cheese</Table.Th>
-            <Table.Th ta="right">Weight</Table.Th>
+            <Table.Th ta="right">Quantity</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {order.items.map(({ cheeseId, cheeseName, quantity }) => (
-            <Table.Tr key={cheeseId}>
-              <Table.Td>{cheeseName}</Table.Td>
+          {order.items.map(({ cheeseName, portionName, ...line }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an order never change.
+            <Table.Tr key={index}>
+              <Table.Td>{portionName === undefined ? cheeseName : `${cheeseName}, ${portionName}`}</Table.Td>
               <Table.Td ta="right" className="figure">
-                {showKilograms(quantity)}
+                {quantityOf(line)}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -11,7 +11,8 @@ import { selectedMax } from '../../../parts/select-all.ts';
 import { Bulk } from '../../../parts/tables/bulk.tsx';
 import { showNumber } from '../../../parts/text/format.ts';
 import { heldOf } from '../held.ts';
-import { linesOf, Recipient } from '../order-fields.tsx';
+import { linesOf } from '../lines.ts';
+import { Recipient } from '../order-fields.tsx';
 import { idsIn, readOrders } from './read-orders.ts';
 import { fillFrom, numbersIn, readCarrier, shipmentOf, storeCarrier } from './tracking.ts';
 
