@@ -1,17 +1,9 @@
 /** What the server wrote into the page. */
 
-const {
-  command = 'curd',
-  environment = 'local',
-  shop = 'Cheese shop',
-  currency = 'USD',
-  // Texts are also tested without a page.
-} = globalThis.document?.documentElement.dataset ?? {};
+const { command = 'curd', environment = 'local', shop = 'Cheese shop' } = document.documentElement.dataset;
 
 export const shopEnvironment = environment as 'local' | 'sandbox' | 'production';
 export const shopName = shop;
-/** ISO 4217, with two decimals. */
-export const shopCurrency = currency;
 /** How operators of this server run commands, such as `npx curd`. */
 export const shopCommand = command;
 

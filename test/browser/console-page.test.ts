@@ -22,6 +22,7 @@ const screens = [
   '/events',
   '/requests',
   '/limits',
+  '/shop',
   '/operations',
   '/sandbox',
 ];

@@ -33,6 +33,8 @@ function staleKeys({ type, subject }: Pick<CurdEvent, 'type' | 'subject'>): stri
       return ['stock', `cheese ${id}`];
     case 'customer':
       return ['customers', `customer ${id}`];
+    case 'shop':
+      return ['shop'];
     case 'approval':
       return ['approvals'];
     case 'webhook_endpoint':

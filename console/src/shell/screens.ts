@@ -10,6 +10,7 @@ import {
   EnvelopeClosedIcon,
   GearIcon,
   HomeIcon,
+  IdCardIcon,
   LightningBoltIcon,
   LockClosedIcon,
   MagicWandIcon,
@@ -191,6 +192,14 @@ export const screens: readonly Screen[] = [
     key: 'l',
     icon: DashboardIcon,
     component: screen(() => import('../screens/limits/limits.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'shop',
+    title: 'Shop',
+    key: 'a',
+    icon: IdCardIcon,
+    component: screen(() => import('../screens/shop/shop.tsx')),
     isForStaff: false,
   },
   {

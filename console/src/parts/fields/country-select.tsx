@@ -3,7 +3,7 @@ import { Select, type SelectProps } from '@mantine/core';
 import { useState } from 'react';
 import { countryOptions } from '../text/countries.ts';
 
-type Props = Pick<SelectProps, 'label' | 'w' | 'error'> & {
+type Props = Pick<SelectProps, 'label' | 'w' | 'error' | 'size'> & {
   readonly value: string | null;
   readonly onChange: (code: string | null) => void;
 };

@@ -1,5 +1,5 @@
 /** Numbers, money and times in the language of the browser. Money is in the currency of the shop. */
-import { shopCurrency } from '../../environment.ts';
+import { shopCurrency } from '../../currency.ts';
 
 /** The language of the browser. One that Intl refuses is replaced: a browser names such a language under LANG=POSIX. */
 function usableLocale(): string {
