@@ -44,8 +44,10 @@ export function changedFields(edits: Partial<ShopValues>, stored: ShopValues): P
   );
 }
 
-/** Empty texts remove members, those that a shop cannot be without are refused with the message of the server. */
-export function patchOf(changes: Partial<ShopValues>): Body<'patchShop'> {
+/** Empty texts remove members. Those that a shop cannot be without are refused with the message of the server. */
+export function patchOf(changes: Partial<ShopValues>, stored: ShopValues): Body<'patchShop'> {
+  const after = { ...stored, ...changes };
+  const isWithoutAddress = addressNames.every((name) => after[`address.${name}`].trim() === '');
   const textOf = (field: string, text: string) => {
     const trimmed = text.trim();
     return trimmed === '' && field !== 'name' && field !== 'language' ? null : trimmed;
@@ -58,9 +60,11 @@ export function patchOf(changes: Partial<ShopValues>): Body<'patchShop'> {
     ...(address.length === 0
       ? {}
       : {
-          address: Object.fromEntries(
-            address.map(([field, text]) => [field.slice('address.'.length), textOf(field, text)]),
-          ),
+          address: isWithoutAddress
+            ? null
+            : Object.fromEntries(
+                address.map(([field, text]) => [field.slice('address.'.length), textOf(field, text)]),
+              ),
         }),
   };
 }

@@ -75,7 +75,7 @@ export function useShopForm(server: VersionedShop) {
     setSaving(true);
     setFailure({ fields: {} });
     try {
-      const shop = await curd.shop.patch(patchOf(wanted), { ifMatch: version.etag });
+      const shop = await curd.shop.patch(patchOf(wanted, valuesOf(version.shop)), { ifMatch: version.etag });
       if (shop.currency !== shopCurrency || shop.name !== shopName) {
         // The page was made with the old ones.
         window.location.reload();

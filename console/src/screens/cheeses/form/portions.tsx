@@ -1,6 +1,6 @@
 /** The pieces in which a cheese is sold: their weights and names, and the price of the only one. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { PlusIcon } from '@radix-ui/react-icons';
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState } from 'react';
 import { priceRules, readNumber, writeNumber, writePrice } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
@@ -40,7 +40,7 @@ export function Portions({ values, errors, onChange }: Props) {
             // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place alone.
             <Group key={index} gap="xs" align="start" wrap="nowrap">
               <NumberField
-                w={110}
+                w={95}
                 aria-label={`Weight of piece ${index + 1} in grams`}
                 placeholder="200"
                 rightSection={<Text size="xs">g</Text>}
@@ -53,21 +53,22 @@ export function Portions({ values, errors, onChange }: Props) {
               <TextInput
                 flex={1}
                 aria-label={`Name of piece ${index + 1}`}
-                placeholder="Name, if it has one: Half wheel"
+                placeholder="Name, such as Half wheel"
                 maxLength={40}
                 value={portion.name}
                 error={errors[`portions[${index}].name`]}
                 onChange={({ currentTarget }) => change({ name: currentTarget.value })}
               />
-              <Button
+              <ActionIcon
+                size="lg"
                 variant="subtle"
                 color="gray"
-                px="xs"
                 aria-label={`Remove piece ${index + 1}`}
+                title={`Remove piece ${index + 1}`}
                 onClick={() => set(portions.filter((_, at) => at !== index))}
               >
-                Remove
-              </Button>
+                <Cross2Icon />
+              </ActionIcon>
             </Group>
           );
         })}

@@ -185,7 +185,7 @@ interface PieceProps {
 function PieceSelect({ name, grams, taken, portions, error, onChange }: PieceProps) {
   const options = portions.map(({ grams: weight, name: pieceName, price }) => ({
     value: String(weight),
-    label: [showGrams(weight), pieceName, price === null ? undefined : showMoney(price)]
+    label: [showGrams(weight), price === null ? undefined : showMoney(price), pieceName]
       .filter((part) => part !== undefined)
       .join(', '),
     disabled: weight !== grams && taken.includes(weight),
