@@ -127,7 +127,7 @@ create index cheese_tombstone_by_change on cheese_tombstone (changed_in, cheese_
 
 -- src/cheeses/prices
 
--- A price of a cheese in US dollars per kilogram, from a time until that of its next row; null for no price. The newest
+-- A price of a cheese per kilogram, from a time until that of its next row; null for no price. The newest
 -- row has the current price. Rows that follow each other have different prices.
 create table cheese_price (
   cheese_id integer not null,

@@ -30,7 +30,7 @@ export function kilogramsOf(grams: number): number {
   return grams / 1000;
 }
 
-/** The whole cents of an amount of US dollars that a client sent, rounded down. */
+/** The whole cents of an amount that a client sent, rounded down. */
 export function wholeCents(amount: number): number {
   const { digits, scale } = decimalOf(amount);
   return Number(scale > 2 ? digits / 10n ** BigInt(scale - 2) : digitsAt(2, { digits, scale }));

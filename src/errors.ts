@@ -88,7 +88,7 @@ export interface DetailsByCode {
   methodNotAllowed: { readonly allows: readonly string[] };
   conflict:
     | { readonly retryAfterMs: number }
-    /** The total of an order in US dollars, above the maximum of the request. */
+    /** The total of an order, above the maximum of the request. */
     | { readonly total: number };
   /** The URL of what is left. */
   eventsExpired: { readonly firstUrl: string };

@@ -19,12 +19,12 @@ interface Dependencies extends AreaDependencies {
 /** Operators are warned of a key in a web page after this time. */
 const webOriginMs = 1000;
 
-export function openAuth({ database, clock, log, config, rateLimits }: Dependencies) {
+export function openAuth({ database, clock, log, config, site, rateLimits }: Dependencies) {
   const { environment, accountPlan } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan: accountPlan });
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
-  const budgets = createKeyBudgets(database, clock);
+  const budgets = createKeyBudgets(database, clock, site);
   const webOrigins = createWebOrigins({
     ...{ database, clock, log },
     // A failure is tried again by the maintenance, which reports it.

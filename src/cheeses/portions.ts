@@ -67,6 +67,17 @@ export function smallestGrams({ portions = [] }: { readonly portions?: readonly 
   return portions.length === 0 ? kilogramGrams : Math.min(...portions.map(({ grams }) => grams));
 }
 
+/** The quantity of a line of an order, such as "3 × 200 g", "1 × 8000 g (Half wheel)" or "2 kg". */
+export function quantityText(line: {
+  readonly quantity: number;
+  readonly grams?: number;
+  readonly portionName?: string;
+}): string {
+  const { quantity, grams, portionName } = line;
+  const name = portionName === undefined ? '' : ` (${portionName})`;
+  return grams === undefined ? `${quantity} kg` : `${quantity} × ${grams} g${name}`;
+}
+
 /** The price of a piece: that of its weight, rounded half up to cents. */
 export function pieceCents(pricePerKg: number, grams: number): number {
   const { digits, scale } = decimalOf(pricePerKg);

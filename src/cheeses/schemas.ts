@@ -34,7 +34,7 @@ const price = {
   type: 'number',
   minimum: 0,
   maximum: 1_000_000,
-  description: 'US dollars per kilogram',
+  description: 'What a kilogram costs, in the currency of the shop',
   examples: [32.5],
 } as const;
 const age = {

@@ -29,7 +29,10 @@ const CustomerDetails = {
   properties: {
     customer: Customer,
     role: { ...role, description: 'Staff may be granted more scopes' },
-    deliveredTotal: { type: 'number', description: 'Value of all delivered orders, in US dollars' },
+    deliveredTotal: {
+      type: 'number',
+      description: 'Value of all delivered orders, in the currency of the shop',
+    },
   },
   examples: [{ customer: Customer.examples[0], role: 'customer', deliveredTotal: 709.5 }],
 } as const;

@@ -23,7 +23,7 @@ interface Dependencies extends ContentDependencies {
 export type MailPreviews = ReturnType<typeof createMailPreviews>;
 
 export function createMailPreviews(dependencies: Dependencies) {
-  const { database, templates, customerFinder, issuer } = dependencies;
+  const { database, templates, customerFinder, issuer, site } = dependencies;
   const readVariables = createContentReader(dependencies);
 
   async function render(name: MailName, variables: unknown): Promise<RenderedMail> {
@@ -70,7 +70,7 @@ export function createMailPreviews(dependencies: Dependencies) {
       return preview({ name, order_id: orderId, sequence: null, created_at: '' }, customerId);
     },
 
-    sample: (name: MailName): Promise<RenderedMail> => render(name, sampleVariables[name]),
+    sample: (name: MailName): Promise<RenderedMail> => render(name, sampleVariables(site())[name]),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Exact sums of money, such as an order total: prices are decimal numbers of US dollars, totals are whole cents. */
+/** Exact sums of money, such as an order total: prices are decimal numbers of the currency, totals are whole cents. */
 import { pieceCents } from '../cheeses/portions.ts';
 import { decimalOf, digitsAt } from '../decimal.ts';
 
@@ -6,7 +6,6 @@ export interface PricedLine {
   /** Pieces of `grams`, or kilograms. */
   readonly quantity: number;
   readonly grams?: number;
-  /** US dollars. */
   readonly pricePerKg: number;
 }
 
@@ -45,16 +44,4 @@ function exactCents(lines: readonly PricedLine[]): number {
   const sum = amounts.reduce((total, amount) => total + digitsAt(scale, amount), 0n);
   const cent = 10n ** BigInt(scale - 2);
   return Number((sum + cent / 2n) / cent);
-}
-
-const formats = new Map<string, Intl.NumberFormat>();
-
-/** An amount with its currency, such as "$12.50" or "€12.50". @param currency ISO 4217, with two decimals */
-export function showMoney(cents: number, currency: string): string {
-  let format = formats.get(currency);
-  if (format === undefined) {
-    format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    formats.set(currency, format);
-  }
-  return format.format(cents / 100);
 }

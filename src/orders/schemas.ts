@@ -257,7 +257,7 @@ export const maxTotalHeader = {
     minimum: 0,
     maximum: 1_000_000_000_000,
     description:
-      'US dollars. If the total is above it at the moment of the order, or a cheese has no price, nothing is ordered: 409',
+      'In the currency of the shop. If the total is above it at the moment of the order, or a cheese has no price, nothing is ordered: 409',
   },
 } as const satisfies Parameters;
 

@@ -18,7 +18,7 @@ export type MapParser<T> = (text: string, name: string, context: { readonly defa
 export const environments = ['local', 'sandbox', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
-/** Total of delivered orders in US dollars from which a customer has a tier; below `silver` it is bronze. */
+/** Total of delivered orders, in the currency of the shop, from which a customer has a tier; below `silver` it is bronze. */
 export interface TierThresholds {
   readonly silver: number;
   readonly gold: number;

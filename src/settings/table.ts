@@ -245,7 +245,7 @@ export const settings = {
   tiers: {
     variable: 'CURD_TIERS',
     placeholder: 'json',
-    help: 'total of delivered orders in US dollars from which a customer has a tier',
+    help: 'total of delivered orders, in the currency of the shop, from which a customer has a tier',
     default: '{"silver":500,"gold":2000,"platinum":10000}',
     parse: parseTiers,
   },

@@ -36,7 +36,7 @@ export function statisticsRoutes(statistics: StatisticsService): Route[] {
       examples: { measures: 'orders.placed,orders.placedValue', from: '2026-06-01' },
       tag,
       summary: 'Read how many orders, customers and cheeses there were in each hour, day, week or month',
-      description: `Counted from the event log, a few seconds after each event; \`asOf\` names the last one. Values (\`orders.placedValue\`, \`orders.deliveredValue\`) are US dollars. \`orders.sold\` and \`orders.placedValue\` are of the orders that were placed in a step, without those that were cancelled since. A step that contains \`from\` or \`to\` is counted as a whole. At most ${pointsMax} steps.`,
+      description: `Counted from the event log, a few seconds after each event; \`asOf\` names the last one. Values (\`orders.placedValue\`, \`orders.deliveredValue\`) are in the currency of the shop. \`orders.sold\` and \`orders.placedValue\` are of the orders that were placed in a step, without those that were cancelled since. A step that contains \`from\` or \`to\` is counted as a whole. At most ${pointsMax} steps.`,
       access,
       query: {
         measures: {

@@ -3,7 +3,7 @@ import { customerKinds } from '../orders/order-values.ts';
 import { int64 } from '../schema/parts.ts';
 import { asOf } from './schemas.ts';
 
-const value = { type: 'number', description: 'US dollars' } as const;
+const value = { type: 'number', description: 'In the currency of the shop' } as const;
 const kilograms = { type: 'number', description: 'Pieces are counted by their weight' } as const;
 const total = { orders: int64, value } as const;
 const Turnover = { type: 'object', required: ['orders', 'value'], properties: total } as const;

@@ -64,7 +64,7 @@ const BestSeller = {
     cheeseName: { type: 'string', description: 'On the last of these orders' },
     orders: { ...int64, description: 'Orders with this cheese' },
     kilograms: { type: 'number', description: 'Pieces are counted by their weight' },
-    value: { type: 'number', description: 'US dollars' },
+    value: { type: 'number', description: 'In the currency of the shop' },
   },
   examples: [{ cheeseId: 12, cheeseName: 'Gruyère', orders: 31, kilograms: 84, value: 2730 }],
 } as const;

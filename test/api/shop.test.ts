@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from '../../src/database/sql.ts';
-import { showMoney } from '../../src/orders/money.ts';
 import { currencyRule } from '../../src/schema/currencies.ts';
+import { showMoney } from '../../src/schema/money-text.ts';
 import { assertError, errorFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 import { newCheese, newOrder, placeOrder } from '../shop-verbs.ts';
 
@@ -166,7 +166,12 @@ onBothEngines('The shop', (engine) => {
 suite('showMoney', () => {
   test('An amount is shown with the sign of its currency and two decimals', () => {
     assert.deepEqual(
-      [showMoney(1250, 'USD'), showMoney(5, 'EUR'), showMoney(123_456_789, 'GBP'), showMoney(-250, 'EUR')],
+      [
+        showMoney(1250, { currency: 'USD' }),
+        showMoney(5, { currency: 'EUR' }),
+        showMoney(123_456_789, { currency: 'GBP' }),
+        showMoney(-250, { currency: 'EUR' }),
+      ],
       ['$12.50', '€0.05', '£1,234,567.89', '-€2.50'],
     );
   });
@@ -174,7 +179,7 @@ suite('showMoney', () => {
   test('An amount keeps each of its cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e14 }), (cents) => {
-        assert.equal(Number(showMoney(cents, 'EUR').replaceAll(/[€,]/g, '')), cents / 100);
+        assert.equal(Number(showMoney(cents, { currency: 'EUR' }).replaceAll(/[€,]/g, '')), cents / 100);
       }),
     );
   });

@@ -96,9 +96,9 @@ onBothEngines('A restricted key', (engine) => {
     const before = await countOrders(shop);
     const refusals: readonly [KeyRequest, readonly number[], number, number, RegExp][] = [
       [{ dollarsPerOrder: 10 }, [alpine], 2, 403, /dollarsPerOrder/],
-      [{ dollarsPerDay: 5 }, [alpine], 1, 429, /order of \$\d+\.\d\d .* \$5, \$5\.00 left\./],
+      [{ dollarsPerDay: 5 }, [alpine], 1, 429, /order of \$\d+\.\d\d .* \$5\.00, \$5\.00 left\./],
       [{ dollarsPerOrder: 30.015 }, [odd], 3, 403, /\$30\.01\./],
-      [{ dollarsPerDay: 30.015 }, [odd], 3, 429, /\$30\.015, \$30\.01 left\./],
+      [{ dollarsPerDay: 30.015 }, [odd], 3, 429, /\$30\.01, \$30\.01 left\./],
       [{ dollarsPerDay: 500 }, [unpriced], 1, 403, /no price/],
       [{ categories: ['alpine'] }, [alpine, blue], 1, 403, /items\[1\]\.cheeseId/],
       [{ categories: ['alpine'] }, [unpriced], 1, 403, /items\[0\]\.cheeseId/],

@@ -28,6 +28,7 @@ const expectedTexts: Readonly<Record<string, readonly string[]>> = {
   'approvals deny': ['<id>'],
   'approvals revoke': ['<id>'],
   'customers set-role': ['<username>', '<role>'],
+  'shop change': ['--currency', '--time-zone', '--address-zip-code', '--dry-run'],
   'orders approve': ['<orderId>'],
   'orders ship': ['<orderId>', '--carrier', '--tracking-number', '--tracking-url'],
   'orders track': ['<orderId>', '--carrier'],
@@ -49,6 +50,7 @@ const expectedTexts: Readonly<Record<string, readonly string[]>> = {
   copy: ['--from', '--to', '--from-images', '--to-images', 'Exit status 2'],
 };
 const groups = [
+  'shop',
   'accounts',
   'keys',
   'clients',

@@ -32,7 +32,7 @@ onBothEngines('A restricted key at the MCP endpoint', (engine) => {
     assert.deepEqual([refused.isError, refused.content.code], [true, 429]);
     assert.match(
       String(refused.content.message),
-      /may spend in a day: \$25, \$\d+\.\d\d left\. Nothing was ordered/,
+      /may spend in a day: \$25\.00, \$\d+\.\d\d left\. Nothing was ordered/,
     );
     assert.ok(Number(refused.content.retryAfterSeconds) > 0);
     assert.deepEqual(await place(2, 'first'), {

@@ -9,6 +9,8 @@ import type { Database, Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
 import { wholeCents } from '../../decimal.ts';
 import { AppError } from '../../errors.ts';
+import type { Site } from '../../http/area.ts';
+import { showMoney } from '../../schema/money-text.ts';
 import { spendingQueries } from './spending-queries.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -26,7 +28,9 @@ export type KeyBudgets = ReturnType<typeof createKeyBudgets>;
 
 const dayOf = (ms: number) => timestamp(ms).slice(0, 10);
 
-export function createKeyBudgets(database: Database, clock: Clock) {
+export function createKeyBudgets(database: Database, clock: Clock, site: () => Site) {
+  const show = (cents: number) => showMoney(cents, { currency: site().currency });
+
   /** @param cents the total of the order */
   function refusal(
     cents: number,
@@ -36,7 +40,9 @@ export function createKeyBudgets(database: Database, clock: Clock) {
     const now = clock.now();
     const resetMs = dayMs - (now % dayMs);
     const parts = [
-      ...(dollarsLeft === null ? [] : [`$${dollarsPerDay}, $${dollarsLeft.toFixed(2)} left`]),
+      ...(dollarsLeft === null
+        ? []
+        : [`${show(wholeCents(dollarsPerDay ?? 0))}, ${show(wholeCents(dollarsLeft))} left`]),
       ...(ordersLeft === null
         ? []
         : [`${ordersPerDay} ${ordersPerDay === 1 ? 'order' : 'orders'}, ${ordersLeft} left`]),
@@ -45,7 +51,7 @@ export function createKeyBudgets(database: Database, clock: Clock) {
     const remaining = dollarsLeft ?? ordersLeft ?? 0;
     return new AppError(
       'rateLimited',
-      `The order of $${(cents / 100).toFixed(2)} would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
+      `The order of ${show(cents)} would exceed what this key may spend in a day: ${parts.join(' and ')}. Nothing was ordered. Order less, wait until midnight UTC, or use a key with a larger budget.`,
       {
         details: {
           retryAfterMs: resetMs,

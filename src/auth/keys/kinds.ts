@@ -70,8 +70,15 @@ export const keyLimits = {
     items: { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     description: 'Of a restricted key: the cheeses that it may order and change',
   },
-  dollarsPerOrder: { ...dollars, description: 'Of a restricted key: the largest total of an order' },
-  dollarsPerDay: { ...dollars, description: 'Of a restricted key: the sum of the orders of a UTC day' },
+  dollarsPerOrder: {
+    ...dollars,
+    description:
+      'Of a restricted key: the largest total of an order, in the currency of the shop, whatever the name says',
+  },
+  dollarsPerDay: {
+    ...dollars,
+    description: 'Of a restricted key: the sum of the orders of a UTC day, in the currency of the shop',
+  },
   ordersPerDay: {
     type: 'integer',
     minimum: 1,

@@ -154,7 +154,10 @@ export const ApiKeySpending = {
       type: 'array',
       items: objectOf({
         day: { type: 'string', format: 'date', description: 'A day in UTC' },
-        dollars: { type: 'number', description: 'Sum of the orders, cancelled ones included' },
+        dollars: {
+          type: 'number',
+          description: 'Sum of the orders in the currency of the shop, cancelled ones included',
+        },
         orders: { type: 'integer' },
       }),
     },

@@ -1,4 +1,4 @@
-/** New prices of a bulk change, exact to a millionth of a dollar. */
+/** New prices of a bulk change, exact to a millionth. */
 
 /** How a price ends: in whole cents, in steps of 5 or 10 cents, or in 95 cents. */
 export const roundings = ['0.01', '0.05', '0.10', '0.95'] as const;
@@ -20,12 +20,12 @@ export function changeByPercent(price: number, percent: number, rounding: Roundi
   return round(micros(price) * (100n * million + micros(percent)), 100n * million, rounding);
 }
 
-/** @param amount US dollars; negative to make it cheaper */
+/** @param amount in the currency of the shop; negative to make it cheaper */
 export function changeByAmount(price: number, amount: number, rounding: Rounding): number {
   return round(micros(price) + micros(amount), 1n, rounding);
 }
 
-/** Rounds a fraction of millionths of a dollar, half up. A price of 0, or below, stays as it is. */
+/** Rounds a fraction of millionths, half up. A price of 0, or below, stays as it is. */
 function round(numerator: bigint, denominator: bigint, rounding: Rounding): number {
   if (numerator <= 0n) {
     return Number(numerator / denominator) / 1_000_000;

@@ -41,7 +41,7 @@ const BulkChange = {
       description:
         'One of `set`, `percent` and `amount`. Cheeses without a price stay without one, except with `set`',
       properties: {
-        set: { ...pricePerKg, description: 'US dollars per kilogram; null removes the price' },
+        set: { ...pricePerKg, description: 'A kilogram in the currency of the shop; null removes the price' },
         percent: {
           type: 'number',
           minimum: -99,
@@ -53,7 +53,7 @@ const BulkChange = {
           type: 'number',
           minimum: -1_000_000,
           maximum: 1_000_000,
-          description: 'US dollars to add, or to subtract with a minus sign',
+          description: 'To add, in the currency of the shop, or to subtract with a minus sign',
           examples: [1.5],
         },
         rounding: {

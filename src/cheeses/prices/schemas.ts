@@ -12,7 +12,10 @@ export const CheesePrice = {
   type: 'object',
   required: ['pricePerKg', 'from', 'until'],
   properties: {
-    pricePerKg: { ...price, description: 'US dollars per kilogram; null while the cheese had no price' },
+    pricePerKg: {
+      ...price,
+      description: 'A kilogram in the currency of the shop; null while the cheese had no price',
+    },
     from: timestampSchema,
     until: {
       ...timestampSchema,

@@ -26,6 +26,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** Names that come before a subcommand. */
 export const groups: Readonly<Record<string, string>> = {
+  shop: 'what the shop is: its name, address and currency',
   accounts: 'accounts, which own API keys',
   keys: 'API keys; changes apply from the next request on',
   clients: 'applications of partners, which get tokens by OAuth 2.0',

@@ -27,7 +27,7 @@ const parseDollars: Parser<number> = (text, name) => {
   const dollars = /^\d{1,7}(\.\d{1,2})?$/.test(text) ? Number(text) : 0;
   if (dollars < 0.01 || dollars > 1_000_000) {
     throw new ConfigError(
-      `${name} is "${text}": set it to dollars from 0.01 to 1000000, such as 50 or 12.50.`,
+      `${name} is "${text}": set it to an amount from 0.01 to 1000000, such as 50 or 12.50.`,
     );
   }
   return dollars;
@@ -62,8 +62,16 @@ export const createKeyOptions = {
   restricted: booleanOption(
     'for a program or an AI assistant: does only what its scopes say, within the limits below',
   ),
-  dollarsPerOrder: option('dollars', 'with --restricted: the largest total of an order', parseDollars),
-  dollarsPerDay: option('dollars', 'with --restricted: the sum of the orders of a UTC day', parseDollars),
+  dollarsPerOrder: option(
+    'amount',
+    'with --restricted: the largest total of an order, in the currency of the shop',
+    parseDollars,
+  ),
+  dollarsPerDay: option(
+    'amount',
+    'with --restricted: the sum of the orders of a UTC day, in the currency of the shop',
+    parseDollars,
+  ),
   ordersPerDay: option('number', 'with --restricted: orders of a UTC day', parseInteger(1, 100_000)),
   category: repeatableOption(
     'name',

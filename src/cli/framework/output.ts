@@ -64,14 +64,19 @@ export function formatTable<Item>(columns: Columns<Item>, items: readonly Item[]
 
 /** Columns by their titles: the path of a member of an item, or a function. */
 // biome-ignore lint/suspicious/noExplicitAny: items are JSON of the API.
-export type ItemColumns = Readonly<Record<string, string | ((item: any) => unknown)>>;
+export type ItemColumns<Style> = Readonly<Record<string, string | ((item: any, style: Style) => unknown)>>;
 
-/** A table of items of the API. */
-export function formatItems(columns: ItemColumns, items: readonly unknown[], none?: string): string {
+/** A table of items of the API. @param style how functions of columns write amounts */
+export function formatItems<Style>(
+  columns: ItemColumns<Style>,
+  items: readonly unknown[],
+  style: Style,
+  none?: string,
+): string {
   const readers = Object.entries(columns).map(([title, path]) => [
     title,
     typeof path === 'function'
-      ? path
+      ? (item: unknown) => path(item, style)
       : (item: unknown) =>
           path.split('.').reduce((value, name) => (value as Record<string, unknown>)[name], item),
   ]);

@@ -2,6 +2,7 @@
 import type { KeyKind } from '../../access/key-limits.ts';
 import { keyPrefixes } from '../../auth/keys/format.ts';
 import { commandName } from '../../command-name.ts';
+import { type MoneyStyle, showPrice } from '../../schema/money-text.ts';
 import type { OperationCommand, Result } from './operation.ts';
 
 const joined = (name: string) => (item: Result) => item[name].join(' ') || null;
@@ -16,7 +17,7 @@ const customerColumns = {
   name: ({ customer }: Result) => `${customer.firstName} ${customer.lastName}`.trim() || null,
   tier: 'customer.customerStatus',
   role: 'role',
-  delivered: ({ deliveredTotal }: Result) => deliveredTotal.toFixed(2),
+  delivered: ({ deliveredTotal }: Result, style: MoneyStyle) => showPrice(deliveredTotal, style),
 };
 
 export const accessOperations: readonly OperationCommand[] = [

@@ -37,8 +37,19 @@ export async function callOperation(
   values: Values,
   context: Context = shop.contextOf('cli'),
 ): Promise<Result> {
-  const { body } = await execute(findRoute(shop, operationId), inputFor(shop, operationId, values, context));
-  return body instanceof TextBody ? JSON.parse(body.text) : body;
+  return (await callForResponse(shop, operationId, values, context)).body;
+}
+
+/** The response of an operation as `callOperation` returns it, with its ETag. @param values `If-Match` is the header */
+export async function callForResponse(
+  shop: ComposedShop,
+  operationId: string,
+  values: Values,
+  context: Context = shop.contextOf('cli'),
+): Promise<{ readonly body: Result; readonly etag: string | undefined }> {
+  const input = inputFor(shop, operationId, values, context);
+  const { body, headers } = await execute(findRoute(shop, operationId), input);
+  return { body: body instanceof TextBody ? JSON.parse(body.text) : body, etag: headers?.ETag };
 }
 
 function findRoute({ areas, config }: ComposedShop, operationId: string): Route {
@@ -58,14 +69,15 @@ function inputFor(shop: ComposedShop, operationId: string, values: Values, conte
   const query = given(Object.keys(route.query ?? {})).flatMap((name) =>
     [values[name]].flat().map((value) => [name, String(value)]),
   );
-  const members = given(Object.keys(route.body?.properties ?? {})).map((name) => [name, values[name]]);
+  const members = Object.keys(route.body?.properties ?? {}).map((name) => [name, memberOf(values, name)]);
+  const ifMatch = values['If-Match'];
   return {
     ...context,
     url: fullPath(route),
     params: Object.fromEntries(params),
     query: new URLSearchParams(query),
-    headers: {},
-    body: { value: Object.fromEntries(members) },
+    headers: ifMatch === undefined ? {} : { 'if-match': String(ifMatch) },
+    body: { value: Object.fromEntries(members.filter(([, value]) => value !== undefined)) },
     principal: operator,
     idempotency: shop.idempotency.store,
     clientIp: () => '127.0.0.1',
@@ -81,6 +93,16 @@ function inputFor(shop: ComposedShop, operationId: string, values: Values, conte
     noteTool: () => {},
     receive: null,
   };
+}
+
+/** A member of the body, which can be an object whose members are given one by one. */
+function memberOf(values: Values, name: string): unknown {
+  const inner = Object.entries(values).filter(
+    ([path, value]) => path.startsWith(`${name}.`) && value !== undefined,
+  );
+  return inner.length === 0
+    ? values[name]
+    : Object.fromEntries(inner.map(([path, value]) => [path.slice(name.length + 1), value]));
 }
 
 function dryContext({ clock }: ComposedShop, { transaction, origin }: Context): Context {

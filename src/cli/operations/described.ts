@@ -19,7 +19,7 @@ export interface DescribedOperation {
   /** Parameters of the path, in order. */
   readonly path: readonly string[];
   readonly hasDryRun: boolean;
-  /** Query parameters and members of the body. */
+  /** Query parameters and members of the body; of one that is an object, its members, such as `address.city`. */
   readonly values: Readonly<Record<string, DescribedValue>>;
   readonly required: readonly string[];
 }

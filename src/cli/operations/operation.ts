@@ -1,4 +1,5 @@
 /** What the table of operations states about a command, and the names of its arguments and options. */
+import type { MoneyStyle } from '../../schema/money-text.ts';
 import type { ItemColumns } from '../framework/output.ts';
 import type { DescribedOperation } from './described.ts';
 import { commandParameters } from './parameters.ts';
@@ -10,8 +11,11 @@ export type Result = any;
 /** Values by their names in the API. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Runs an operation that reads. */
-export type ReadOperation = (operation: string, values: Values) => Promise<Result>;
+/** Runs an operation that reads. @returns the body of the response, and its ETag where it has one */
+export type ReadOperation = (
+  operation: string,
+  values: Values,
+) => Promise<{ readonly body: Result; readonly etag: string | undefined }>;
 
 /** What the schemas of an operation do not say about its command. */
 export interface OperationCommand {
@@ -27,7 +31,7 @@ export interface OperationCommand {
   /** How many items a list shows without --limit. */
   readonly limit?: number | 'all';
   /** A table of the result. */
-  readonly columns?: ItemColumns;
+  readonly columns?: ItemColumns<MoneyStyle>;
   /** A list: one line for each item in place of a table. --json prints one JSON value on each line. */
   readonly line?: (item: Result) => string;
   /** A list: what is printed where it is empty. */
@@ -57,8 +61,9 @@ export interface PreparedCommand extends OperationCommand {
   readonly described: DescribedOperation;
 }
 
-/** The name of an option. */
-export const optionOfValue = (value: string) => commandParameters[value]?.option ?? value;
+/** The name of an option: `addressCity` of `address.city`. */
+export const optionOfValue = (value: string) =>
+  commandParameters[value]?.option ?? value.replace(/\.(\w)/g, (_, letter) => letter.toUpperCase());
 /** The name of an argument. */
 export const argumentOfValue = (value: string) => commandParameters[value]?.argument ?? value;
 

@@ -7,7 +7,7 @@ import { type ChangeOptions, makeChange } from '../framework/change.ts';
 import { type CommandOptions, flagName } from '../framework/options.ts';
 import { type Columns, formatItems, formatTable, printResult, printSecret } from '../framework/output.ts';
 import { withShop } from '../framework/run-command.ts';
-import { callOperation } from './call-operation.ts';
+import { callForResponse, callOperation } from './call-operation.ts';
 import {
   argumentOfValue,
   hasPages,
@@ -32,7 +32,7 @@ export function runOperationCommand(command: PreparedCommand, input: readonly un
   if (described.hasDryRun) {
     const change = async (shop: ComposedShop, context: Context) => {
       const result = await call(shop, command, options, given, context);
-      return { value: jsonOf(command, given, result), text: textOf(command, result, given) };
+      return { value: jsonOf(command, given, result), text: textOf(command, shop, result, given) };
     };
     return makeChange(options as unknown as ChangeOptions, change, mayCreateShop);
   }
@@ -40,7 +40,7 @@ export function runOperationCommand(command: PreparedCommand, input: readonly un
     options,
     async (shop) => {
       const result = await call(shop, command, options, given, shop.contextOf('cli'));
-      print(command, options, given, result);
+      print(command, shop, options, given, result);
       if (command.failed?.(result)) {
         process.exitCode = failedExitCode;
       }
@@ -74,7 +74,7 @@ async function call(
     return [name, find === undefined || value === undefined ? value : await find(shop, String(value))];
   });
   const values = await prepare(Object.fromEntries(await Promise.all(found)), (other, parameters) =>
-    callOperation(shop, other, parameters),
+    callForResponse(shop, other, parameters),
   );
   const run = (more: Values) => callOperation(shop, operation, { ...values, ...more }, context);
   try {
@@ -102,7 +102,8 @@ async function readPages(read: (more: Values) => Promise<Result>, limit: number)
 /** A validation error in the words of the command line: `--country is "XX": it must be a country code.` */
 function nameOptions({ argumentNames }: PreparedCommand, given: Values, error: AppError): Error {
   const [first] = error.errors;
-  const [name = ''] = /^\w+/.exec(first?.field ?? '') ?? [];
+  const field = first?.field ?? '';
+  const [name = ''] = Object.hasOwn(given, field) ? [field] : (/^\w+/.exec(field) ?? []);
   if (first === undefined || !Object.hasOwn(given, name)) {
     return error;
   }
@@ -121,16 +122,22 @@ function nameOptions({ argumentNames }: PreparedCommand, given: Values, error: A
   );
 }
 
-function print(command: PreparedCommand, options: Options, given: Values, result: Result): void {
+function print(
+  command: PreparedCommand,
+  shop: ComposedShop,
+  options: Options,
+  given: Values,
+  result: Result,
+): void {
   const { secret, line } = command;
   if (secret !== undefined) {
-    printSecret(options, secret(result), result, textOf(command, result, given));
+    printSecret(options, secret(result), result, textOf(command, shop, result, given));
   } else if (line !== undefined) {
     for (const item of result.items) {
       printResult(options, item, line(item));
     }
   } else {
-    printResult(options, jsonOf(command, given, result), textOf(command, result, given));
+    printResult(options, jsonOf(command, given, result), textOf(command, shop, result, given));
   }
 }
 
@@ -147,7 +154,7 @@ function jsonOf(
   return isComplete ? (result.items ?? result) : result;
 }
 
-function textOf(command: PreparedCommand, result: Result, given: Values): string {
+function textOf(command: PreparedCommand, shop: ComposedShop, result: Result, given: Values): string {
   const { says, columns, none } = command;
   if (says !== undefined) {
     return says(result, given);
@@ -157,7 +164,7 @@ function textOf(command: PreparedCommand, result: Result, given: Values): string
     const { hasMore = false, total } = result;
     const of = total === undefined ? '' : ` of ${total}`;
     const more = hasMore ? `\nThese are ${items.length}${of}. Show more with --limit.` : '';
-    return formatItems(columns, items, none) + more;
+    return formatItems(columns, items, { currency: shop.site().currency }, none) + more;
   }
   const members: Columns<[string, unknown]> = {
     member: ([name]) => name,

@@ -1,12 +1,13 @@
 /** Commands on orders, stock, the demo catalogue and mails. */
 import { AppError } from '../../errors.ts';
+import { type MoneyStyle, showPrice } from '../../schema/money-text.ts';
 import { pluralize } from '../framework/output.ts';
 import type { OperationCommand, ReadOperation, Result, Values } from './operation.ts';
 
 export const shownOrderColumns = {
   id: 'id',
   status: 'status',
-  total: ({ total }: Result) => total.toFixed(2),
+  total: ({ total }: Result, style: MoneyStyle) => showPrice(total, style),
   created: 'createdAt',
   ships: 'shipDate',
 };
@@ -20,14 +21,17 @@ function stockText({ onHand, reserved, available, lowAt }: Result, { cheeseId }:
 
 const stockJson = ({ cheeseId }: Values, stock: Result) => ({ cheeseId, ...stock });
 
-/** The API replaces the stock: without --low-at, the warning of a tracked cheese would be removed. */
+/**
+ * The API replaces the stock: without --low-at, the warning of a tracked cheese would be removed. The ETag of what was read
+ * keeps a warning that somebody changes at the same time.
+ */
 async function keepLowAt(values: Values, read: ReadOperation): Promise<Values> {
   if (values.lowAt !== undefined) {
     return values;
   }
   try {
-    const { lowAt } = await read('getCheeseStock', { cheeseId: values.cheeseId });
-    return { ...values, lowAt };
+    const { body, etag } = await read('getCheeseStock', { cheeseId: values.cheeseId });
+    return { ...values, lowAt: body.lowAt, 'If-Match': etag };
   } catch (error) {
     if (error instanceof AppError && error.code === 'notFound') {
       return values;
@@ -46,6 +50,16 @@ function demoText({ removed, kept }: Result): string {
 }
 
 export const shopOperations: readonly OperationCommand[] = [
+  { name: 'shop show', operation: 'getShop', examples: ['shop show'] },
+  {
+    name: 'shop change',
+    operation: 'patchShop',
+    help: 'What is not given stays, and none removes. The currency can change until the first order.',
+    examples: [
+      'shop change --currency EUR --time-zone Europe/Vienna --language de-AT',
+      'shop change --address-street "Gerechtigkeitsgasse 1" --address-zip-code 3011 --address-city Bern --address-country CH',
+    ],
+  },
   {
     name: 'orders list',
     operation: 'listOrders',
@@ -112,7 +126,7 @@ export const shopOperations: readonly OperationCommand[] = [
     operation: 'replaceCheeseStock',
     takes: ['onHand'],
     help: 'Count what lies in the storeroom, including what is promised to orders that have not shipped. Without --low-at, the warning stays as it is; with --low-at none, there is none.',
-    examples: ['stock set 12 50 --low-at 10'],
+    examples: ['stock set 12 50 --low-at 10', 'stock set 12 6.4'],
     prepare: keepLowAt,
     json: stockJson,
     says: stockText,

@@ -55,7 +55,7 @@ function describe(
   const body = resolve(document, requestBody?.content['application/json']?.schema ?? {});
   const values = [
     ...inQuery.map(({ name, description, schema }) => [name, { description, ...schema }] as const),
-    ...Object.entries(body.properties ?? {}),
+    ...Object.entries(body.properties ?? {}).flatMap((entry) => flattened(document, entry)),
   ];
   return {
     method: method.toUpperCase(),
@@ -68,6 +68,17 @@ function describe(
       ...(body.required ?? []),
     ],
   };
+}
+
+/** Each member of an object is a value, such as `address.city`. */
+function flattened(
+  document: ApiDocument,
+  [name, value]: readonly [string, DocumentValue],
+): (readonly [string, DocumentValue])[] {
+  const { properties } = resolve(document, value);
+  return properties === undefined
+    ? [[name, value]]
+    : Object.entries(properties).map(([member, inner]) => [`${name}.${member}`, inner]);
 }
 
 /** Members that are undefined are not written. */

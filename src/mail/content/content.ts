@@ -1,8 +1,9 @@
 /** Reads what a mail says, when it is sent or shown: from the order and the customer of that moment. */
 import type { ClientService } from '../../auth/oauth/clients.ts';
+import { quantityText } from '../../cheeses/portions.ts';
 import type { CustomerContact } from '../../customers/customer-finder.ts';
 import type { Database } from '../../database/database.ts';
-import { dollars } from '../../decimal.ts';
+import { kilogramsOf } from '../../decimal.ts';
 import { readEvents } from '../../event-log/reading/log-reader.ts';
 import type { Site } from '../../http/area.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
@@ -11,7 +12,9 @@ import { readOrderOf } from '../../orders/order.ts';
 import type { Order } from '../../orders/schemas.ts';
 import type { Shipment } from '../../orders/shipments/schemas.ts';
 import type { Shipments } from '../../orders/shipments/shipments.ts';
+import { showMoney, showPrice } from '../../schema/money-text.ts';
 import type { Config, MailName } from '../../settings/config.ts';
+import { lineGrams } from '../../stock/line-weight.ts';
 import type { MailRow } from '../queries.ts';
 import type { MailVariables } from './variables.ts';
 
@@ -48,7 +51,7 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
     }
     const timeline = order.status === 'cancelled' ? await orderReader.timeline(id, null) : [];
     const reason = timeline.findLast(({ status }) => status === 'cancelled')?.reason ?? null;
-    return orderVariables(order, reason, config.orderUrl);
+    return orderVariables(order, reason, config.orderUrl, site());
   }
 
   /** null where nothing was stated. */
@@ -107,7 +110,7 @@ function customerVariables({ username, firstName, lastName }: CustomerContact) {
   return { name: name === '' ? username : name, firstName, lastName, username };
 }
 
-function orderVariables(order: Order, reason: string | null, orderUrl: string | null) {
+function orderVariables(order: Order, reason: string | null, orderUrl: string | null, shop: Site) {
   const { street, city, state, country, ...rest } = order.shippingAddress;
   const zipCode = rest.zipCode ?? '';
   return {
@@ -115,22 +118,18 @@ function orderVariables(order: Order, reason: string | null, orderUrl: string | 
     placedOn: dayOf(order.createdAt),
     lines: order.items.map((line) => ({
       name: line.cheeseName,
-      kilograms: String(line.quantity),
-      pricePerKg: price(line.pricePerKg),
-      amount: price(dollars(totalCents([line]))),
+      unit: line.grams === undefined ? null : quantityText(line),
+      unitPrice: line.unitPrice === undefined ? null : showPrice(line.unitPrice, shop),
+      kilograms: String(kilogramsOf(lineGrams(line))),
+      pricePerKg: showPrice(line.pricePerKg, shop),
+      amount: showMoney(totalCents([line]), shop),
     })),
-    total: price(order.total),
+    total: showPrice(order.total, shop),
     shippingAddress: { street, city, state, country, zipCode: zipCode === '' ? null : zipCode },
     shipDate: order.shipDate === null ? null : dayOf(order.shipDate),
     reason,
     url: orderUrl === null ? null : orderUrl.replaceAll('{id}', String(order.id)),
   };
-}
-
-/** Prices may have more digits than cents. */
-function price(value: number): string {
-  const cents = value.toFixed(2);
-  return Number(cents) === value ? cents : String(value);
 }
 
 const dayOf = (time: string) => time.slice(0, 10);

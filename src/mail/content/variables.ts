@@ -1,7 +1,8 @@
 /**
  * The variables of each mail. One complete example serves three purposes: a template may use exactly the names in it, a
- * preview without real data shows it, and its type is that of the real data.
+ * preview without real data shows it, in the currency of the shop, and its type is that of the real data.
  */
+import { type MoneyStyle, showPrice } from '../../schema/money-text.ts';
 import type { MailName } from '../../settings/mail.ts';
 
 interface OrderVariables {
@@ -10,11 +11,16 @@ interface OrderVariables {
   readonly placedOn: string;
   readonly lines: readonly {
     readonly name: string;
+    /** Such as "3 × 200 g" or "1 × 8000 g (Half wheel)"; null for a line in kilograms. */
+    readonly unit: string | null;
+    /** Price of a piece; null for a line in kilograms. */
+    readonly unitPrice: string | null;
+    /** Weight of the whole line, also of pieces. */
     readonly kilograms: string;
     readonly pricePerKg: string;
     readonly amount: string;
   }[];
-  /** US dollars, like all prices. */
+  /** Amount with the currency, in the language of the shop, like all prices. */
   readonly total: string;
   readonly shippingAddress: {
     readonly street: string;
@@ -82,14 +88,20 @@ const common = {
   customer: { name: 'Ada Lovelace', firstName: 'Ada', lastName: 'Lovelace', username: 'ada' },
 } as const satisfies CommonVariables;
 
-const order = {
+const sampleOrder = (style: MoneyStyle): OrderVariables => ({
   number: '31',
   placedOn: '2026-06-01',
   lines: [
-    { name: 'Gruyère AOP', kilograms: '2', pricePerKg: '32.50', amount: '65.00' },
-    { name: 'Brie de Meaux', kilograms: '1', pricePerKg: '28.00', amount: '28.00' },
+    {
+      ...{ name: 'Gruyère AOP', unit: '3 × 200 g', unitPrice: showPrice(6.5, style) },
+      ...{ kilograms: '0.6', pricePerKg: showPrice(32.5, style), amount: showPrice(19.5, style) },
+    },
+    {
+      ...{ name: 'Brie de Meaux', unit: null, unitPrice: null },
+      ...{ kilograms: '1', pricePerKg: showPrice(28, style), amount: showPrice(28, style) },
+    },
   ],
-  total: '93.00',
+  total: showPrice(47.5, style),
   shippingAddress: {
     street: 'Gerechtigkeitsgasse 1',
     city: 'Bern',
@@ -100,45 +112,48 @@ const order = {
   shipDate: '2026-06-03',
   reason: null,
   url: 'https://shop.example/orders/31',
-} as const satisfies OrderVariables;
+});
 
 /** A complete example of each mail. */
-export const sampleVariables: MailVariables = {
-  'order-placed': { ...common, order: { ...order, shipDate: null } },
-  'order-shipped': {
-    ...common,
-    order,
-    shipment: {
-      carrier: 'Swiss Post',
-      trackingNumber: '99.60.123456.12345678',
-      trackingUrl: 'https://tracking.example/99.60.123456.12345678',
+export function sampleVariables(style: MoneyStyle): MailVariables {
+  const order = sampleOrder(style);
+  return {
+    'order-placed': { ...common, order: { ...order, shipDate: null } },
+    'order-shipped': {
+      ...common,
+      order,
+      shipment: {
+        carrier: 'Swiss Post',
+        trackingNumber: '99.60.123456.12345678',
+        trackingUrl: 'https://tracking.example/99.60.123456.12345678',
+      },
     },
-  },
-  'order-delivered': { ...common, order },
-  'order-cancelled': {
-    ...common,
-    order: { ...order, shipDate: null, reason: 'no longer available: Brie de Meaux' },
-  },
-  'password-reset': { ...common, link: 'https://shop.example/oauth/password-reset/…', minutes: '30' },
-  'password-changed': {
-    ...common,
-    changedOn: '2026-06-01',
-    forgotPasswordUrl: 'https://shop.example/oauth/forgot-password',
-  },
-  'email-changed': { ...common, changedOn: '2026-06-01' },
-  'key-created': {
-    ...common,
-    credential: {
-      isClient: true,
-      isApiKey: false,
-      name: 'Cheese app',
-      createdOn: '2026-06-01',
-      createdBy: 'client:console/customer:5',
+    'order-delivered': { ...common, order },
+    'order-cancelled': {
+      ...common,
+      order: { ...order, shipDate: null, reason: 'no longer available: Brie de Meaux' },
     },
-  },
-};
+    'password-reset': { ...common, link: 'https://shop.example/oauth/password-reset/…', minutes: '30' },
+    'password-changed': {
+      ...common,
+      changedOn: '2026-06-01',
+      forgotPasswordUrl: 'https://shop.example/oauth/forgot-password',
+    },
+    'email-changed': { ...common, changedOn: '2026-06-01' },
+    'key-created': {
+      ...common,
+      credential: {
+        isClient: true,
+        isApiKey: false,
+        name: 'Cheese app',
+        createdOn: '2026-06-01',
+        createdBy: 'client:console/customer:5',
+      },
+    },
+  };
+}
 
 /** A tree of names: what a template of this mail may use. Below a list are the names of its entries. */
 export function variablesOf(name: MailName): unknown {
-  return sampleVariables[name];
+  return sampleVariables({ currency: 'USD' })[name];
 }

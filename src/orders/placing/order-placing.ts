@@ -8,10 +8,11 @@ import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { AppError, invalidCredential } from '../../errors.ts';
 import { addJob } from '../../jobs/queue.ts';
+import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
-import { showMoney, totalCents } from '../money.ts';
+import { totalCents } from '../money.ts';
 import { cheesesOf, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import type { OrderInput, ShippingAddress } from '../schemas.ts';
@@ -123,7 +124,7 @@ export function createOrderPlacing({
     }
   }
 
-  const showPrice: ShowPrice = (cents) => showMoney(cents, profile.current.currency);
+  const showPrice: ShowPrice = (cents) => showMoney(cents, { currency: profile.current.currency });
 
   function reserve(tx: Sql, context: Context, grams: Grams) {
     return grams.size === 0 ? null : stock.reserve(tx, context, grams);

@@ -1,6 +1,7 @@
 import type { KeyKind } from '../../../access/key-limits.ts';
 import type { CreatedKey } from '../../../auth/keys/service.ts';
 import { foldText } from '../../../schema/folding.ts';
+import { showPrice } from '../../../schema/money-text.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { createKeyOptions, rotateKeyOptions } from '../../framework/key-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
@@ -59,7 +60,7 @@ const listOf = <T>(values: readonly T[] | undefined) => (values?.length ? values
 
 /** Shows one key with its limits, and what it spent by day. */
 export function showKey(id: number, options: CommandOptions): Promise<void> {
-  return withShop(options, async ({ auth: { keys, budgets } }) => {
+  return withShop(options, async ({ auth: { keys, budgets }, site }) => {
     const key = await keys.find(id);
     const days = (await budgets.list(key.actor)).map(({ day, cents, orders }) => ({
       day,
@@ -71,7 +72,7 @@ export function showKey(id: number, options: CommandOptions): Promise<void> {
       ...Object.entries({ ...rest, ...(name === null ? {} : { name }), scopes: scopes.join(' ') || '-' }),
       ...days.map(({ day, dollars, orders }): [string, string] => [
         `spent on ${day}`,
-        `$${dollars.toFixed(2)} in ${pluralize(orders, 'order')}`,
+        `${showPrice(dollars, { currency: site().currency })} in ${pluralize(orders, 'order')}`,
       ]),
     ];
     const columns: Columns<[string, unknown]> = {

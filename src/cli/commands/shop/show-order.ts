@@ -1,5 +1,8 @@
 import type { XStatic } from 'typebox/schema';
+import { quantityText } from '../../../cheeses/portions.ts';
+import { totalCents } from '../../../orders/money.ts';
 import type { Order, Timeline } from '../../../orders/schemas.ts';
+import { showMoney } from '../../../schema/money-text.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { formatItems, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
@@ -13,7 +16,10 @@ export function showOrder(orderId: number, options: CommandOptions): Promise<voi
     const { items: timeline }: XStatic<typeof Timeline> = await callOperation(shop, 'getOrderTimeline', {
       orderId,
     });
-    const lines = order.items.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`);
+    const style = { currency: shop.site().currency };
+    const lines = order.items.map(
+      (line) => `${quantityText(line)} ${line.cheeseName}: ${showMoney(totalCents([line]), style)}`,
+    );
     const { street, zipCode, city, state, country } = order.shippingAddress;
     const address = [street, [zipCode, city].filter(Boolean).join(' '), state, country].filter(Boolean);
     const notes = order.notes === null ? [] : [`notes: ${order.notes}`];
@@ -23,7 +29,7 @@ export function showOrder(orderId: number, options: CommandOptions): Promise<voi
         .join('  '),
     );
     const text = [
-      formatItems(shownOrderColumns, [order]),
+      formatItems(shownOrderColumns, [order], style),
       ...lines,
       `to ${address.join(', ')}`,
       ...notes,
