@@ -21,10 +21,24 @@ export async function* readCsv(file: string): AsyncGenerator<ImportRow> {
   }
 }
 
+const separators = [',', ';', '\t', '|'];
+
 /** Spreadsheets write semicolons in countries where decimals have a comma. Quoted texts of the header do not count. */
 function separatorOf(head: string): string {
   const [header = ''] = /[^\r\n]+/.exec(head.replace(/"[^"]*"/g, '""')) ?? [];
-  return [',', ';', '\t', '|'].find((separator) => header.includes(separator)) ?? ',';
+  return separators.find((separator) => header.includes(separator)) ?? ',';
+}
+
+/** What spreadsheets write in place of a value that a formula does not have. */
+const spreadsheetError = /^#(?:N\/A|REF!|NAME\?|VALUE!|DIV\/0!|NUM!|NULL!)$/;
+
+/** The separator by which a row that is too short would have as many cells as the header. */
+function otherSeparator(columns: readonly string[], cells: readonly string[]): string | undefined {
+  if (cells.length >= columns.length) {
+    return undefined;
+  }
+  const text = cells.join('\n');
+  return separators.find((separator) => text.split(separator).length >= columns.length);
 }
 
 /** Separators at the end of a header are no columns. @throws ImportError */
@@ -48,6 +62,18 @@ function rowOf(
   if (filled > columns.length) {
     const reason = `has ${filled} cells, the header has ${columns.length}: put values with a separator in quotes`;
     return { row: null, reason };
+  }
+  const error = cells.find((cell) => spreadsheetError.test(cell));
+  if (error !== undefined) {
+    return { row: null, reason: `contains ${error}, the error of a formula: correct it in the spreadsheet` };
+  }
+  const other = otherSeparator(columns, cells);
+  if (other !== undefined) {
+    const name = other === '\t' ? 'tabs' : `"${other}"`;
+    return {
+      row: null,
+      reason: `has other separators than the header: ${name}. Write all rows with the same ones`,
+    };
   }
   // A column can have the name `__proto__`.
   const row: Record<string, string> = Object.create(null);

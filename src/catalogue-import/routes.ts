@@ -94,6 +94,7 @@ export function importRoutes(services: Dependencies): Route[] {
         fileField: 'file',
         fileBytesMax: importBytesMax,
         description: `A file of at most 10 MiB and ${importRowsMax} rows, in UTF-8 or UTF-16. Its name ends in .csv, .json or .ndjson, or its part has the media type. A CSV file has commas, or semicolons, tabs or bars if its header has no comma`,
+        refusesOthers: true,
         fields: {
           map: {
             type: 'string',

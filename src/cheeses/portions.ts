@@ -1,7 +1,7 @@
 /** Portions: the weights in which a cheese is sold, cut from one stock. Without portions it is sold by the kilogram. */
 import type { XStatic } from 'typebox/schema';
 import { decimalOf } from '../decimal.ts';
-import { addError, type FieldError } from '../errors.ts';
+import { addError, type FieldError, validationError } from '../errors.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { TextRule } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
@@ -89,27 +89,37 @@ export function pieceCents(pricePerKg: number, grams: number): number {
 /** Portions as the cell of a file: `200; 8000 Half wheel`. */
 export function portionsText(portions: readonly Portion[]): string {
   return portions
-    .map(({ grams, name }) => (name === undefined ? grams : `${grams} ${escapeUnit(name)}`))
+    .map(({ grams, name }) =>
+      name === undefined ? grams : `${grams} ${isPlainName(name) ? '' : 'g '}${name}`,
+    )
     .join('; ');
 }
 
-/** A name that begins like the unit is written behind a unit. */
-const escapeUnit = (name: string) => (/^g(\s|$)/u.test(name) ? `g ${name}` : name);
+/** A unit of weight at the beginning of a text, which people write behind the number. */
+const unit = /^(?:g|gr|grams?)\.?(?=\s|$)/iu;
+const otherUnit = /^(?:kg|kilo\p{L}*|lbs?|oz|pounds?|ounces?)(?=[\s.]|$)/iu;
 
-/** Reads what `portionsText` writes. A part that is no portion becomes one that the schema refuses. */
-export function parsePortions(text: string): unknown[] {
-  return text
-    .split(';', portionsMax + 1)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [, grams, rest = ''] = /^(\d{1,9})(.*)$/su.exec(part) ?? [];
-      const name = rest
-        .trimStart()
-        .replace(/^g(?:\s|$)/u, '')
-        .trim();
-      return grams === undefined
-        ? { grams: part }
-        : { grams: Number(grams), ...(name === '' ? {} : { name }) };
-    });
+/** Other names are behind a unit, so that no weight or unit is read as a name, and no name as a unit. */
+const isPlainName = (name: string) => /^\p{L}/u.test(name) && !unit.test(name) && !otherUnit.test(name);
+
+/** Reads what `portionsText` writes. @throws AppError validation */
+export function parsePortions(text: string): Portion[] {
+  const parts = text.split(';', cellsMax).map((part) => part.trim());
+  return parts.filter((part) => part !== '').map(parsePortion);
+}
+
+/** More parts than the schema permits, empty ones included. */
+const cellsMax = 1000;
+
+function parsePortion(part: string): Portion {
+  const [, grams, rest = ''] = /^(\d{1,9})(.*)$/su.exec(part) ?? [];
+  const behind = rest.trimStart();
+  const hasUnit = unit.test(behind);
+  const name = behind.replace(unit, '').trim();
+  const isName = name === '' || hasUnit || (behind !== rest && isPlainName(name));
+  if (grams === undefined || !isName) {
+    const message = `"${part.slice(0, 100)}" is not a weight in whole grams, with a name or without. Separate portions by semicolons, such as 200; 8000 Half wheel`;
+    throw validationError([{ field: 'portions', message }]);
+  }
+  return { grams: Number(grams), ...(name === '' ? {} : { name }) };
 }

@@ -108,9 +108,14 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
     id: number,
     precondition: Precondition | undefined,
     change: (current: Cheese) => Draft,
+    /** Other portions lock the stock too, so that no other cheese may be locked afterwards. */
+    changesPortions = false,
   ): Promise<Versioned> {
     return throwConflict(() =>
-      context.transaction((tx) => writes.write(tx, context, id, precondition, change), id),
+      context.transaction(
+        (tx) => writes.write(tx, context, id, precondition, change),
+        changesPortions ? undefined : id,
+      ),
     );
   }
 
@@ -168,8 +173,12 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
       const draft = await inputToDraft(database, input);
       // Clients that do not know portions would remove them.
       const keepsPortions = input.portions === undefined;
-      return writeInGroup(context, input.id, precondition, ({ portions }) =>
-        keepsPortions && portions !== undefined ? { ...draft, portions } : draft,
+      return writeInGroup(
+        context,
+        input.id,
+        precondition,
+        ({ portions }) => (keepsPortions && portions !== undefined ? { ...draft, portions } : draft),
+        !keepsPortions,
       );
     },
 
@@ -184,8 +193,12 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
     /** @throws AppError notFound, preconditionFailed, conflict, validation */
     async patch(context: Context, id: number, patch: CheeseMergePatch, precondition?: Precondition) {
       const values = await inputToDraft(database, patchToInput(patch));
-      return writeInGroup(context, id, precondition, (current) =>
-        applyPatch(cheeseToDraft(current), Object.keys(patch), values),
+      return writeInGroup(
+        context,
+        id,
+        precondition,
+        (current) => applyPatch(cheeseToDraft(current), Object.keys(patch), values),
+        patch.portions !== undefined,
       );
     },
 
@@ -239,13 +252,19 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
             const { id, body } = created[index] as Versioned;
             outcomes[position] = { outcome: 'created', id, body };
           }
+          const updates: Awaited<ReturnType<CheeseWrites['update']>>['written'][] = [];
           // Sorted for the lock order: rows of a file are in any order, and an order locks several cheeses.
           for (const [position, { id, before, draft }] of [...changes].toSorted(
             ([, a], [, b]) => a.id - b.id,
           )) {
-            const { body } = await writes.write(tx, context, id, undefined, () => draft);
-            outcomes[position] = { outcome: 'updated', id, before, body };
+            const { row, written } = await writes.update(tx, context, id, undefined, () => draft);
+            outcomes[position] = { outcome: 'updated', id, before, body: row.body };
+            updates.push(written);
             await nextTurn();
+          }
+          // Stock is locked after all cheeses.
+          for (const written of updates) {
+            await writes.recordUpdates(tx, context, written);
           }
           await afterImport?.(tx, outcomes as ImportOutcome[]);
           return outcomes as ImportOutcome[];

@@ -97,13 +97,20 @@ export function createWrites(dependencies: WriteDependencies) {
   }
 
   /** Replaces one cheese by the draft that `change` returns. A draft without a difference changes nothing. */
-  async function write(
+  async function write(...[tx, context, ...rest]: Parameters<typeof update>): Promise<Versioned> {
+    const { row, written } = await update(tx, context, ...rest);
+    await recordUpdates(tx, context, written);
+    return row;
+  }
+
+  /** `write`, after which `recordUpdates` must follow when the last cheese is locked. */
+  async function update(
     tx: Sql,
     context: Context,
     id: number,
     precondition: Precondition | undefined,
     change: (current: Cheese) => Draft,
-  ): Promise<Versioned> {
+  ): Promise<{ readonly row: Versioned; readonly written: readonly WrittenUpdate[] }> {
     const queries = cheeseQueries(tx);
     const [, row] = await Promise.all([
       queries.lockCatalogue(),
@@ -116,12 +123,8 @@ export function createWrites(dependencies: WriteDependencies) {
     requireWithin(context.origin.limits, before);
     precondition?.(row.version);
     const changes = [{ row, before, draft: change(before) }];
-    const [written] = await updateRows(tx, context, changes, () => newVersion(tx));
-    if (written === undefined) {
-      return row;
-    }
-    await recordUpdates(tx, context, [written]);
-    return written.row;
+    const written = await updateRows(tx, context, changes, () => newVersion(tx));
+    return { row: written[0]?.row ?? row, written };
   }
 
   /** Increases the version of the catalogue. */
@@ -175,6 +178,9 @@ export function createWrites(dependencies: WriteDependencies) {
         }
       }),
     );
+    if (written.length === 0) {
+      return;
+    }
     const events = written.map(({ event }) => cheeseEvents.updated.of(`cheese:${event.id}`, event));
     await recordEvents(tx, context.origin, written[0]?.cheese.updatedAt ?? '', events);
   }
@@ -204,7 +210,7 @@ export function createWrites(dependencies: WriteDependencies) {
     ]);
   }
 
-  return { insert, write, newVersion, updateRows, recordUpdates, deleteOne };
+  return { insert, write, update, newVersion, updateRows, recordUpdates, deleteOne };
 }
 
 /** The row that stores a cheese. */

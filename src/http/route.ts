@@ -25,6 +25,8 @@ export interface FormWithFile<F extends Parameters> {
   readonly fileBytesMax: number;
   readonly description: string;
   readonly fields: F;
+  /** Fields that are not declared are errors, because without them the request would do something else. */
+  readonly refusesOthers?: true;
 }
 
 /** A received form. The handler decides when it is validated, because other refusals can come first. */

@@ -26,8 +26,8 @@ export interface Schema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** A power of ten up to 1, such as 0.001 for three decimals. */
-  readonly multipleOf?: number;
+  /** How many decimals a number may have. It is checked and not documented: validators calculate multiples with doubles. */
+  readonly decimals?: number;
   /** A name that OpenAPI knows; it is documented and not checked. */
   readonly format?: string;
   /**

@@ -145,9 +145,9 @@ export function scalarError(schema: Schema, value: unknown): string | null {
         ? `must be from ${minimum} to ${maximum}`
         : `must be ${value < minimum ? `${minimum} or more` : `${maximum} or less`}`;
     }
-    const { multipleOf } = schema;
-    if (multipleOf !== undefined && decimalOf(value).scale > decimalOf(multipleOf).scale) {
-      return `must have at most ${decimalOf(multipleOf).scale} decimals`;
+    const { decimals } = schema;
+    if (decimals !== undefined && decimalOf(value).scale > decimals) {
+      return `must have at most ${decimals} decimals`;
     }
   }
   return null;

@@ -112,7 +112,12 @@ export const ShopPatch = {
     timeZone: { ...timeZone, refusesNull: true },
     language: { ...language, refusesNull: true },
   },
-  examples: [{ currency: 'EUR', timeZone: 'Europe/Vienna', address: { city: 'Wien' } }],
+  examples: [
+    {
+      timeZone: 'Europe/Vienna',
+      address: { street: 'Naschmarkt 1', zipCode: '1060', city: 'Wien', country: 'AT' },
+    },
+  ],
 } as const;
 export type ShopPatch = Omit<XStatic<typeof ShopPatch>, 'address'> & {
   readonly address?: Partial<ShopAddress> | null;

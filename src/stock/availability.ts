@@ -1,5 +1,5 @@
 /** What can be ordered of cheeses, for visitors of a shop: no stock level is public. */
-import { pieceCents, smallestGrams } from '../cheeses/portions.ts';
+import { type Portion, pieceCents, smallestGrams } from '../cheeses/portions.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
@@ -25,14 +25,16 @@ export function createAvailabilityReader(
       : levels === undefined
         ? Number.POSITIVE_INFINITY
         : Math.max(0, availableOf(levels));
+    // An order refuses pieces that cost less than a cent.
+    const isSold = (portion: Portion) => !pricePerKg || pieceCents(pricePerKg, portion.grams) > 0;
     const pieces = portions.map((portion) => ({
       ...portion,
       price: pricePerKg === undefined ? null : dollars(pieceCents(pricePerKg, portion.grams)),
-      quantity: Math.min(shownKilogramsMax, Math.floor(grams / portion.grams)),
+      quantity: isSold(portion) ? Math.min(shownKilogramsMax, Math.floor(grams / portion.grams)) : 0,
     }));
     return {
       cheeseId: id,
-      orderable: grams >= smallestGrams({ portions }),
+      orderable: grams >= smallestGrams({ portions: portions.filter(isSold) }),
       kilograms: levels === undefined ? null : Math.min(shownKilogramsMax, kilogramsOf(grams)),
       ...(pieces.length === 0 ? {} : { portions: pieces }),
     };

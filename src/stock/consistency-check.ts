@@ -1,5 +1,8 @@
 /** Checks stock against the reservations of orders and the statuses of cheeses. */
 
+import { readBlocks } from '../blocks.ts';
+import { smallestGrams } from '../cheeses/portions.ts';
+import type { Cheese } from '../cheeses/schemas.ts';
 import { commandName } from '../command-name.ts';
 import { type Finding, Findings, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
@@ -43,6 +46,10 @@ class StockCheck {
     'cheeses that are marked as tracked without stock, or the reverse',
     trackAgain,
   );
+  readonly #smallest = new Findings(
+    'stock with another smallest weight than the portions of its cheese',
+    trackAgain,
+  );
   readonly #counter = new Findings(
     'counter of tracked cheeses that is wrong',
     `run "${commandName} doctor --repair", which counts again`,
@@ -66,13 +73,22 @@ class StockCheck {
     await this.#checkReservations();
     await this.#checkQuantities();
     await this.#checkFlags();
+    await this.#checkSmallest();
     for (const { key, last_error } of await this.#database.all<{ key: string; last_error: string }>(sql`
       select key, last_error from background_job
       where kind = ${statusKind} and parked_at is not null limit 1000`)) {
       this.#parked.add(`cheese ${key}: ${last_error}`);
     }
     return [
-      ...[this.#sums, this.#lines, this.#ended, this.#quantities, this.#statuses, this.#flags],
+      ...[
+        this.#sums,
+        this.#lines,
+        this.#ended,
+        this.#quantities,
+        this.#statuses,
+        this.#flags,
+        this.#smallest,
+      ],
       ...[this.#counter, this.#parked, this.#short],
     ].flatMap((findings) => findings.found());
   }
@@ -127,6 +143,22 @@ class StockCheck {
       }
       if (row.is_odd === 1) {
         this.#statuses.add(name);
+      }
+    }
+  }
+
+  async #checkSmallest(): Promise<void> {
+    type Row = { id: number; smallest: number; body: string };
+    for await (const rows of readBlocks((after) =>
+      this.#database.all<Row>(sql`
+        select c.id, s.smallest, c.body from stock s join cheese c on c.id = s.cheese_id
+        where s.cheese_id > ${after} order by s.cheese_id limit ${pageSize}`),
+    )) {
+      for (const { id, smallest, body } of rows) {
+        const right = smallestGrams(tryParseJson<Cheese>(body) ?? {});
+        if (smallest !== right) {
+          this.#smallest.add(`cheese ${id}: ${smallest} g instead of ${right} g`);
+        }
       }
     }
   }

@@ -5,13 +5,13 @@ import { statuses } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 
 const kilogramsMax = 1_000_000_000;
-const kilograms = { type: 'number', multipleOf: 0.001 } as const;
+const kilograms = { type: 'number', decimals: 3 } as const;
 
 export const onHandSchema = {
   ...kilograms,
   minimum: 0,
   maximum: kilogramsMax,
-  description: 'Kilograms in the storeroom',
+  description: 'Kilograms in the storeroom, with at most three decimals',
 } as const;
 const lowAtSchema = {
   ...kilograms,
@@ -123,10 +123,10 @@ export const Availability = {
     orderable: { type: 'boolean', description: 'Whether an order of the smallest weight would be accepted' },
     kilograms: {
       type: ['number', 'null'],
-      multipleOf: 0.001,
+      decimals: 3,
       minimum: 0,
       maximum: shownKilogramsMax,
-      description: `Kilograms that can be ordered, at most ${shownKilogramsMax}; null for a cheese whose stock is not tracked`,
+      description: `Kilograms that can be ordered, at most ${shownKilogramsMax}; null for a cheese whose stock is not tracked. A cheese in portions is ordered in these weights`,
     },
     portions: {
       type: 'array',

@@ -110,6 +110,12 @@ async function changesOf(shop: Shop): Promise<Change[]> {
       path: stock,
       options: { ...admin, body: { onHand: 3 } },
     },
+    {
+      operationId: 'patchShop',
+      resource: '/v2/shop',
+      path: '/v2/shop',
+      options: { ...admin, body: { phone: '1' } },
+    },
     { operationId: 'cancelOrder', resource: placed, path: placed, options: admin },
     { operationId: 'approveOrder', resource: toApprove, path: `${toApprove}/approve`, options: admin },
     { operationId: 'shipOrder', resource: approved, path: `${approved}/ship`, options: admin },

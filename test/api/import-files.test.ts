@@ -81,6 +81,32 @@ suite('POST /imports of any files', () => {
     assert.deepEqual([empty.unchanged, empty.refusedCount], [1, 0]);
   });
 
+  test('POST /imports refuses a row with other separators than the header, and errors of formulas', async () => {
+    const shop = await shopOf();
+    for (const [file, reason] of [
+      [
+        'name;category;pricePerKg\nRow A,Soft,29.90\n',
+        'has other separators than the header: ",". Write all rows with the same ones',
+      ],
+      [
+        'name,category,pricePerKg\nRow B;Soft;12,50\n',
+        'has other separators than the header: ";". Write all rows with the same ones',
+      ],
+      [
+        'name,category,pricePerKg\nRow C\tSoft\t12.50\n',
+        'has other separators than the header: tabs. Write all rows with the same ones',
+      ],
+      [
+        'name,category,origin\nRow D,Soft,#N/A\n',
+        'contains #N/A, the error of a formula: correct it in the spreadsheet',
+      ],
+    ] as const) {
+      assert.deepEqual(refusals(await importing(shop, file)), [[2, reason]]);
+    }
+    const short = await importing(shop, 'name;category;pricePerKg\nShort, with one comma\n');
+    assert.deepEqual([short.created, short.refusedCount], [1, 0]);
+  });
+
   test('POST /imports takes the columns from the header, and not from a short first row', async () => {
     const shop = await shopOf();
     const file = 'name,category,pricePerKg,origin\nShort A\nShort B,C,3,FR\n';

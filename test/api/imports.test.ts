@@ -353,6 +353,8 @@ suite('POST /imports', () => {
       [{ mode: 'replace' }, good, 'mode', /create, update/],
       [{ setStock: 'true' }, good, 'setStock', /mode update/],
       [{ preview: 'perhaps' }, good, 'preview', /true or false/],
+      [{ 'preview[]': 'true' }, good, 'preview[]', /send preview/],
+      [{ dryRun: 'true' }, good, 'dryRun', /not a known/],
       [{ map: '{"name"' }, good, 'map', /JSON object/],
       [{ map: '{"nmae":"name"}' }, good, 'map', /nmae.*pricePerKg/],
       [{ map: '{"name":5}' }, good, 'map', /name/],

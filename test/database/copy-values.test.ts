@@ -227,11 +227,14 @@ async function fill(database: Database): Promise<void> {
     ({ id, text, other, nothing, number }) => [id, id, text, other, number, nothing, text],
   );
   await insert('statistic', 'measure quarter value', ({ text, other, number }) => [text, other, number]);
-  await insert(
-    'statistic_cheese',
-    'day cheese_id name orders kilograms cents',
-    ({ id, text, other, number }) => [text, id, other, id, number, number],
-  );
+  await insert('statistic_cheese', 'day cheese_id name orders grams cents', ({ id, text, other, number }) => [
+    text,
+    id,
+    other,
+    id,
+    number,
+    number,
+  ]);
   await insert('statistic_sale', 'day country customer orders cents', ({ text, other, id, number }) => [
     text,
     other,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { parsePortions, pieceCents, portionsText } from '../../src/cheeses/portions.ts';
+import { sql } from '../../src/database/sql.ts';
 import { checkStock } from '../../src/stock/consistency-check.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 import { newCheese } from '../shop-verbs.ts';
@@ -93,7 +94,24 @@ test('Portions as the text of a cell are read back as they were', () => {
     { grams: 200 },
     { grams: 8000, name: 'Half wheel' },
   ]);
-  assert.deepEqual(parsePortions('small'), [{ grams: 'small' }]);
+  assert.deepEqual(parsePortions('25G;;;;;;;;;;;;;;;300 gr. Slice'), [
+    { grams: 25 },
+    { grams: 300, name: 'Slice' },
+  ]);
+  for (const cell of [
+    'small',
+    '10 kg',
+    '12,5 kg',
+    '1kg',
+    '20 000 g',
+    '250, 500',
+    '250-500',
+    '200 500',
+    '10.000 Wheel',
+    '5 lb',
+  ]) {
+    assert.throws(() => parsePortions(cell), { code: 'validation' }, cell);
+  }
 });
 
 onBothEngines('A cheese in portions', (engine) => {
@@ -280,6 +298,50 @@ onBothEngines('A cheese in portions', (engine) => {
     assert.ok(sold <= 12_300 && sold > 12_300 - 1000, `${sold} g`);
     assert.equal((await stockOf(shop, id)).reserved, sold / 1000);
     assert.deepEqual(await shop.app.database.snapshot(checkStock), []);
+  });
+
+  test('POST /store/order refuses a total above which sums would not be exact', async () => {
+    const shop = opened();
+    const id = await newCheese(shop, { pricePerKg: 1_000_000, portions: [{ grams: 100_000 }] });
+    assert.equal(
+      (await order(shop, [{ cheeseId: id, quantity: 100, grams: 100_000 }])).json.total,
+      10_000_000_000,
+    );
+    const lines = [100, 1].map((quantity) => ({ cheeseId: id, quantity, grams: 100_000 }));
+    assert.deepEqual(errorsOf(await order(shop, lines)), [
+      'items: cost more than $10,000,000,000.00, the most of an order',
+    ]);
+  });
+
+  test('Availability offers no piece that an order refuses', async () => {
+    const shop = opened();
+    const id = await newCheese(shop, { pricePerKg: 0.1, portions: [{ grams: 10 }, { grams: 500 }] });
+    const { orderable, portions } = await availabilityOf(shop, id);
+    assert.deepEqual([orderable, portions[0].quantity, portions[1].quantity], [true, 0, 100]);
+  });
+
+  test('curd doctor finds a smallest weight that is not that of the portions', async (t) => {
+    const shop = await openShop(t, { engine });
+    const id = await newCheese(shop, { portions: [{ grams: 200 }] });
+    await track(shop, id, 5);
+    await shop.app.database.run(sql`update stock set smallest = 5000`);
+    const [finding] = await shop.app.database.snapshot(checkStock);
+    assert.deepEqual(finding?.examples, [`cheese ${id}: 5000 g instead of 200 g`]);
+  });
+
+  test('Bulk changes whose undo would be too large for a request are refused', async () => {
+    const shop = opened();
+    const weights = Array.from({ length: 12 }, (_, index) => index);
+    const ids = await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        newCheese(shop, { portions: weights.map((weight) => ({ grams: 100 + weight * 400 + index })) }),
+      ),
+    );
+    const body = { changes: [{ cheeseIds: ids, portions: null }] };
+    const response = await shop.request('POST', '/v2/cheeses/bulk', { as: shop.writer, body });
+    assert.deepEqual(errorsOf(response), [
+      'changes: have too many tags or portions: change fewer cheeses at once',
+    ]);
   });
 
   test('Bulk changes set portions, and their undo restores them', async () => {

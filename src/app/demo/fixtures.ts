@@ -1,5 +1,6 @@
 /** Plausible customers and orders of 90 days, for shops that are tried out. The same for the same seed. */
 import type { Principal } from '../../access/principal.ts';
+import type { Cheese } from '../../cheeses/schemas.ts';
 import type { Clock } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { OrderInput } from '../../orders/schemas.ts';
@@ -56,6 +57,9 @@ function randomOf(seed: number): () => number {
   };
 }
 
+/** A cheese that is sold in portions, or by the kilogram. */
+export type SoldCheese = Pick<Cheese, 'id' | 'portions'>;
+
 /** One change at its time. */
 interface Step {
   readonly at: number;
@@ -80,7 +84,7 @@ interface Fixtures {
   readonly clock: SetClock;
   readonly context: Context;
   /** Ids of cheeses that can be ordered without a limit. */
-  readonly cheeses: readonly number[];
+  readonly cheeses: readonly SoldCheese[];
 }
 
 /** A customer who registers in the first step that concerns it, and has an id from then on. */
@@ -107,7 +111,7 @@ class FixturePlan {
   readonly #random: () => number;
   readonly #start: number;
   /** Cheeses, the popular ones first. */
-  readonly #cheeses: readonly number[];
+  readonly #cheeses: readonly SoldCheese[];
   readonly #steps: Step[] = [];
 
   constructor({ shop, context, cheeses }: Fixtures, options: FixtureOptions) {
@@ -118,9 +122,9 @@ class FixturePlan {
     this.#random = randomOf(options.seed);
     this.#start = options.until - days * dayMs;
     this.#cheeses = cheeses
-      .map((id) => ({ id, rank: this.#random() }))
+      .map((cheese) => ({ cheese, rank: this.#random() }))
       .toSorted((a, b) => a.rank - b.rank)
-      .map(({ id }) => id);
+      .map(({ cheese }) => cheese);
   }
 
   /** All changes in the order of their times. */
@@ -161,7 +165,11 @@ class FixturePlan {
       Array.from({ length: 1 + this.#below(4) }, () => this.#pickPopular(this.#cheeses)),
     );
     const input: OrderInput = {
-      items: [...cheeses].map((cheeseId) => ({ cheeseId, quantity: 1 + this.#below(5) })),
+      items: [...cheeses].map(({ id: cheeseId, portions = [] }) => ({
+        cheeseId,
+        quantity: 1 + this.#below(5),
+        ...(portions.length === 0 ? {} : { grams: this.#pick(portions).grams }),
+      })),
       shippingAddress: person.shippingAddress,
       ...(this.#random() < 0.1 ? { notes: this.#pick(notes) } : {}),
     };

@@ -1,5 +1,6 @@
 /** What the response to a bulk change says. */
 import { AppError } from '../../errors.ts';
+import { measureJson } from '../../schema/json-bounds.ts';
 import type { CheeseUpdated } from '../drafts.ts';
 import { type BulkChange, type BulkInput, type ShownUpdate, shownBytesMax } from './schemas.ts';
 
@@ -25,7 +26,7 @@ const undoMax = 900_000;
 
 /**
  * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null where nothing was changed.
- * @throws AppError validation where the old tags are longer than a body
+ * @throws AppError validation where the old values are more than a body can have
  */
 export function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
   const groups = new Map<string, number[]>();
@@ -36,14 +37,18 @@ export function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
     groups.set(key, ids);
   }
   const bytes = [...groups.keys()].reduce((sum, key) => sum + Buffer.byteLength(key), 0);
-  if (bytes > undoMax) {
+  const changes = [...groups].map(([key, cheeseIds]) => ({ cheeseIds, ...(JSON.parse(key) as Values) }));
+  if (bytes > undoMax || measureJson(JSON.stringify({ changes })).excess !== null) {
     throw new AppError(
       'validation',
-      'The old tags of these cheeses are longer than a request can be, so that they could not be restored. Change fewer cheeses at once.',
-      { errors: [{ field: 'changes', message: 'have too many long tags: change fewer cheeses at once' }] },
+      'The old tags and portions of these cheeses are more than a request can have, so that they could not be restored. Change fewer cheeses at once.',
+      {
+        errors: [
+          { field: 'changes', message: 'have too many tags or portions: change fewer cheeses at once' },
+        ],
+      },
     );
   }
-  const changes = [...groups].map(([key, cheeseIds]) => ({ cheeseIds, ...(JSON.parse(key) as Values) }));
   return changes.length === 0 ? null : { changes };
 }
 

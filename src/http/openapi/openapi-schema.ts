@@ -45,7 +45,13 @@ function mappingOf(
 }
 
 /** These checks have no form in JSON Schema; descriptions say what they require. */
-const withoutChecks = ({ isBatch: _, rule: _rule, refusesNull: _refusesNull, ...rest }: Schema) => rest;
+const withoutChecks = ({
+  isBatch: _,
+  rule: _rule,
+  decimals: _decimals,
+  refusesNull: _refusesNull,
+  ...rest
+}: Schema) => rest;
 
 /**
  * Generators of clients make members with a `default` required, because they are always in a response: requests would

@@ -217,14 +217,14 @@ async function receiveUpload(execution: Execution): Promise<ReceivedUpload<Recor
   if (input.receive === null || route.upload === undefined) {
     return refuseForm();
   }
-  const { fileField, fields: declared } = route.upload;
+  const { fileField, fields: declared, refusesOthers = false } = route.upload;
   const form = await input.receive();
   execution.form = form;
   const { file, fields, misplaced } = form;
   return {
     file,
     validated: () => {
-      const { values, errors } = readQuery(declared, fields, execution.isStrict);
+      const { values, errors } = readQuery(declared, fields, execution.isStrict || refusesOthers);
       throwIfInvalid([...fileErrors(fileField, file, misplaced), ...errors], 'validation');
       return { file: file as ReceivedFile, fields: values };
     },

@@ -137,6 +137,18 @@ export function requireSum(
   }
 }
 
+/** Far above what an order costs. Sums of larger ones would not be exact. */
+const centsMax = 1_000_000_000_000;
+
+/** @throws AppError validation */
+export function requirePossibleTotal({ items }: PricedLines, show: ShowPrice): void {
+  if (totalCents(items) > centsMax) {
+    throw validationError([
+      { field: 'items', message: `cost more than ${show(centsMax)}, the most of an order` },
+    ]);
+  }
+}
+
 /** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */
 export function requireMaximum({ items, isPriced }: PricedLines, maxCents: number, show: ShowPrice): void {
   const cents = totalCents(items);

@@ -24,6 +24,7 @@ import {
   priceLines,
   requireConfinedLines,
   requireMaximum,
+  requirePossibleTotal,
   requireSum,
   type ShowPrice,
   trackedGrams,
@@ -193,6 +194,7 @@ export function createOrderPlacing({
       if (lines.errors.length > 0) {
         throw lineErrors(lines, await reserve(tx, context, grams));
       }
+      requirePossibleTotal(lines, showPrice);
       if (maxCents !== undefined) {
         requireMaximum(lines, maxCents, showPrice);
       }

@@ -1,5 +1,5 @@
 import { composeShop } from '../../../app/compose.ts';
-import { addFixtures, type SetClock } from '../../../app/demo/fixtures.ts';
+import { addFixtures, type SetClock, type SoldCheese } from '../../../app/demo/fixtures.ts';
 import { createChildPools } from '../../../app/foundation.ts';
 import { countContents } from '../../../app/shop-contents.ts';
 import { parseCheese } from '../../../cheeses/schemas.ts';
@@ -84,20 +84,21 @@ async function requireNoCustomers(tx: Sql): Promise<void> {
 }
 
 /** Ids of cheeses that can be ordered in any quantity, locked. @throws ConfigError when there is none */
-async function orderableCheeses(tx: Sql, cheeses: CheeseService): Promise<number[]> {
+async function orderableCheeses(tx: Sql, cheeses: CheeseService): Promise<SoldCheese[]> {
   const first = await cheeses.listAfter(0, cheesesMax);
   const rows = await cheeses.lockForShare(
     tx,
     first.map(({ id }) => id),
   );
-  const ids = [...rows.values()].flatMap(({ id, body, tracked }) => {
-    const { status, pricePerKg } = parseCheese(body);
-    return status === 'available' && typeof pricePerKg === 'number' && tracked === 0 ? [id] : [];
+  const sold = [...rows.values()].flatMap(({ body, tracked }) => {
+    const cheese = parseCheese(body);
+    const isSold = cheese.status === 'available' && cheese.pricePerKg !== undefined && tracked === 0;
+    return isSold ? [cheese] : [];
   });
-  if (ids.length === 0) {
+  if (sold.length === 0) {
     throw new ConfigError(
       `None of the first ${cheesesMax} cheeses is available with a price and without tracked stock. Import cheeses, or restore the demo with "${commandName} reset --yes".`,
     );
   }
-  return ids.toSorted((a, b) => a - b);
+  return sold.toSorted((a, b) => a.id - b.id);
 }
