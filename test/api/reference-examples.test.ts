@@ -202,6 +202,8 @@ onBothEngines('The reference', (engine) => {
       }
       const response = await shop.request(method, url, options);
       assert.equal(String(response.status), promised, `${method} ${at} ${operationId}: ${response.text}`);
+      // Mails with a link are added after the response.
+      await shop.app.mail.resets.settled();
     }
   });
 });

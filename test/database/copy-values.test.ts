@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { copyTables } from '../../src/database/copy/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import type { Engine, Value } from '../../src/database/sql.ts';
+import { type Engine, sql, type Value } from '../../src/database/sql.ts';
 import { engines } from '../context.ts';
 import { contentsOf } from './contents.ts';
 import { freshConfig, open } from './notes.ts';
@@ -282,6 +282,9 @@ async function fill(database: Database): Promise<void> {
     number,
     text,
   ]);
+  await database.run(
+    sql`insert into shop_profile (id, version, currency_fixed, body) values (1, 7, 1, ${'{"name":"Käserei "}'})`,
+  );
   await insert(
     'stock',
     'cheese_id on_hand reserved low_at tracked_since',
