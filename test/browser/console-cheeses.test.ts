@@ -478,7 +478,7 @@ inConsole(
       }
     });
     for (const label of ['Add new cheeses', 'Add and update', 'Add new cheeses', 'Add and update']) {
-      await page.getByText(label).click();
+      await page.getByText(label, { exact: true }).click();
       await page.waitForTimeout(100);
     }
     await see('New0Changed1Unchanged1,448Refused2');
