@@ -1,7 +1,7 @@
 /** A shop in a web page without a server of its own: a publishable key, and the login of a customer. */
 import { Api } from '../src/api.ts';
 import { Cheeses } from '../src/areas/cheeses.ts';
-import { Categories, Customers, Tags } from '../src/areas/generated.ts';
+import { Categories, Customers, Shop, Tags } from '../src/areas/generated.ts';
 import { Http } from '../src/http.ts';
 import type { CallOptions, CurdOptions } from '../src/options.ts';
 import type { Body, Customer } from '../src/types.ts';
@@ -42,6 +42,8 @@ export interface BrowserShop {
   >;
   readonly categories: Pick<Categories, 'list'>;
   readonly tags: Pick<Tags, 'list'>;
+  /** Its name, and the currency of all prices. */
+  readonly shop: Pick<Shop, 'get'>;
   /** The profile of the customer. */
   readonly customers: Pick<Customers, 'get' | 'replace' | 'delete'>;
   /** The orders of the customer. */
@@ -93,6 +95,7 @@ export function createShop(options: BrowserShopOptions): BrowserShop {
     cheeses: new Cheeses(catalogue),
     categories: new Categories(catalogue),
     tags: new Tags(catalogue),
+    shop: new Shop(catalogue),
     customers,
     orders,
     get username() {

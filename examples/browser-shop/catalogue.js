@@ -1,12 +1,13 @@
 /** The list of cheeses with its filters, and one cheese. */
 import {
-  basket,
   explain,
   find,
-  kilogramsMax,
   make,
   money,
   notify,
+  quantityMax,
+  quantityOf,
+  quantityText,
   setLine,
   shop,
   thumbnailOf,
@@ -125,6 +126,7 @@ find('#more').addEventListener('click', () => loadCheeses(nextCursor));
 // One cheese.
 
 let shownCheese;
+let shownPortions = [];
 
 const showAge = (months) => ({ 0: 'under 1 month', 1: '1 month' })[months] ?? `${months} months`;
 
@@ -144,7 +146,7 @@ export async function showCheese(id) {
   const left = kilograms !== null && kilograms <= 5 ? `Only ${kilograms} kg left` : 'In stock';
   section.querySelector('.stock').textContent = orderable ? left : 'Sold out at the moment';
   find('#add').hidden = !orderable;
-  find('#add').elements.kilograms.max = kilograms ?? kilogramsMax;
+  showPortions(availability);
   const facts = {
     Category: cheese.category?.name,
     Origin: cheese.origin,
@@ -161,6 +163,32 @@ export async function showCheese(id) {
         make('dd', { textContent: value }),
       ]),
     );
+}
+
+/** The pieces in which a cheese is sold, to choose one. Without portions it is sold by the kilogram. */
+function showPortions({ portions = [], kilograms }) {
+  shownPortions = portions;
+  const { grams, quantity } = find('#add').elements;
+  const options = portions.map(({ grams: weight, name, price, quantity: left }) => {
+    const text = [name, `${weight} g`, price === null ? undefined : money.format(price)];
+    const option = new Option(text.filter(Boolean).join(', ') + (left === 0 ? ' (sold out)' : ''), weight);
+    option.disabled = left === 0;
+    return option;
+  });
+  grams.replaceChildren(...options);
+  grams.value = portions.find(({ quantity: left }) => left > 0)?.grams ?? '';
+  grams.parentElement.hidden = portions.length === 0;
+  find('#unit').textContent = portions.length === 0 ? 'Kilograms' : 'Pieces';
+  const setMax = () => {
+    quantity.max = chosenPortion()?.quantity ?? Math.floor(kilograms ?? quantityMax);
+  };
+  grams.onchange = setMax;
+  setMax();
+}
+
+function chosenPortion() {
+  const { grams } = find('#add').elements;
+  return shownPortions.find(({ grams: weight }) => weight === Number(grams.value));
 }
 
 /** Beside a reduced price stands the lowest one of the 30 days before, from which the percentage is calculated. */
@@ -210,7 +238,9 @@ function showImages({ name, photoUrls = [] }, uploaded) {
 find('#add').addEventListener('submit', (event) => {
   event.preventDefault();
   const { id, name } = shownCheese;
-  const kilograms = event.target.elements.kilograms.valueAsNumber;
-  setLine(id, name, (basket.get(id)?.kilograms ?? 0) + kilograms);
-  notify(`${kilograms} kg of ${name} added to your basket.`);
+  const { grams, name: portionName } = chosenPortion() ?? {};
+  const line = { cheeseId: id, name, grams, portionName };
+  const quantity = event.target.elements.quantity.valueAsNumber;
+  setLine(line, quantityOf(line) + quantity);
+  notify(`${quantityText({ ...line, quantity })} of ${name} added to your basket.`);
 });

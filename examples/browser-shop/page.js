@@ -2,15 +2,17 @@
 import { publishableKey, storage, url } from './config.js';
 
 export const find = (selector) => document.querySelector(selector);
-const client = await import(`${url}/client/browser.js`).catch((error) => {
+const sayUnreachable = (error) => {
   find('#notice').textContent = 'The shop cannot be reached. Reload the page in a minute.';
   throw error;
-});
+};
+const client = await import(`${url}/client/browser.js`).catch(sayUnreachable);
 export const { isCurdError, thumbnailOf } = client;
 export const shop = client.createShop({ url, publishableKey, storage });
 
-export const kilogramsMax = 100;
-export const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+export const quantityMax = 100;
+const { currency } = await shop.shop.get().catch(sayUnreachable);
+export const money = new Intl.NumberFormat('en-US', { style: 'currency', currency });
 export const time = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Makes an element. Text is never read as HTML. */
@@ -28,23 +30,34 @@ export const notify = (text) => {
   find('#notice').textContent = text;
 };
 
-// The basket survives a reload. It contains nothing secret. By id of the cheese: name and kilograms.
+/** "3 × 200 g", or "2 kg" of a cheese without portions. */
+export function quantityText({ quantity, grams, portionName }) {
+  return grams === undefined
+    ? `${quantity} kg`
+    : `${quantity} × ${grams} g${portionName ? ` (${portionName})` : ''}`;
+}
+
+// The basket survives a reload. It contains nothing secret. By cheese and weight of the piece: a line with its quantity.
 
 export const basket = new Map(JSON.parse(localStorage.getItem('basket') ?? '[]'));
 
-export function setLine(id, name, kilograms) {
-  if (kilograms >= 1) {
-    basket.set(id, { name, kilograms: Math.min(Math.trunc(kilograms), kilogramsMax) });
+const keyOf = ({ cheeseId, grams = 'kg' }) => `${cheeseId} ${grams}`;
+export const quantityOf = (line) => basket.get(keyOf(line))?.quantity ?? 0;
+
+/** @param line without `grams`, its quantity is kilograms */
+export function setLine(line, quantity) {
+  if (quantity >= 1) {
+    basket.set(keyOf(line), { ...line, quantity: Math.min(Math.trunc(quantity), quantityMax) });
   } else {
-    basket.delete(id);
+    basket.delete(keyOf(line));
   }
   localStorage.setItem('basket', JSON.stringify([...basket]));
   showBasketSize();
 }
 
 export function showBasketSize() {
-  const kilograms = [...basket.values()].reduce((sum, line) => sum + line.kilograms, 0);
-  find('#to-basket').textContent = kilograms === 0 ? 'Basket' : `Basket (${kilograms} kg)`;
+  const all = [...basket.values()].reduce((sum, { quantity, grams = 1000 }) => sum + quantity * grams, 0);
+  find('#to-basket').textContent = all === 0 ? 'Basket' : `Basket (${all / 1000} kg)`;
 }
 
 // The customer.

@@ -11,11 +11,12 @@ import {
   explain,
   find,
   isCurdError,
-  kilogramsMax,
   make,
   money,
   notify,
   onSubmit,
+  quantityMax,
+  quantityText,
   setLine,
   shop,
   showBasketSize,
@@ -42,9 +43,10 @@ function showBasket() {
   find('#unconfirmed').hidden = !isUnconfirmed;
   find('#empty').hidden = isUnconfirmed || basket.size > 0;
   checkout.hidden = isUnconfirmed || basket.size === 0;
-  const lines = [...basket].map(([id, { name, kilograms }]) => {
+  const lines = [...basket.values()].map((line) => {
+    const { cheeseId, name, grams, quantity } = line;
     const change = (value) => {
-      setLine(id, name, value);
+      setLine(line, value);
       showBasket();
     };
     const input = make('input', {
@@ -52,11 +54,11 @@ function showBasket() {
         type: 'number',
         inputMode: 'numeric',
         min: 1,
-        max: kilogramsMax,
-        value: kilograms,
+        max: quantityMax,
+        value: quantity,
         required: true,
       },
-      label: `Kilograms of ${name}`,
+      label: grams === undefined ? `Kilograms of ${name}` : `Pieces of ${grams} g of ${name}`,
       onchange: () => input.reportValidity() && change(input.valueAsNumber),
     });
     const remove = {
@@ -65,17 +67,20 @@ function showBasket() {
       label: `Remove ${name}`,
       onclick: () => change(0),
     };
-    const link = make('a', { href: `#/cheese/${id}`, textContent: name });
+    const link = make('a', { href: `#/cheese/${cheeseId}`, textContent: name });
     return make('li', {}, link, input, make('button', remove), make('span', { className: 'quiet' }));
   });
   find('#lines').replaceChildren(...lines);
   showQuote();
 }
 
+/** What a line costs. */
+const amountOf = ({ amount, quantity, pricePerKg }) => amount ?? quantity * pricePerKg;
+
 function orderOf() {
   const { zipCode, ...address } = Object.fromEntries(new FormData(checkout));
   return {
-    items: [...basket].map(([cheeseId, { kilograms }]) => ({ cheeseId, quantity: kilograms })),
+    items: [...basket.values()].map(({ cheeseId, quantity, grams }) => ({ cheeseId, quantity, grams })),
     shippingAddress: {
       ...address,
       ...(zipCode ? { zipCode } : {}),
@@ -106,8 +111,9 @@ async function showQuote() {
   try {
     const quote = await shop.orders.quote(orderOf(), { signal });
     total.textContent = `Total: ${money.format(quote.total)}`;
-    for (const [index, { quantity, pricePerKg }] of quote.items.entries()) {
-      const price = `${money.format(pricePerKg ?? 0)} per kg, together ${money.format(quantity * (pricePerKg ?? 0))}`;
+    for (const [index, line] of quote.items.entries()) {
+      const each = line.grams === undefined ? 'per kg' : `for ${line.grams} g`;
+      const price = `${money.format(line.unitPrice ?? line.pricePerKg)} ${each}, together ${money.format(amountOf(line))}`;
       find('#lines').children[index].querySelector('.quiet').textContent = price;
     }
   } catch (error) {
@@ -155,8 +161,8 @@ async function resumeIfUnconfirmed() {
 }
 
 function completeOrder({ id, items }) {
-  for (const { cheeseId } of items) {
-    setLine(cheeseId, '', 0);
+  for (const line of items) {
+    setLine(line, 0);
   }
   goTo(`#/order/${id}`, `Thank you! Your order ${id} is placed.`);
 }
@@ -201,7 +207,7 @@ async function showOrders() {
     return items.some(isOpen);
   }
   const lines = items.map(({ id, items: bought, total, status, createdAt }) => {
-    const what = bought.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`).join(', ');
+    const what = bought.map((line) => `${quantityText(line)} ${line.cheeseName}`).join(', ');
     return make(
       'li',
       {},
@@ -248,9 +254,7 @@ async function showOrder(id) {
   });
   find('#timeline').replaceChildren(...entries);
   const row = (...cells) => make('tr', {}, ...cells.map((textContent) => make('td', { textContent })));
-  const rows = items.map(({ cheeseName, quantity, pricePerKg }) =>
-    row(cheeseName, quantity, money.format(quantity * (pricePerKg ?? 0))),
-  );
+  const rows = items.map((line) => row(line.cheeseName, quantityText(line), money.format(amountOf(line))));
   section.querySelector('tbody').replaceChildren(...rows);
   section.querySelector('tfoot').replaceChildren(row('Total', '', money.format(total)));
   const { street, zipCode, city, country } = shippingAddress;

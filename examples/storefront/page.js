@@ -3,11 +3,15 @@ import { Curd, isCurdError, thumbnailOf } from '@curd/client';
 import { offerCountries } from './countries.js';
 
 const curd = new Curd({ baseUrl: location.origin });
-const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const facetTitles = { category: 'Category', tags: 'Milk and more', origin: 'Origin', organic: 'Organic' };
 const find = (selector) => document.querySelector(selector);
+const { currency } = await curd.shop.get().catch((error) => {
+  find('#count').textContent = 'The shop cannot be reached. Reload the page in a minute.';
+  throw error;
+});
+const money = new Intl.NumberFormat('en-US', { style: 'currency', currency });
 
-/** The basket survives a reload; it contains nothing secret. By id: name and kilograms. */
+/** The basket survives a reload; it contains nothing secret. By cheese and weight of the piece: a line with its quantity. */
 const basket = new Map(JSON.parse(localStorage.getItem('basket') ?? '[]'));
 /** Only a name, for the page. The cookie of serve.js, which scripts cannot read, decides who the customer is. */
 let username = localStorage.getItem('username');
@@ -104,7 +108,7 @@ function factsOf({ category, origin, ageMonths, organic }) {
 }
 
 function cardOf(cheese) {
-  const { id, name, pricePerKg, photoUrls = [] } = cheese;
+  const { id, name, pricePerKg, photoUrls = [], portions = [] } = cheese;
   const [photo] = photoUrls;
   // The name is beside it, so the image has no text of its own.
   const image = photo
@@ -112,10 +116,11 @@ function cardOf(cheese) {
     : element('div', { className: 'blank' });
   const add = element('button', {
     type: 'button',
-    textContent: 'Add',
-    onclick: () => setKilograms(id, name, kilogramsOf(id) + 1),
+    textContent: portions.length > 0 ? 'Choose' : 'Add',
+    onclick: () => (portions.length > 0 ? showCheese(cheese) : addOne({ cheeseId: id, name })),
   });
-  add.setAttribute('aria-label', `Add 1 kg of ${name} to the basket`);
+  const label = portions.length > 0 ? `Choose a piece of ${name}` : `Add 1 kg of ${name} to the basket`;
+  add.setAttribute('aria-label', label);
   add.disabled = pricePerKg === undefined;
   const text = element(
     'div',
@@ -186,14 +191,15 @@ async function showCheese(cheese) {
   find('#cheese-name').textContent = cheese.name;
   find('#cheese-facts').textContent = factsOf(cheese);
   find('#cheese-figure').replaceChildren();
-  const add = find('#cheese-add');
-  add.hidden = cheese.pricePerKg === undefined;
-  add.onclick = () => {
-    setKilograms(cheese.id, cheese.name, kilogramsOf(cheese.id) + 1);
-    find('#cheese').close();
-  };
+  find('#cheese-add').replaceChildren();
   find('#cheese').showModal();
-  const { items } = await curd.cheeses.listImages(cheese.id).catch(() => ({ items: [] }));
+  const [{ items }, { portions = [] }] = await Promise.all([
+    curd.cheeses.listImages(cheese.id).catch(() => ({ items: [] })),
+    curd.cheeses.getAvailability(cheese.id).catch(() => ({})),
+  ]);
+  if (cheese.pricePerKg !== undefined && find('#cheese-name').textContent === cheese.name) {
+    find('#cheese-add').replaceChildren(...addButtons(cheese, portions));
+  }
   const image = items.find(({ isPrimary }) => isPrimary) ?? items[0];
   const src = image?.imageUrl ?? cheese.photoUrls?.[0];
   if (src !== undefined && find('#cheese-name').textContent === cheese.name) {
@@ -203,6 +209,24 @@ async function showCheese(cheese) {
       element('figcaption', { textContent: caption }),
     );
   }
+}
+
+/** A button for each piece in which a cheese is sold, or one for a kilogram. */
+function addButtons({ id, name }, portions) {
+  const buttonOf = (line, textContent, disabled = false) =>
+    element('button', {
+      ...{ type: 'button', className: 'strong', textContent, disabled },
+      onclick: () => {
+        addOne({ cheeseId: id, name, ...line });
+        find('#cheese').close();
+      },
+    });
+  return portions.length === 0
+    ? [buttonOf({}, 'Add 1 kg to the basket')]
+    : portions.map(({ grams, name: portionName, price, quantity }) => {
+        const what = portionName === undefined ? `${grams} g` : `${portionName}, ${grams} g`;
+        return buttonOf({ grams, portionName }, `Add ${what}: ${money.format(price)}`, quantity === 0);
+      });
 }
 
 // The customer.
@@ -246,32 +270,49 @@ find('#register').addEventListener('submit', (event) => {
 
 // The basket.
 
-const kilogramsOf = (id) => basket.get(id)?.kilograms ?? 0;
+const keyOf = ({ cheeseId, grams = 'kg' }) => `${cheeseId} ${grams}`;
+const addOne = (line) => setLine(line, (basket.get(keyOf(line))?.quantity ?? 0) + 1);
 
-function setKilograms(id, name, kilograms) {
-  if (kilograms > 0) {
-    basket.set(id, { name, kilograms: Math.min(kilograms, 100) });
+/** "3 × 200 g", or "2 kg" of a cheese without portions. */
+function quantityText({ quantity, grams, portionName }) {
+  return grams === undefined
+    ? `${quantity} kg`
+    : `${quantity} × ${grams} g${portionName ? ` (${portionName})` : ''}`;
+}
+
+/** @param line without `grams`, its quantity is kilograms */
+function setLine(line, quantity) {
+  if (quantity > 0) {
+    basket.set(keyOf(line), { ...line, quantity: Math.min(quantity, 100) });
   } else {
-    basket.delete(id);
+    basket.delete(keyOf(line));
   }
   localStorage.setItem('basket', JSON.stringify([...basket]));
   showBasket();
 }
 
 function showBasket() {
-  const kilograms = [...basket.values()].reduce((sum, line) => sum + line.kilograms, 0);
-  find('#open-basket').textContent = `Basket (${kilograms} kg)`;
-  const lines = [...basket].map(([id, { name, kilograms: value }]) => {
+  const all = [...basket.values()].reduce((sum, { quantity, grams = 1000 }) => sum + quantity * grams, 0);
+  find('#open-basket').textContent = `Basket (${all / 1000} kg)`;
+  const lines = [...basket.values()].map((line) => {
+    const { name, grams, quantity: value } = line;
     const input = element('input', { type: 'number', min: 1, max: 100, value, required: true });
-    input.setAttribute('aria-label', `Kilograms of ${name}`);
-    input.addEventListener('change', () => setKilograms(id, name, Math.trunc(input.valueAsNumber)));
+    const unit = grams === undefined ? 'Kilograms' : `Pieces of ${grams} g`;
+    input.setAttribute('aria-label', `${unit} of ${name}`);
+    input.addEventListener('change', () => setLine(line, Math.trunc(input.valueAsNumber)));
     const remove = element('button', {
       type: 'button',
       textContent: 'Remove',
-      onclick: () => setKilograms(id, name, 0),
+      onclick: () => setLine(line, 0),
     });
     remove.setAttribute('aria-label', `Remove ${name}`);
-    return element('li', {}, element('span', { textContent: name }), input, remove);
+    return element(
+      'li',
+      {},
+      element('span', { textContent: grams === undefined ? name : `${name}, ${grams} g` }),
+      input,
+      remove,
+    );
   });
   find('#lines').replaceChildren(
     ...(lines.length > 0 ? lines : [element('li', { textContent: 'Nothing yet.' })]),
@@ -284,7 +325,7 @@ const order = find('#order');
 function orderOf(data) {
   const { street, city, country, zipCode } = Object.fromEntries(data);
   return {
-    items: [...basket].map(([cheeseId, { kilograms }]) => ({ cheeseId, quantity: kilograms })),
+    items: [...basket.values()].map(({ cheeseId, quantity, grams }) => ({ cheeseId, quantity, grams })),
     shippingAddress: { street, city, country, ...(zipCode === '' ? {} : { zipCode }) },
   };
 }
@@ -375,7 +416,7 @@ async function showOrders(placed) {
 }
 
 function orderLine({ id, items, total, status, createdAt }) {
-  const what = items.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`).join(', ');
+  const what = items.map((line) => `${quantityText(line)} ${line.cheeseName}`).join(', ');
   const line = element(
     'li',
     {},

@@ -30,7 +30,8 @@ if (!key) {
 /** What the page may send, and the credentials of these requests. An order needs both, so that it has a customer. */
 const routes = [
   { method: 'GET', path: /^\/v2\/cheeses$/, key },
-  { method: 'GET', path: /^\/v2\/cheeses\/\d+\/images$/, key },
+  { method: 'GET', path: /^\/v2\/shop$/, key },
+  { method: 'GET', path: /^\/v2\/cheeses\/\d+\/(images|availability)$/, key },
   { method: 'POST', path: /^\/v2\/store\/order$/, key, needsSession: true },
   { method: 'GET', path: /^\/v2\/customer\/[^/]+\/orders$/, needsSession: true },
   { method: 'DELETE', path: /^\/v2\/customer\/[^/]+\/orders\/\d+$/, needsSession: true },

@@ -83,7 +83,10 @@ async function openStage(t: Scope) {
   await curd.stock.replace(brie.id, { onHand: 4 });
   const hard = { category: { name: 'Hard' }, tags: [{ name: 'cow' }], origin: 'Switzerland' };
   await curd.cheeses.create({ ...hard, name: 'Gruyère', pricePerKg: 32.5, ageMonths: 9 });
-  await curd.cheeses.create({ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' });
+  await curd.cheeses.create({
+    ...{ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' },
+    portions: [{ grams: 1000 }, { grams: 200, name: 'Block' }],
+  });
   const publishableKey = await server.createKey({
     kind: 'publishable',
     scopes: ['write:orders'],
@@ -235,14 +238,19 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await link('Rind cheese by post').click();
   await button('Clear all filters').click();
   await link('Feta').click();
+  await page.getByLabel('Piece', { exact: true }).selectOption({ label: 'Block, 200 g, $3.00' });
+  await page.getByLabel('Pieces', { exact: true }).fill('3');
+  await see('pieces');
   await button('Add to the basket').click();
-  await link('Basket (1 kg)').click();
-  await page.getByText('Total: $15.00').waitFor();
+  await page.getByText('3 × 200 g (Block) of Feta added to your basket.').waitFor();
+  await link('Basket (0.6 kg)').click();
+  await page.getByText('$3.00 for 200 g, together $9.00').waitFor();
+  await page.getByText('Total: $9.00').waitFor();
   await button('Place the order').click();
   await button('Cancel this order').click();
   await page.getByText('Your order was cancelled.').waitFor();
   await link('Orders').click();
-  await page.getByText(/cancelled: 1 kg Feta$/).waitFor();
+  await page.getByText(/cancelled: 3 × 200 g \(Block\) Feta$/).waitFor();
   await see('orders');
   await link('ada').click();
   await button('Log out').click();

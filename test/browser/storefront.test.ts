@@ -18,11 +18,15 @@ const password = 'a cellar full of wheels';
 async function openStorefront(t: Scope) {
   const shop = await openListeningShop(t);
   const curd = new Curd({ baseUrl: shop.url, apiKey: shop.admin });
+  await curd.shop.patch({ currency: 'EUR' });
   const brie = await curd.cheeses.create({ name: 'Brie', category: { name: 'Soft' }, pricePerKg: 20 });
   await curd.cheeses.uploadImage(brie.id, new Blob([new Uint8Array(await imageIn('png'))]));
   await curd.stock.replace(brie.id, { onHand: 3 });
   await curd.cheeses.create({ name: 'Gruyère', category: { name: 'Hard' }, pricePerKg: 32.5, ageMonths: 1 });
-  await curd.cheeses.create({ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' });
+  await curd.cheeses.create({
+    ...{ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' },
+    portions: [{ grams: 1000 }, { grams: 200, name: 'Block' }],
+  });
 
   await curd.customers.register({ username: 'bob', email: 'bob@example.com', password });
   const key = await shop.createKey({ scopes: ['write:orders'] });
@@ -113,11 +117,11 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await see('basket');
   await page.getByLabel('Kilograms of Brie').fill('2');
   await page.getByLabel('Kilograms of Brie').blur();
-  await page.getByText('Total: $40.00').waitFor();
+  await page.getByText('Total: €40.00').waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0, 'a quote reserves nothing');
   await button('Place the order').click();
   await page.getByText(/^Thank you! Order \d+ is placed/).waitFor();
-  await page.getByText('2 kg Brie: $40.00').waitFor();
+  await page.getByText('2 kg Brie: €40.00').waitFor();
   await see('orders');
   assert.equal((await curd.stock.get(brie.id)).reserved, 2);
   const [order] = (await curd.orders.list()).items;
@@ -127,6 +131,18 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await button(/^Cancel order/).click();
   await page.getByText(/cancelled$/).waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0);
+
+  await page.keyboard.press('Escape');
+  await button('Choose a piece of Feta').click();
+  await button('Add Block, 200 g: €3.00').waitFor();
+  await see('pieces');
+  await button('Add Block, 200 g: €3.00').click();
+  await button('Basket (0.2 kg)').click();
+  await page.getByLabel('Pieces of 200 g of Feta').fill('3');
+  await page.getByLabel('Pieces of 200 g of Feta').blur();
+  await page.getByText('Total: €9.00').waitFor();
+  await button('Place the order').click();
+  await page.getByText('3 × 200 g (Block) Feta: €9.00').waitFor();
 
   const sources = await Promise.all(['', 'page.js', 'style.css'].map((file) => fetch(`${url}/${file}`)));
   for (const source of sources) {
