@@ -158,8 +158,8 @@ export function addError(errors: FieldError[], field: string, message: string): 
   }
 }
 
-/** Are there more errors than a response lists? Then validation can stop. */
-export function isFull(errors: readonly FieldError[]): boolean {
+/** Are there more errors than a response lists? */
+function isFull(errors: readonly FieldError[]): boolean {
   return errors.length > errorsMax;
 }
 

@@ -15,7 +15,8 @@ export type { CallOptions, WriteOptions } from '../src/options.ts';
 export type { Address, Body, Cheese, CheeseImage, Customer, Order, Query, Result } from '../src/types.ts';
 export { thumbnailOf } from '../src/upload.ts';
 
-export interface BrowserShopOptions extends Pick<CurdOptions, 'maxRetries' | 'timeoutMs' | 'fetch'> {
+export interface BrowserShopOptions
+  extends Pick<CurdOptions, 'maxRetries' | 'timeoutMs' | 'fetch' | 'onWarning'> {
   /** Where the Curd server is: `https://api.shop.example`. */
   readonly url: string;
   /** `pk_live_...` or `pk_test_...`. It needs the scope `write:orders` where the page places orders. */
@@ -74,10 +75,10 @@ export interface BrowserShop {
 
 /** Opens a shop, without a request. @throws TypeError */
 export function createShop(options: BrowserShopOptions): BrowserShop {
-  const { url, publishableKey, storage = 'memory', maxRetries, timeoutMs } = options;
+  const { url, publishableKey, storage = 'memory', maxRetries, timeoutMs, onWarning } = options;
   requirePublishable(publishableKey);
   const send: typeof fetch = options.fetch ?? ((target, init) => fetch(target, init));
-  const shared = { baseUrl: url, maxRetries, timeoutMs };
+  const shared = { baseUrl: url, maxRetries, timeoutMs, onWarning };
   // With the key in the URL and no header of its own, a request needs no preflight. Everybody sees the same catalogue.
   const keyed: typeof fetch = (target, init) =>
     send(`${target}${String(target).includes('?') ? '&' : '?'}key=${publishableKey}`, init);

@@ -80,7 +80,7 @@ export class Http {
     options: WriteOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<Reply<T>> {
-    const { maxRetries, maxWaitMs, onRetry } = this.#shared.options;
+    const { maxRetries, maxWaitMs, onRetry, onWarning } = this.#shared.options;
     const token = this.#behalf?.token ?? this.#shared.options.token;
     const { signal } = options;
     const headers = this.#headersOf(request, options);
@@ -113,6 +113,10 @@ export class Http {
         }
         delayMs = delayAfter(response, attempts);
         if (delayMs === null || delayMs > maxWaitMs || attempts > maxRetries) {
+          const ignored = response.headers.get('Curd-Ignored');
+          if (ignored !== null) {
+            onWarning?.(attempt, { ignored: ignored.split(', ').map(decodeURIComponent) });
+          }
           requireDryRun(response, request, options);
           return { response, value: value as T, attempts, idempotencyKey };
         }

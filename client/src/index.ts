@@ -21,6 +21,7 @@ export type {
   Outcome,
   Retry,
   TokenSource,
+  Warning,
   WriteOptions,
 } from './options.ts';
 export { List, type ListOf, type Page } from './pages.ts';

@@ -34,6 +34,8 @@ export interface CurdOptions {
   readonly afterAttempt?: ((attempt: Attempt, result: AttemptResult) => void) | undefined;
   /** Called before the delay of a repetition. */
   readonly onRetry?: ((attempt: Attempt, retry: Retry) => void) | undefined;
+  /** Called where the server ignored members of the body that it does not know: they are misspelt, or it is older. */
+  readonly onWarning?: ((attempt: Attempt, warning: Warning) => void) | undefined;
 }
 
 /** One sending of a request. */
@@ -58,6 +60,12 @@ export interface AttemptResult {
 /** Why and when a request is sent again. */
 export interface Retry extends AttemptResult {
   readonly delayMs: number;
+}
+
+/** What a response says that is no error. */
+export interface Warning {
+  /** Paths of members of the body, such as `items[0].colour`: the first ten at most. */
+  readonly ignored: readonly string[];
 }
 
 /** What every operation accepts as its last argument. */
@@ -138,5 +146,6 @@ export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
     beforeAttempt: options.beforeAttempt,
     afterAttempt: options.afterAttempt,
     onRetry: options.onRetry,
+    onWarning: options.onWarning,
   };
 }

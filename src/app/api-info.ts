@@ -26,7 +26,7 @@ Every error has the same body. Programs should use \`type\`, which does not chan
 { "code": 404, "type": "not_found", "message": "There is no cheese with the id 4711." }
 \`\`\`
 
-A 422 lists every invalid field in \`errors\`, a 400 every invalid parameter, and a 409 the fields whose values are taken. With \`Accept: application/problem+json\` errors have the format of RFC 9457. Unknown parameters and members are ignored; with \`Prefer: handling=strict\` they are errors. Quote \`X-Request-Id\` when you report a problem.
+A 422 lists every invalid field in \`errors\`, a 400 every invalid parameter, and a 409 the fields whose values are taken. With \`Accept: application/problem+json\` errors have the format of RFC 9457. Unknown parameters and members are ignored; with \`Prefer: handling=strict\` they are errors. Without it, the header \`Curd-Ignored\` of the response names the members of the body that were ignored, such as \`note, items[0].colour\`: at most 10 paths, percent-encoded. Quote \`X-Request-Id\` when you report a problem.
 
 ## Limits
 

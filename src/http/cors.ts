@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 const exposedHeaders =
-  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, Dry-Run, X-Simulated, X-Clock, WWW-Authenticate';
+  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, Curd-Ignored, Dry-Run, X-Simulated, X-Clock, WWW-Authenticate';
 
 export interface CorsRoute {
   readonly method: string;

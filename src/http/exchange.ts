@@ -81,6 +81,8 @@ export class Exchange {
   isCredentialOld = false;
   /** The tool that the request runs. */
   tool: ToolUse | null = null;
+  /** How many members of the body no schema knows. */
+  ignoredMembers = 0;
   /** null for a real request. */
   dryRun: DryRun | null = null;
   /** null unless the request asks for one. */

@@ -52,6 +52,7 @@ export function factsOf(
     access: accessOf(exchange, error),
     errors,
     ...(unlisted > 0 ? { moreErrors: unlisted } : {}),
+    ...(exchange !== null && exchange.ignoredMembers > 0 ? { ignoredMembers: exchange.ignoredMembers } : {}),
     error: error === null ? null : { type: error.type, message: redactedMessage(error, request) },
     idempotency: {
       used: method === 'POST' && request.headers['idempotency-key'] !== undefined,

@@ -104,6 +104,11 @@ const properties = {
     items: { type: 'object', required: ['field', 'message'], properties: { field: text, message: text } },
   },
   moreErrors: { ...count, description: 'Errors that are not listed' },
+  ignoredMembers: {
+    ...count,
+    description:
+      'Members of the body that no schema knows; absent where there are none. The header `Curd-Ignored` of the response named them',
+  },
   error: {
     type: ['object', 'null'],
     description: 'Without text of the request; null without an error, and for OAuth endpoints',
@@ -116,7 +121,7 @@ const properties = {
   traceId: { ...nullableText, description: 'Of a valid `traceparent`' },
 } as const;
 
-const optional = ['moreErrors'] as const;
+const optional = ['moreErrors', 'ignoredMembers'] as const;
 
 const example = {
   id: 'probe-1',

@@ -6,39 +6,53 @@
  * counts as absent, and unknown members are dropped unless the client requires strict handling (RFC 7240).
  */
 import { decimalOf } from '../decimal.ts';
-import { addError, type FieldError, isFull } from '../errors.ts';
+import { addError, type FieldError } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
 import { noControlRule } from './text-rules.ts';
 
-/** When `errors` is empty, the returned `value` is the copy. */
+/** Unknown members that were dropped. */
+export interface IgnoredMembers {
+  count: number;
+  /** Paths of the first ones. The client chooses names, so there are bounds of number and length. */
+  readonly paths: string[];
+}
+
+/** Clients send back what they have read: these are not counted, also where the schema does not declare them. */
+const serverSetNames: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt']);
+const ignoredPathsMax = 10;
+const ignoredPathLengthMax = 500;
+
+/** What one validation has found. */
+interface Findings {
+  readonly isStrict: boolean;
+  readonly errors: FieldError[];
+  readonly ignored: IgnoredMembers;
+}
+
+/** When `errors` is empty, the returned `value` is the copy. With `isStrict`, no member is ignored. */
 export function validate(
   schema: Schema,
   value: unknown,
   isStrict = false,
-): { value: unknown; errors: FieldError[] } {
-  const errors: FieldError[] = [];
-  return { value: validateValue(schema, value, '', isStrict, errors), errors };
+): { value: unknown; errors: FieldError[]; ignored: IgnoredMembers } {
+  const findings: Findings = { isStrict, errors: [], ignored: { count: 0, paths: [] } };
+  const copy = validateValue(schema, value, '', findings);
+  return { value: copy, errors: findings.errors, ignored: findings.ignored };
 }
 
-function validateValue(
-  schema: Schema,
-  value: unknown,
-  field: string,
-  isStrict: boolean,
-  errors: FieldError[],
-): unknown {
+function validateValue(schema: Schema, value: unknown, field: string, findings: Findings): unknown {
   const types = typesOf(schema);
   const type = types.find((candidate) => hasType(value, candidate));
-  const fail = (message: string) => addError(errors, field, message);
+  const fail = (message: string) => addError(findings.errors, field, message);
   if (type === undefined) {
     const members = field === '' ? '' : membersOf(schema);
     const names = types.map((name) => `${typeNames[name] ?? name}${name === 'object' ? members : ''}`);
     fail(`must be ${names.join(' or ')}`);
   } else if (type === 'object') {
-    return validateObject(schema, value as Record<string, unknown>, field, isStrict, errors);
+    return validateObject(schema, value as Record<string, unknown>, field, findings);
   } else if (type === 'array') {
-    return validateArray(schema, value as unknown[], field, isStrict, errors);
+    return validateArray(schema, value as unknown[], field, findings);
   } else {
     const cleaned = cleanScalar(schema, value);
     const message = scalarError(schema, cleaned);
@@ -59,16 +73,25 @@ function validateObject(
   schema: Schema,
   value: Record<string, unknown>,
   field: string,
-  isStrict: boolean,
-  errors: FieldError[],
+  findings: Findings,
 ): Record<string, unknown> {
-  const properties = schema.properties ?? {};
+  const { properties = {} } = schema;
+  const { isStrict, errors } = findings;
+  // Members are validated later, so that the paths of the outer ones come first.
+  const unknown = schema.additionalProperties === true ? [] : unknownNames(properties, value);
+  if (!isStrict && unknown.length > 0) {
+    const names = unknown.filter((name) => !serverSetNames.has(name));
+    ignore(
+      findings.ignored,
+      names.map((name) => pathOf(field, name)),
+    );
+  }
   const copy: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
-    const path = field === '' ? name : `${field}.${name}`;
     if (property.readOnly) {
       continue;
     }
+    const path = pathOf(field, name);
     const isRequired = schema.required?.includes(name) ?? false;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || (given === null && !typesOf(property).includes('null'))) {
@@ -79,16 +102,11 @@ function validateObject(
       }
       continue;
     }
-    copy[name] = validateValue(property, given, path, isStrict, errors);
+    copy[name] = validateValue(property, given, path, findings);
   }
-  if (isStrict && schema.additionalProperties !== true) {
-    for (const name of Object.keys(value)) {
-      if (isFull(errors)) {
-        break;
-      }
-      if (!Object.hasOwn(properties, name)) {
-        addError(errors, field === '' ? name : `${field}.${name}`, 'is not a known field');
-      }
+  if (isStrict) {
+    for (const name of unknown) {
+      addError(errors, pathOf(field, name), 'is not a known field');
     }
   }
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
@@ -101,13 +119,22 @@ function validateObject(
   return schema.additionalProperties === true ? value : copy;
 }
 
-function validateArray(
-  schema: Schema,
-  value: unknown[],
-  field: string,
-  isStrict: boolean,
-  errors: FieldError[],
-): unknown[] {
+function pathOf(field: string, name: string): string {
+  return field === '' ? name : `${field}.${name}`;
+}
+
+function unknownNames(properties: object, value: object): string[] {
+  return Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+}
+
+function ignore(ignored: IgnoredMembers, paths: readonly string[], count = paths.length): void {
+  ignored.count += count;
+  const shown = paths.filter((path) => path !== '' && path.length <= ignoredPathLengthMax);
+  ignored.paths.push(...shown.slice(0, ignoredPathsMax - ignored.paths.length));
+}
+
+function validateArray(schema: Schema, value: unknown[], field: string, findings: Findings): unknown[] {
+  const { isStrict, errors, ignored } = findings;
   if (value.length < (schema.minItems ?? 0)) {
     const { minItems } = schema;
     addError(errors, field, minItems === 1 ? 'must not be empty' : `must have at least ${minItems} elements`);
@@ -118,11 +145,19 @@ function validateArray(
   }
   const { items } = schema;
   if (items !== undefined && schema.isBatch) {
-    return value.map((element) => toBatchEntry(validate(items, element, isStrict)));
+    return value.map((element, index) => {
+      const entry = validate(items, element, isStrict);
+      ignore(
+        ignored,
+        entry.ignored.paths.map((path) => `${field}[${index}].${path}`),
+        entry.ignored.count,
+      );
+      return toBatchEntry(entry);
+    });
   }
   return items === undefined
     ? value
-    : value.map((element, index) => validateValue(items, element, `${field}[${index}]`, isStrict, errors));
+    : value.map((element, index) => validateValue(items, element, `${field}[${index}]`, findings));
 }
 
 function toBatchEntry({ value, errors }: ReturnType<typeof validate>): BatchEntry<unknown> {

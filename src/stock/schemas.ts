@@ -48,7 +48,13 @@ export const StockInput = {
   title: 'StockInput',
   type: 'object',
   required: ['onHand'],
-  properties: { onHand: onHandSchema, lowAt: { ...lowAtSchema, default: null } },
+  properties: {
+    onHand: onHandSchema,
+    lowAt: { ...lowAtSchema, default: null },
+    reserved: { ...levels.reserved, readOnly: true },
+    available: { ...levels.available, readOnly: true },
+    trackedSince: { ...timestampSchema, readOnly: true },
+  },
   examples: [{ onHand: 50, lowAt: 10 }],
 } as const;
 export type StockInput = XStatic<typeof StockInput>;

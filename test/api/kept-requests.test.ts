@@ -34,6 +34,16 @@ onBothEngines('Requests that are kept', (engine) => {
     assert.equal(instance, shop().app.operations.instances.id);
   });
 
+  test('Requests in the request log count members that were ignored, and do not name them', async () => {
+    const body = { ...cheese, name: 'Ignorant', colour: 'blue', taste: 'mild' };
+    await send(shop(), 'ignored-1', 'POST', '/v2/cheeses', { as: shop().writer, body });
+    const item = await found(shop(), 'ignored-1');
+    assert.equal(item.ignoredMembers, 2);
+    assert.doesNotMatch(JSON.stringify(item), /colour|taste/);
+    await send(shop(), 'ignored-2', 'POST', '/v2/cheeses', { as: shop().writer, body: { name: 'Aware' } });
+    assert.equal('ignoredMembers' in (await found(shop(), 'ignored-2')), false);
+  });
+
   test('Requests in the request log name the scope that a 403 missed, and the credential', async () => {
     await send(shop(), 'forbidden-1', 'POST', '/v2/cheeses', { as: shop().reader, body: cheese });
     const { access, credential, status } = await found(shop(), 'forbidden-1');

@@ -1,7 +1,14 @@
-/** The size of a response to a request with many errors is bounded. */
+/** The size of a response to a request with many errors, or many unknown members, is bounded. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { assertError, assertFields, openShop, shared, type TestResponse } from '../helper.ts';
+import {
+  assertError,
+  assertFields,
+  openShop,
+  type RequestOptions,
+  shared,
+  type TestResponse,
+} from '../helper.ts';
 
 const mebibyte = 1024 * 1024;
 const strict = { prefer: 'handling=strict' };
@@ -122,5 +129,77 @@ suite('A form', () => {
         Array.from({ length: 33 }, (_, index) => `f${index}`),
       );
     }
+  });
+});
+
+suite('The header Curd-Ignored', () => {
+  const shop = shared((t) => openShop(t));
+  const send = (body: object, options: RequestOptions = {}) =>
+    shop().request('POST', '/v2/cheeses', { as: shop().writer, body, ...options });
+
+  test('The header Curd-Ignored names unknown members in responses of success, of errors, of replays and of dry runs', async () => {
+    const headers = { 'idempotency-key': 'ignored-1' };
+    const body = { name: 'Vacherin', colour: 'blue', tags: [{ name: 'cow', spots: 3 }] };
+    const names = 'colour, tags[0].spots';
+    const tried = await send(body, { headers: { 'dry-run': 'effects' } });
+    assert.equal(tried.headers['curd-ignored'], names);
+    assert.equal('Curd-Ignored' in tried.json.headers, false);
+    for (const replayed of [undefined, 'true']) {
+      const response = await send(body, { headers });
+      assert.equal(response.status, 201);
+      assert.equal(response.headers['idempotency-replayed'], replayed);
+      assert.equal(response.headers['curd-ignored'], names);
+    }
+    const taken = await send(body);
+    assert.deepEqual([taken.status, taken.headers['curd-ignored']], [409, names]);
+    const invalid = await send({ ...body, name: '' });
+    assert.deepEqual([invalid.status, invalid.headers['curd-ignored']], [422, names]);
+  });
+
+  test('The header Curd-Ignored is absent without unknown members, for members that only the server sets, and with strict handling', async () => {
+    const body = { id: 1, name: 'Reblochon', createdAt: 'x', updatedAt: 'x', category: null };
+    assert.equal((await send(body)).headers['curd-ignored'], undefined);
+    const refused = await send({ ...body, colour: 1 }, { headers: strict });
+    assert.deepEqual([refused.status, refused.headers['curd-ignored']], [422, undefined]);
+  });
+
+  test('The header Curd-Ignored has at most 10 whole paths and 500 bytes, percent-encoded', async () => {
+    const all = await send(JSON.parse(unknownMembers()));
+    assert.equal(
+      all.headers['curd-ignored'],
+      Array.from({ length: 10 }, (_, index) => `u${index}`).join(', '),
+    );
+    const long = 'l'.repeat(300);
+    const odd = {
+      [long]: 1,
+      [`${long}2`]: 1,
+      'é, "\r\n%20!\'()*~': 1,
+      '': 1,
+      __proto: 1,
+      ['x'.repeat(mebibyte / 2)]: 1,
+    };
+    const response = await send({ name: '', ...odd });
+    assert.equal(
+      response.headers['curd-ignored'],
+      `${long}, %C3%A9%2C%20%22%0D%0A%2520%21%27%28%29%2A%7E, __proto`,
+    );
+    const { headers } = await send({}, { raw: '{"__proto__": {"a": 1}, "constructor": 1}' });
+    assert.equal(headers['curd-ignored'], '__proto__, constructor');
+  });
+
+  test('The header Curd-Ignored names the entry of a list of customers, and members of a form', async () => {
+    const batch = [
+      { username: 'vreni' },
+      { username: 'urs', pet: 'dog', favouriteCheese: { name: 'Brie', age: 1 } },
+    ];
+    const registered = await shop().request('POST', '/v2/customer/createMultiple', {
+      as: shop().admin,
+      body: batch,
+    });
+    assert.equal(registered.headers['curd-ignored'], '[1].pet, [1].favouriteCheese.age');
+    const raw = 'name=Tomme&colour=blue&id=3';
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const changed = await shop().request('POST', '/v2/cheeses/1', { as: shop().writer, raw, headers: form });
+    assert.equal(changed.headers['curd-ignored'], 'colour', changed.text);
   });
 });

@@ -8,6 +8,7 @@ import {
   metadataOf,
   type Query,
   type Retry,
+  type Warning,
 } from '../../client/src/index.ts';
 import { version } from '../../client/src/version.ts';
 import { bern, shared } from '../context.ts';
@@ -121,6 +122,21 @@ suite('Hooks of the client', () => {
       ['after', 2, 200],
     ]);
     assert.deepEqual([metadataOf(page)?.attempts, metadataOf(page)?.requestId], [2, 'hook-2']);
+  });
+
+  test('Hooks of the client receive the members of a body that the server ignored, also with an error', async () => {
+    const seen: unknown[] = [];
+    const curd = open({
+      onWarning: ({ method }: Attempt, { ignored }: Warning) => seen.push([method, ignored]),
+    });
+    const body = { name: 'Mimolette', 'colour, é': 'orange', tags: [{ name: 'cow', spots: 3 }] };
+    await curd.cheeses.create(body);
+    const warned = ['POST', ['colour, é', 'tags[0].spots']];
+    assert.deepEqual(seen, [warned]);
+    await assert.rejects(curd.cheeses.create(body), { status: 409 });
+    assert.deepEqual(seen, [warned, warned]);
+    await curd.cheeses.create({ name: 'Mimolette, old' });
+    assert.equal(seen.length, 2);
   });
 
   test('Hooks of the client include a fetch of the caller, and errors that it throws are failed connections', async () => {

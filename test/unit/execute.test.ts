@@ -62,6 +62,7 @@ async function openRoutes(t: Scope) {
       body: body === undefined ? { bytes: undefined, mediaType: undefined } : { value: body },
       principal,
       noteTool: () => undefined,
+      noteIgnored: () => undefined,
       inner: () => assert.fail('no route runs another one'),
       origin: context.origin,
       transaction: context.transaction,

@@ -91,6 +91,7 @@ function inputFor(shop: ComposedShop, operationId: string, values: Values, conte
       ...(isDryRun ? dryContext(shop, context) : context),
     }),
     noteTool: () => {},
+    noteIgnored: () => {},
     receive: null,
   };
 }

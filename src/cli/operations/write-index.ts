@@ -5,6 +5,7 @@ import { operationTable } from './table.ts';
 
 interface DocumentValue extends DescribedValue {
   readonly $ref?: string;
+  readonly readOnly?: boolean;
   readonly properties?: Readonly<Record<string, DocumentValue>>;
   readonly required?: readonly string[];
   readonly items?: DocumentValue;
@@ -55,7 +56,9 @@ function describe(
   const body = resolve(document, requestBody?.content['application/json']?.schema ?? {});
   const values = [
     ...inQuery.map(({ name, description, schema }) => [name, { description, ...schema }] as const),
-    ...Object.entries(body.properties ?? {}).flatMap((entry) => flattened(document, entry)),
+    ...Object.entries(body.properties ?? {})
+      .filter(([, { readOnly }]) => readOnly !== true)
+      .flatMap((entry) => flattened(document, entry)),
   ];
   return {
     method: method.toUpperCase(),

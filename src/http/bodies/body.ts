@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError, addError, type FieldError, validationError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
-import { validate } from '../../schema/validate.ts';
+import { type IgnoredMembers, validate } from '../../schema/validate.ts';
 import { bracketRemedy, throwIfInvalid, unchangeableErrors } from '../pipeline/parameters.ts';
 import type { Route } from '../route.ts';
 import { parseJson } from './json-body.ts';
@@ -64,22 +64,30 @@ function isForm(contentType: string): boolean {
   return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
 }
 
-type PathParameters = Readonly<Record<string, string>>;
-
 /** A body as it was received, or as a value that is parsed already. */
 export type RequestBody =
   | { readonly bytes: Uint8Array | undefined; readonly mediaType: string | undefined }
   | { readonly value: unknown };
 
+export interface BodyInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: RequestBody;
+  /** Called where members of the body are ignored, also before an error. */
+  readonly noteIgnored: (ignored: IgnoredMembers) => void;
+}
+
+interface Reading {
+  readonly route: Route;
+  readonly input: BodyInput;
+  readonly isStrict: boolean;
+}
+
 /** The body, validated with the schema of the route. @throws AppError badRequest, validation */
-export function readBody(
-  route: Route,
-  params: PathParameters,
-  body: RequestBody,
-  isStrict: boolean,
-): MaybePromise<unknown> {
+export function readBody(reading: Reading): MaybePromise<unknown> {
+  const { route, input } = reading;
+  const { body } = input;
   if ('value' in body) {
-    return validBody(route, params, body.value, isStrict);
+    return validBody(body.value, reading);
   }
   const { bytes = noBytes, mediaType = 'application/json' } = body;
   if (route.bodyIsOptional && bytes.length === 0) {
@@ -88,9 +96,9 @@ export function readBody(
   return isForm(mediaType)
     ? chain(parseForm(bytes, mediaType), (form) => {
         refuseBrackets(route, form);
-        return validBody(route, params, form, isStrict);
+        return validBody(form, reading);
       })
-    : validBody(route, params, parseJson(bytes, route.bodyValuesMax), isStrict);
+    : validBody(parseJson(bytes, route.bodyValuesMax), reading);
 }
 
 /** @throws AppError validation */
@@ -105,11 +113,14 @@ function refuseBrackets({ body }: Route, form: Readonly<Record<string, unknown>>
   throwIfInvalid(errors, 'validation');
 }
 
-function validBody(route: Route, params: PathParameters, given: unknown, isStrict: boolean): unknown {
-  const { value, errors } = validate(route.body ?? {}, given, isStrict);
+function validBody(given: unknown, { route, input, isStrict }: Reading): unknown {
+  const { value, errors, ignored } = validate(route.body ?? {}, given, isStrict);
+  if (ignored.count > 0) {
+    input.noteIgnored(ignored);
+  }
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
-  throwIfInvalid(unchangeableErrors(route, params, errors, isGiven), 'validation');
+  throwIfInvalid(unchangeableErrors(route, input.params, errors, isGiven), 'validation');
   return value;
 }
 

@@ -8,7 +8,7 @@ import type { ReceivedFile } from '../../files/received-file.ts';
 import type { RateLimitStatus } from '../../limits/usage-counter.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { IdempotencyStore } from '../../stored-responses/store.ts';
-import { type RequestBody, rawBody, readBody } from '../bodies/body.ts';
+import { type BodyInput, rawBody, readBody } from '../bodies/body.ts';
 import type { ReceivedForm } from '../bodies/multipart.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
 import {
@@ -51,13 +51,11 @@ export function runSteps<T>(steps: readonly Run<T>[], subject: T, start = 0): Ma
 }
 
 /** What a route is run on. */
-export interface RouteInput {
+export interface RouteInput extends BodyInput {
   /** Path and query, as an idempotency key is bound to them. */
   readonly url: string;
-  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  readonly body: RequestBody;
   readonly principal: Principal | null;
   readonly origin: Origin;
   readonly transaction: Transaction;
@@ -149,12 +147,12 @@ function readParameters(execution: Execution): void {
   execution.query = values;
 }
 
-function bodyOf({ route, input, isStrict }: Execution): MaybePromise<unknown> {
+function bodyOf(execution: Execution): MaybePromise<unknown> {
   try {
-    return readBody(route, input.params, input.body, isStrict);
+    return readBody(execution);
   } catch (error) {
     const isInvalid = error instanceof AppError && error.code === 'validation';
-    throw isInvalid && route.bodyFailsAs === 'badRequest' ? badRequestError(error.errors) : error;
+    throw isInvalid && execution.route.bodyFailsAs === 'badRequest' ? badRequestError(error.errors) : error;
   }
 }
 

@@ -8,17 +8,17 @@ import { Effects, rollingBack } from '../../database/dry-run.ts';
 import { AppError } from '../../errors.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import { requireMediaType } from '../bodies/body.ts';
+import { noteIgnored } from '../bodies/ignored-members.ts';
 import { Exchange, type PipelineDependencies } from '../exchange.ts';
 import { withUnreadBodies } from '../raw-routes.ts';
 import { readTagPrefix } from '../responses/etag.ts';
 import type { RouteResponse } from '../responses/response.ts';
 import { sendResponse, setClockHeader } from '../responses/send-response.ts';
-import { fullPath, isChange, type OpenConnection, type Route } from '../route.ts';
+import { fullPath, isChange, type Route } from '../route.ts';
 import { traceIdOf } from '../trace.ts';
 import {
   authenticate,
   authorize,
-  checkCredential,
   clientIpOf,
   rateLimit,
   readClock,
@@ -27,6 +27,7 @@ import {
 import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
 import type { GuardedRoute } from './guard.ts';
+import { openConnectionOf } from './open-connection.ts';
 import { respondToUpload } from './upload-request.ts';
 
 const isLimited = ({ access }: Route) => access !== 'operational';
@@ -161,6 +162,7 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     noteTool: (tool) => {
       exchange.tool = tool;
     },
+    noteIgnored: (ignored) => noteIgnored(exchange, ignored),
     receive,
   };
 }
@@ -183,21 +185,6 @@ function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): Retu
   const principal = exchange.dependencies.guard.authorize(exchange.principals, route as GuardedRoute);
   const effects = isDryRun ? effectsFor(exchange, route, principal) : null;
   return { principal, ...changesOf(exchange, principal, effects) };
-}
-
-function openConnectionOf(exchange: Exchange): OpenConnection {
-  const { raw } = exchange.reply;
-  const closed = new AbortController();
-  raw.once('close', () => closed.abort());
-  if (raw.destroyed) {
-    closed.abort();
-  }
-  return {
-    httpVersion: exchange.request.raw.httpVersion,
-    closed: closed.signal,
-    recheckCredential: async () => checkCredential(exchange),
-    destroy: () => raw.destroy(),
-  };
 }
 
 /** The trace is read only where an event is written. */

@@ -43,6 +43,7 @@ export const ShipmentInput = {
       description: `${trackingUrl}: https`,
       examples: ['https://carrier.example/track/990012345612345678'],
     },
+    shippedAt: { ...nullableTimestampSchema, readOnly: true },
   },
   examples: [
     {

@@ -51,6 +51,7 @@ function OneRequest({ item }: { readonly item: Kept }) {
   const marks = [
     ...(item.dryRun ? ['dry run'] : []),
     ...(item.simulated ? ['simulated'] : []),
+    ...(item.ignoredMembers === undefined ? [] : [`${showNumber(item.ignoredMembers)} unknown fields`]),
     ...(item.idempotency.replayed ? ['replayed'] : item.idempotency.used ? ['idempotency key'] : []),
   ];
   return (
