@@ -13,6 +13,8 @@ import { orderStatuses } from './transitions/order-status.ts';
 
 const addressLine = withoutUrl(lineRule);
 const optionalAddressLine = withoutUrl(optionalLineRule);
+const optionalText = <const Max extends number>(maxLength: Max) =>
+  ({ type: 'string', maxLength, rule: optionalAddressLine }) as const;
 
 const count = { type: 'integer', minimum: 0 } as const;
 export const quantity = {
@@ -61,6 +63,13 @@ export const ShippingAddress = {
   type: 'object',
   required: ['street', 'city', 'state', 'country'],
   properties: {
+    name: {
+      type: 'string',
+      description: 'The recipient. Absent, like the next three, where it was not given',
+    },
+    company: { type: 'string' },
+    street2: { type: 'string' },
+    phone: { type: 'string' },
     street: { type: 'string' },
     city: { type: 'string' },
     state: { type: ['string', 'null'] },
@@ -154,6 +163,14 @@ export const OrderInput = {
           rule: addressLine,
           examples: ['Gerechtigkeitsgasse 1'],
         },
+        name: {
+          ...optionalText(100),
+          description: 'The recipient, if it is not the customer',
+          examples: ['Ada Keller'],
+        },
+        company: optionalText(100),
+        street2: { ...optionalText(200), description: 'A second line, such as the floor' },
+        phone: { ...optionalText(30), description: 'For the carrier' },
         city: { type: 'string', minLength: 1, maxLength: 100, rule: addressLine, examples: ['Bern'] },
         state: { type: ['string', 'null'], maxLength: 100, rule: optionalAddressLine, examples: ['BE'] },
         zipCode: { type: 'string', maxLength: 32, rule: optionalAddressLine, examples: ['3011'] },

@@ -165,12 +165,16 @@ onBothEngines('POST /store/order', (engine) => {
   });
 
   test('POST /store/order accepts the maximum length of every field of a shipping address, and returns 422 above it', async (t) => {
-    const { send } = await buyer(await openShop(t, { engine }));
+    const { send, read } = await buyer(await openShop(t, { engine }));
     const good: [field: string, sent: unknown[]][] = [
       ['street', ['x', '🧀'.repeat(200), 'Gasse  1', 'Bahnhofstr.12/c', '%_"\\\'']],
       ['city', ['x', '🧀'.repeat(100)]],
       ['state', ['', null, 'x'.repeat(100)]],
       ['zipCode', ['', '3011', 'x'.repeat(32)]],
+      ['name', ['x'.repeat(100)]],
+      ['company', ['🧀'.repeat(100)]],
+      ['street2', ['x'.repeat(200)]],
+      ['phone', ['0'.repeat(30)]],
     ];
     for (const [field, values] of good) {
       for (const value of values) {
@@ -193,6 +197,17 @@ onBothEngines('POST /store/order', (engine) => {
       state: '',
       zipCode: '3011',
     });
+    const recipient = {
+      name: 'Ada Löwe',
+      company: 'Käse & Co',
+      street2: 'c/o Bo',
+      phone: '+41 31 000 00 00',
+    };
+    const sentTo = await send({ ...bern, ...recipient });
+    assert.deepEqual(sentTo.json.shippingAddress, { ...bern, state: null, ...recipient });
+    assert.deepEqual((await read(sentTo.json.id)).json.shippingAddress, sentTo.json.shippingAddress);
+    const none = await send({ ...bern, name: ' ', company: '', street2: '\u3000', phone: null });
+    assert.deepEqual(none.json.shippingAddress, { ...bern, state: null });
     assert.equal('zipCode' in (await send({ ...bern, zipCode: null })).json.shippingAddress, false);
     for (const [sent, shown] of Object.entries({ ch: 'CH', Us: 'US', xk: 'XK', ' fr ': 'FR' })) {
       assert.equal((await send({ ...bern, country: sent })).json.shippingAddress.country, shown);
@@ -216,6 +231,10 @@ onBothEngines('POST /store/order', (engine) => {
       ],
       ['city', ['', ' ', '🧀'.repeat(101), 'a\tb', null, undefined, {}]],
       ['state', ['www.x.example', 'x'.repeat(101), 'a\u0007', 7]],
+      ['name', ['x'.repeat(101), 'a\nb', 'www.x.example', 7]],
+      ['company', ['x'.repeat(101), 'a\u202eb', 'http://x.example', {}]],
+      ['street2', ['x'.repeat(201), 'a\tb', []]],
+      ['phone', ['0'.repeat(31), '1\n2', 41]],
       ['zipCode', ['x'.repeat(33), '30\n11', 3011]],
       ['country', ['USA', 'ZZ', 'ß', 'ſs', '\u212ae', 'C', '', 'C H', null, undefined, 41]],
     ];

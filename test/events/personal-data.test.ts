@@ -86,7 +86,11 @@ onBothEngines('A customer made of markers', (engine) => {
       phone: '+41 99 98 97 96 95',
     };
     const shippingAddress = {
+      name: marked('recipient'),
+      company: marked('company'),
       street: marked('street'),
+      street2: marked('floor'),
+      phone: '+41 99 98 97 96 93',
       city: marked('city'),
       zipCode: 'zyx-marker',
       country: 'CH',

@@ -42,7 +42,9 @@ onBothEngines('Mails about orders', (engine) => {
     const cheese = await newCheese(shop, { name, pricePerKg: 32.5 });
     const order = await newOrder(shop, [[cheese, 2]], {
       headers: ada.headers,
-      more: { shippingAddress: { ...bern, zipCode: '3011' } },
+      more: {
+        shippingAddress: { ...bern, zipCode: '3011', name: 'Bo & Co', company: 'Dairy', street2: 'Floor 2' },
+      },
     });
     await sendMails(shop);
     const [mail, ...others] = receivedBy(server, ada.email);
@@ -61,6 +63,10 @@ onBothEngines('Mails about orders', (engine) => {
       assert.match(content, /\$65\.00/);
       assert.match(content, /Gerechtigkeitsgasse 1/);
       assert.match(content, /3011 Bern/);
+      assert.match(
+        content,
+        /Bo &(amp;)? Co\W+(br\W+)?Dairy\W+(br\W+)?Gerechtigkeitsgasse 1\W+(br\W+)?Floor 2/,
+      );
       assert.ok(content.includes(`https://shop.example/orders/${order}?from`), content);
     }
     // Nothing is loaded from elsewhere when the mail is read.

@@ -44,14 +44,17 @@ const resetMinutes = '30';
 export function createContentReader(dependencies: ContentDependencies): ReadVariables {
   const { database, config, site, orderReader, shipments, clients, issuer } = dependencies;
 
-  async function orderOf(id: number, customerId: number) {
-    const order = await readOrderOf(database, customerId, id);
+  async function orderOf(id: number, contact: CustomerContact) {
+    const order = await readOrderOf(database, contact.id, id);
     if (order === undefined) {
       return null;
     }
     const timeline = order.status === 'cancelled' ? await orderReader.timeline(id, null) : [];
     const reason = timeline.findLast(({ status }) => status === 'cancelled')?.reason ?? null;
-    return orderVariables(order, reason, config.orderUrl, site());
+    return {
+      ...orderVariables(order, reason, config.orderUrl, site()),
+      shippingAddress: addressVariables(order.shippingAddress, customerVariables(contact).name),
+    };
   }
 
   /** null where nothing was stated. */
@@ -95,7 +98,7 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
         return credential === null ? null : { ...common, credential };
       }
       default: {
-        const order = order_id === null ? null : await orderOf(order_id, contact.id);
+        const order = order_id === null ? null : await orderOf(order_id, contact);
         if (order === null || order_id === null || name !== 'order-shipped') {
           return order === null ? null : { ...common, order };
         }
@@ -111,8 +114,6 @@ function customerVariables({ username, firstName, lastName }: CustomerContact) {
 }
 
 function orderVariables(order: Order, reason: string | null, orderUrl: string | null, shop: Site) {
-  const { street, city, state, country, ...rest } = order.shippingAddress;
-  const zipCode = rest.zipCode ?? '';
   return {
     number: String(order.id),
     placedOn: dayOf(order.createdAt),
@@ -125,11 +126,17 @@ function orderVariables(order: Order, reason: string | null, orderUrl: string | 
       amount: showMoney(totalCents([line]), shop),
     })),
     total: showPrice(order.total, shop),
-    shippingAddress: { street, city, state, country, zipCode: zipCode === '' ? null : zipCode },
     shipDate: order.shipDate === null ? null : dayOf(order.shipDate),
     reason,
     url: orderUrl === null ? null : orderUrl.replaceAll('{id}', String(order.id)),
   };
+}
+
+/** The recipient is the customer where the order names none. */
+function addressVariables(address: Order['shippingAddress'], customerName: string) {
+  const { name = customerName, company = null, street, street2 = null, city, state, country } = address;
+  const zipCode = address.zipCode || null;
+  return { name, company, street, street2, zipCode, city, state, country };
 }
 
 const dayOf = (time: string) => time.slice(0, 10);

@@ -23,7 +23,11 @@ interface OrderVariables {
   /** Amount with the currency, in the language of the shop, like all prices. */
   readonly total: string;
   readonly shippingAddress: {
+    /** The recipient: the customer where the order names none. */
+    readonly name: string;
+    readonly company: string | null;
     readonly street: string;
+    readonly street2: string | null;
     readonly city: string;
     readonly state: string | null;
     readonly zipCode: string | null;
@@ -103,7 +107,10 @@ const sampleOrder = (style: MoneyStyle): OrderVariables => ({
   ],
   total: showPrice(47.5, style),
   shippingAddress: {
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
     street: 'Gerechtigkeitsgasse 1',
+    street2: '2nd floor',
     city: 'Bern',
     state: 'BE',
     zipCode: '3011',

@@ -225,8 +225,11 @@ function toShippingAddress({
   state,
   zipCode,
   country,
+  ...optional
 }: OrderInput['shippingAddress']): ShippingAddress {
+  const given = Object.entries(optional).filter(([, text]) => text !== '');
   return {
+    ...Object.fromEntries(given),
     street,
     city,
     state: state ?? null,

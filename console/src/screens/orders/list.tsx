@@ -107,11 +107,15 @@ const csvColumns: CsvColumns<Order> = {
   cheeses: ({ items }) => items.map(lineText).join('; '),
   kilograms: weightOf,
   total: ({ total }) => total,
+  recipient: ({ shippingAddress }) => shippingAddress.name,
+  company: ({ shippingAddress }) => shippingAddress.company,
   street: ({ shippingAddress }) => shippingAddress.street,
+  street2: ({ shippingAddress }) => shippingAddress.street2,
   zipCode: ({ shippingAddress }) => shippingAddress.zipCode,
   city: ({ shippingAddress }) => shippingAddress.city,
   state: ({ shippingAddress }) => shippingAddress.state,
   country: ({ shippingAddress }) => shippingAddress.country,
+  phone: ({ shippingAddress }) => shippingAddress.phone,
   notes: ({ notes }) => notes,
 };
 

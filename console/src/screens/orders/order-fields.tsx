@@ -1,5 +1,6 @@
 /** What cards, rows and the page of an order show in the same way. */
 import { Badge } from '@mantine/core';
+import { Fragment } from 'react';
 import type { Order } from '../../../../client/src/index.ts';
 import { countryName } from '../../parts/text/countries.ts';
 import { useNames } from '../../parts/text/names.ts';
@@ -69,24 +70,36 @@ function useCustomerName(id: number): string | null {
   return useNames([`order-customer:${id}`])[0] ?? null;
 }
 
+/** The name in the shipping address, or the customer. */
+export function useRecipient({ id, shippingAddress }: Order): string | null {
+  const customer = useCustomerName(id);
+  return shippingAddress.name ?? customer;
+}
+
 export function CustomerName({ id }: { readonly id: number }) {
   return useCustomerName(id);
 }
 
-/** Customer and town of an order: "Émile Brûlé, Bern, Switzerland". */
-export function Recipient({ order: { id, shippingAddress } }: { readonly order: Order }) {
-  return [useCustomerName(id), shippingAddress.city, countryName(shippingAddress.country)]
-    .filter(Boolean)
-    .join(', ');
+/** Recipient and town of an order: "Émile Brûlé, Bern, Switzerland". */
+export function Recipient({ order }: { readonly order: Order }) {
+  const { city, country } = order.shippingAddress;
+  return [useRecipient(order), city, countryName(country)].filter(Boolean).join(', ');
 }
 
-/** The lines of the shipping address. */
+/** The lines of the shipping address below the name. */
 export function ShippingAddress({ order }: { readonly order: Order }) {
-  const { street, zipCode, city, state, country } = order.shippingAddress;
+  const { company, street, street2, zipCode, city, state, country } = order.shippingAddress;
   return (
     <>
-      {street}
-      <br />
+      {[company, street, street2]
+        .filter((line) => line !== undefined)
+        .map((line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity.
+          <Fragment key={index}>
+            {line}
+            <br />
+          </Fragment>
+        ))}
       {[zipCode, city].filter(Boolean).join(' ')}
       {state === null ? '' : `, ${state}`}
       <br />

@@ -14,7 +14,7 @@ import { Time } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
 import { amountOf, quantityOf, weightOf } from './lines.ts';
 import { useMoves } from './moved-orders.ts';
-import { ShippingAddress, StatusBadge, Warnings } from './order-fields.tsx';
+import { ShippingAddress, StatusBadge, useRecipient, Warnings } from './order-fields.tsx';
 import { Shipment, Tracking } from './shipping/shipment.tsx';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
@@ -182,6 +182,7 @@ const notesOf = (id: number): NotesOf => ({
 type Order = Requested['orders'][number];
 
 function OrderFacts({ order }: { readonly order: Order }) {
+  const recipient = useRecipient(order);
   const customer = useApi(
     [`order ${order.id}`, 'customer'],
     async (curd) => (await curd.orders.getCustomer(order.id)) ?? null,
@@ -190,8 +191,13 @@ function OrderFacts({ order }: { readonly order: Order }) {
     <section className="card" aria-label="Delivery">
       <SimpleGrid cols={2} spacing="sm">
         <Fact title="Shipping address">
+          {recipient}
+          {recipient === null ? null : <br />}
           <ShippingAddress order={order} />
         </Fact>
+        {order.shippingAddress.phone === undefined ? null : (
+          <Fact title="Phone">{order.shippingAddress.phone}</Fact>
+        )}
         <Fact title="Customer">
           {customer.data === undefined ? (
             ''

@@ -20,8 +20,17 @@ export function showOrder(orderId: number, options: CommandOptions): Promise<voi
     const lines = order.items.map(
       (line) => `${quantityText(line)} ${line.cheeseName}: ${showMoney(totalCents([line]), style)}`,
     );
-    const { street, zipCode, city, state, country } = order.shippingAddress;
-    const address = [street, [zipCode, city].filter(Boolean).join(' '), state, country].filter(Boolean);
+    const { name, company, street, street2, zipCode, city, state, country, phone } = order.shippingAddress;
+    const address = [
+      name,
+      company,
+      street,
+      street2,
+      [zipCode, city].filter(Boolean).join(' '),
+      state,
+      country,
+      phone,
+    ].filter(Boolean);
     const notes = order.notes === null ? [] : [`notes: ${order.notes}`];
     const steps = timeline.map(({ at, status, by, reason, shipment }) =>
       [at, status, by, reason, shipment?.carrier, shipment?.trackingNumber, shipment?.trackingUrl]

@@ -17,23 +17,33 @@ import { lineKey, type NewLine, NewLines, quantityIn, withLine } from './new-lin
 type Input = Body<'placeOrder'>;
 
 interface ShippingFields {
+  readonly name: string;
+  readonly company: string;
   readonly street: string;
+  readonly street2: string;
   readonly zipCode: string;
   readonly city: string;
   readonly state: string;
   readonly country: string;
+  readonly phone: string;
 }
 
-const noAddress: ShippingFields = { street: '', zipCode: '', city: '', state: '', country: '' };
+const noAddress: ShippingFields = {
+  name: '',
+  company: '',
+  street: '',
+  street2: '',
+  zipCode: '',
+  city: '',
+  state: '',
+  country: '',
+  phone: '',
+};
 
-const addressOf = ({
-  shippingAddress: { street, zipCode, city, state, country },
-}: Order): ShippingFields => ({
-  street,
-  zipCode: zipCode ?? '',
-  city,
+const addressOf = ({ shippingAddress: { state, ...given } }: Order): ShippingFields => ({
+  ...noAddress,
+  ...given,
   state: state ?? '',
-  country,
 });
 
 /** `?customer=5` chooses the customer, and `?again=31` the lines, the shipping address and the customer of an order. */
@@ -77,11 +87,10 @@ function inputOf(lines: readonly NewLine[], address: ShippingFields, notes: stri
           ...(grams === null ? {} : { grams }),
         })),
         shippingAddress: {
+          ...Object.fromEntries(Object.entries(address).filter(([, text]) => text.trim() !== '')),
           street: address.street.trim(),
           city: address.city.trim(),
           country: address.country.trim(),
-          ...(address.zipCode.trim() === '' ? {} : { zipCode: address.zipCode.trim() }),
-          ...(address.state.trim() === '' ? {} : { state: address.state.trim() }),
         },
         ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
       }
@@ -223,7 +232,10 @@ function OrderForm({
               )}
             </Group>
             <SimpleGrid cols={2} spacing="xs">
+              {field('name', 'Recipient, if not the customer', 100)}
+              {field('company', 'Company', 100)}
               {field('street', 'Street', 200)}
+              {field('street2', 'Second line', 200)}
               {field('city', 'City', 100)}
               {field('zipCode', 'Zip code', 32)}
               {field('state', 'State', 100)}
@@ -233,6 +245,7 @@ function OrderForm({
                 error={problems['shippingAddress.country']}
                 onChange={(country) => setAddress({ ...address, country: country ?? '' })}
               />
+              {field('phone', 'Phone', 30)}
             </SimpleGrid>
             <TextInput
               mt="xs"

@@ -40,7 +40,10 @@ export function PackingSlips() {
         readOrders(curd, ids, signal),
         readRecipients(curd, ids, signal),
       ]);
-      return orders.map((order) => ({ order, recipient: names.get(order.id) ?? null }));
+      return orders.map((order) => ({
+        order,
+        recipient: order.shippingAddress.name ?? names.get(order.id) ?? null,
+      }));
     },
   });
   const ship = `/orders/ship?ids=${ids.join(',')}`;
@@ -88,7 +91,7 @@ export function PackingSlips() {
 
 interface SlipOf {
   readonly order: Order;
-  /** null: an API key placed it. */
+  /** The name in the shipping address, or the customer; null: an API key placed it. */
   readonly recipient: string | null;
 }
 
