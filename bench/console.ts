@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import chromium from '@sparticuz/chromium';
 import { type CDPSession, type Page, chromium as playwright } from 'playwright-core';
 import { composeShop } from '../src/app/compose.ts';
 import { sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
+import { unpackBrowser } from '../test/browser/installed-browser.ts';
 import { fillCatalogue } from './catalogue.ts';
 import { cpuSecondsOf, startCurd } from './process.ts';
 
@@ -113,8 +113,9 @@ async function fillOrders(): Promise<void> {
   );
 }
 
+const browserFolder = await mkdtemp(join(tmpdir(), 'curd-bench-browser-'));
 const browser = await playwright.launch({
-  executablePath: await chromium.executablePath(),
+  executablePath: await unpackBrowser(browserFolder),
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 
@@ -342,6 +343,7 @@ try {
 } finally {
   await browser.close();
   await server.stop();
+  await rm(browserFolder, { recursive: true, force: true });
   if (ownFolder !== null) {
     await rm(ownFolder, { recursive: true, force: true });
   }

@@ -16,11 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import chromium from '@sparticuz/chromium';
 import { chromium as playwright } from 'playwright-core';
 import { until } from '../context.ts';
 import { writeCheeseFile } from './cheese-file.ts';
 import { viewports } from './console.ts';
+import { unpackBrowser } from './installed-browser.ts';
 
 const { values: options } = parseArgs({
   options: { file: { type: 'string' }, screenshots: { type: 'string' } },
@@ -62,7 +62,7 @@ const [line] = await once(server.stdout, 'data');
 const { url, console: link } = JSON.parse(String(line)) as { url: string; console: string };
 
 const browser = await playwright.launch({
-  executablePath: await chromium.executablePath(),
+  executablePath: await unpackBrowser(folder),
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 const page = await (await browser.newContext({ locale: 'en-US', viewport: viewports.wide })).newPage();
@@ -244,7 +244,7 @@ try {
     await page.getByLabel('Search', { exact: true }).click();
     await page.keyboard.type('brul');
     await page.getByRole('link', { name: 'emile' }).click();
-    await page.getByRole('heading', { level: 1, name: 'emile' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Émile Brûlé' }).waitFor();
     await page.getByText('$83.00').first().waitFor();
   });
 

@@ -37,6 +37,18 @@ export function skipTest(t: { skip(reason: string): void }, { message }: NoBrows
 /** The machine lacks what the browser needs. Tests are skipped then. After any other error they fail. */
 export class NoBrowser extends Error {}
 
+/** Unpacks the browser to a folder. @returns its path */
+export async function unpackBrowser(folder: string): Promise<string> {
+  // In a process that ends: no program that this process starts meanwhile inherits the file open for writing.
+  const script = "import chromium from '@sparticuz/chromium'; console.log(await chromium.executablePath());";
+  const env = { ...process.env, TMPDIR: folder };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    env,
+    cwd: import.meta.dirname,
+  });
+  return stdout.trim();
+}
+
 /** The first of the processes of a run unpacks the browser, and the others wait. @returns its path */
 async function unpack(): Promise<string> {
   assert.ok(folderOfRun !== undefined, 'run the tests with --test-global-setup=test/global-setup.ts');
@@ -47,10 +59,7 @@ async function unpack(): Promise<string> {
     () => false,
   );
   if (isFirst) {
-    // In a process that ends: no program that this process starts meanwhile inherits the file open for writing.
-    const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
-    const env = { ...process.env, TMPDIR: folderOfRun };
-    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+    await unpackBrowser(folderOfRun);
     await writeFile(done, '');
   }
   await until(async () => existsSync(done), 'another process of this run did not unpack the browser', 60_000);
