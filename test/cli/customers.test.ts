@@ -31,7 +31,7 @@ test('On a running server, curd', async (suite) => {
     const { stdout } = await curd(shop, 'orders', 'show', String(placed.id));
     assert.match(
       stdout,
-      /^id +status .*\n\d+ +placed +20\.00 .*\n2 kg Cheese 0\nto .*Bern.*\n.* {2}placed {2}key:\d+\n$/,
+      /^id +status .*\n\d+ +placed +\$20\.00 .*\n2 kg Cheese 0: \$20\.00\nto .*Bern.*\n.* {2}placed {2}key:\d+\n$/,
     );
   });
 
