@@ -237,9 +237,9 @@ function showImages({ name, photoUrls = [] }, uploaded) {
 
 find('#add').addEventListener('submit', (event) => {
   event.preventDefault();
-  const { id, name } = shownCheese;
-  const { grams, name: portionName } = chosenPortion() ?? {};
-  const line = { cheeseId: id, name, grams, portionName };
+  const { id, name, pricePerKg } = shownCheese;
+  const { grams, name: portionName, price = pricePerKg } = chosenPortion() ?? {};
+  const line = { cheeseId: id, name, grams, portionName, price };
   const quantity = event.target.elements.quantity.valueAsNumber;
   setLine(line, quantityOf(line) + quantity);
   notify(`${quantityText({ ...line, quantity })} of ${name} added to your basket.`);

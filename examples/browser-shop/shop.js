@@ -44,7 +44,7 @@ function showBasket() {
   find('#empty').hidden = isUnconfirmed || basket.size > 0;
   checkout.hidden = isUnconfirmed || basket.size === 0;
   const lines = [...basket.values()].map((line) => {
-    const { cheeseId, name, grams, quantity } = line;
+    const { cheeseId, name, grams, quantity, price = 0 } = line;
     const change = (value) => {
       setLine(line, value);
       showBasket();
@@ -68,7 +68,8 @@ function showBasket() {
       onclick: () => change(0),
     };
     const link = make('a', { href: `#/cheese/${cheeseId}`, textContent: name });
-    return make('li', {}, link, input, make('button', remove), make('span', { className: 'quiet' }));
+    const text = make('span', { className: 'quiet', textContent: priceText(grams, price, price * quantity) });
+    return make('li', {}, link, input, make('button', remove), text);
   });
   find('#lines').replaceChildren(...lines);
   showQuote();
@@ -76,6 +77,11 @@ function showBasket() {
 
 /** What a line costs. */
 const amountOf = ({ amount, quantity, pricePerKg }) => amount ?? quantity * pricePerKg;
+
+function priceText(grams, price, amount) {
+  const each = grams === undefined ? 'per kg' : `for ${grams} g`;
+  return `${money.format(price)} ${each}, together ${money.format(amount)}`;
+}
 
 function orderOf() {
   const { zipCode, ...address } = Object.fromEntries(new FormData(checkout));
@@ -99,22 +105,22 @@ async function showQuote() {
   const problem = checkout.querySelector('.problem');
   problem.replaceChildren();
   checkout.querySelector('.main').disabled = shop.username === null;
+  const sum = [...basket.values()].reduce((before, { price = 0, quantity }) => before + price * quantity, 0);
+  total.textContent = `Total: ${money.format(sum)}`;
   if (shop.username === null) {
     const link = make('a', { href: '#/account', textContent: 'Log in or register' });
-    total.replaceChildren(link, ' to see the total and to order.');
+    total.append('. ', link, ' to order.');
     return;
   }
   if (checkout.hidden || !checkout.matches(':valid')) {
-    total.textContent = checkout.hidden ? '' : 'Fill in the address to see the total.';
     return;
   }
   try {
     const quote = await shop.orders.quote(orderOf(), { signal });
     total.textContent = `Total: ${money.format(quote.total)}`;
     for (const [index, line] of quote.items.entries()) {
-      const each = line.grams === undefined ? 'per kg' : `for ${line.grams} g`;
-      const price = `${money.format(line.unitPrice ?? line.pricePerKg)} ${each}, together ${money.format(amountOf(line))}`;
-      find('#lines').children[index].querySelector('.quiet').textContent = price;
+      const text = find('#lines').children[index].querySelector('.quiet');
+      text.textContent = priceText(line.grams, line.unitPrice ?? line.pricePerKg, amountOf(line));
     }
   } catch (error) {
     if (!signal.aborted) {

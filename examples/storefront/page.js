@@ -117,7 +117,8 @@ function cardOf(cheese) {
   const add = element('button', {
     type: 'button',
     textContent: portions.length > 0 ? 'Choose' : 'Add',
-    onclick: () => (portions.length > 0 ? showCheese(cheese) : addOne({ cheeseId: id, name })),
+    onclick: () =>
+      portions.length > 0 ? showCheese(cheese) : addOne({ cheeseId: id, name, price: pricePerKg }),
   });
   const label = portions.length > 0 ? `Choose a piece of ${name}` : `Add 1 kg of ${name} to the basket`;
   add.setAttribute('aria-label', label);
@@ -212,7 +213,7 @@ async function showCheese(cheese) {
 }
 
 /** A button for each piece in which a cheese is sold, or one for a kilogram. */
-function addButtons({ id, name }, portions) {
+function addButtons({ id, name, pricePerKg }, portions) {
   const buttonOf = (line, textContent, disabled = false) =>
     element('button', {
       ...{ type: 'button', className: 'strong', textContent, disabled },
@@ -222,10 +223,10 @@ function addButtons({ id, name }, portions) {
       },
     });
   return portions.length === 0
-    ? [buttonOf({}, 'Add 1 kg to the basket')]
+    ? [buttonOf({ price: pricePerKg }, 'Add 1 kg to the basket')]
     : portions.map(({ grams, name: portionName, price, quantity }) => {
         const what = portionName === undefined ? `${grams} g` : `${portionName}, ${grams} g`;
-        return buttonOf({ grams, portionName }, `Add ${what}: ${money.format(price)}`, quantity === 0);
+        return buttonOf({ grams, portionName, price }, `Add ${what}: ${money.format(price)}`, quantity === 0);
       });
 }
 
@@ -295,7 +296,7 @@ function showBasket() {
   const all = [...basket.values()].reduce((sum, { quantity, grams = 1000 }) => sum + quantity * grams, 0);
   find('#open-basket').textContent = `Basket (${all / 1000} kg)`;
   const lines = [...basket.values()].map((line) => {
-    const { name, grams, quantity: value } = line;
+    const { name, grams, price, quantity: value } = line;
     const input = element('input', { type: 'number', min: 1, max: 100, value, required: true });
     const unit = grams === undefined ? 'Kilograms' : `Pieces of ${grams} g`;
     input.setAttribute('aria-label', `${unit} of ${name}`);
@@ -311,6 +312,7 @@ function showBasket() {
       {},
       element('span', { textContent: grams === undefined ? name : `${name}, ${grams} g` }),
       input,
+      element('span', { textContent: money.format(price * value) }),
       remove,
     );
   });
@@ -355,7 +357,9 @@ async function showQuote() {
   showOrderProblems([]);
   order.querySelector('button.strong').disabled = basket.size === 0 || username === null;
   if (username === null || basket.size === 0 || !order.matches(':valid')) {
-    quote.textContent = username === null ? 'Log in to see the total and to order.' : '';
+    const total = [...basket.values()].reduce((sum, { price, quantity }) => sum + price * quantity, 0);
+    const remedy = username === null ? '. Log in to order.' : '';
+    quote.textContent = basket.size === 0 ? '' : `Total: ${money.format(total)}${remedy}`;
     return;
   }
   try {

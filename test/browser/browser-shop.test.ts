@@ -187,6 +187,8 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await pressUntil('Shift+Tab', 'document.activeElement.id === "to-basket"');
   await page.keyboard.press('Enter');
   await link('Log in or register').waitFor();
+  await page.getByText(/^Total: \$\d+\.00\. Log in or register to order\.$/).waitFor();
+  await page.getByText(/ per kg, together \$\d+\.00$/).waitFor();
   assert.ok(await button('Place the order').isDisabled());
 
   await link('Log in or register').click();

@@ -82,7 +82,7 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await see('cheese');
   await button('Add 1 kg to the basket').click();
   await button('Basket (1 kg)').click();
-  await page.getByText('Log in to see the total').waitFor();
+  await page.getByText('Total: €20.00. Log in to order.').waitFor();
   assert.ok(await button('Place the order').isDisabled());
   await page.keyboard.press('Escape');
 
