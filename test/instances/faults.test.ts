@@ -93,6 +93,8 @@ async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fl
         notes,
       }),
     });
+  // The first order of a shop fixes its currency, and the next ones wait for its commit.
+  await ask('update shop_profile set currency_fixed = 1');
   const waiting = `from pg_stat_activity where application_name = 'curd' and wait_event = 'SyncRep'`;
   await ask(`alter system set synchronous_standby_names = 'nobody'`, 'select pg_reload_conf()');
   await sleep(200);

@@ -202,7 +202,8 @@ export function createOrderPlacing({
       return store(tx, context, { id, principal, customerId, input, lines, grams });
     });
     if (!profile.isCurrencyFixed && !isInvented) {
-      await profile.read();
+      // The order is placed, also if this fails: the profile is read again within seconds.
+      await profile.read().catch(() => {});
     }
     return placed;
   };
