@@ -8,7 +8,6 @@
 export const lockOrder = [
   'advisory exclusive transactions',
   'advisory test orders',
-  'shop_profile',
   'advisory names of customers',
   'account',
   'api_key',
@@ -18,6 +17,7 @@ export const lockOrder = [
   'cheese',
   'customer',
   'advisory orders of',
+  'shop_profile',
   'key_spend',
   'session',
   'password_reset',

@@ -61,7 +61,7 @@ suite('npm run build', () => {
     }
     const text = JSON.stringify(sizes);
     // What a visitor waits for: the first screen, then what another one adds. The sum of all bounds what is installed.
-    assert.ok(sizes.first.js > 50_000 && sizes.first.js <= 200_000, text);
+    assert.ok(sizes.first.js > 50_000 && sizes.first.js <= 205_000, text);
     assert.ok(sizes.first.css > 5_000 && sizes.first.css <= 30_000, text);
     assert.ok(sizes.all.js <= 400_000 && sizes.all.css <= 45_000, text);
     const first = new Set(loaded);
@@ -91,7 +91,15 @@ suite('npm run build', () => {
     assert.match(after, /rel="stylesheet".*<div id="root">.*<script type="module"/s);
     // The server fills in these.
     const places = new Set([...page.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name));
-    assert.deepEqual([...places].sort(), ['command', 'environment', 'nonce', 'shop', 'title', 'version']);
+    assert.deepEqual([...places].sort(), [
+      'command',
+      'currency',
+      'environment',
+      'nonce',
+      'shop',
+      'title',
+      'version',
+    ]);
   });
 
   test('npm run build names in the page every file that its script imports', () => {

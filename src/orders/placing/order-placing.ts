@@ -79,7 +79,7 @@ export function createOrderPlacing({
   settings: { approvalDelayMs, requirePrice, ordersPerHour },
 }: PlacingDependencies) {
   /**
-   * Sorted for the lock order: the currency, cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
+   * Sorted for the lock order: cheeses, the customer (whose favourite cheese may be deleted at the same time, and whose
    * orders get their ids one after another: see `listSold`), the placer (with a limit of orders an hour), and later the
    * stock. PostgreSQL runs the statements one after another, without a round trip between them.
    */
@@ -91,12 +91,12 @@ export function createOrderPlacing({
     isInvented: boolean,
   ) {
     return Promise.all([
-      // Only the first orders of a shop write its row.
-      profile.isCurrencyFixed || isInvented ? null : profile.fixCurrency(tx),
       cheeses.lockForShare(tx, cheesesOf(items).filter(Number.isSafeInteger)),
       customerId === null || customers.lockForUpdate(tx, customerId),
       lockRecent(tx, principal.id),
       orderQueries(tx).reserveId(),
+      // Only the first orders of a shop write its row.
+      profile.isCurrencyFixed || isInvented ? null : profile.fixCurrency(tx),
     ]);
   }
 
@@ -181,7 +181,7 @@ export function createOrderPlacing({
         requireOperator(principal);
       }
       const customerId = ordering ?? principal.customerId;
-      const [, rows, hasCustomer, recent, id] = await lock(tx, principal, customerId, input, isInvented);
+      const [rows, hasCustomer, recent, id] = await lock(tx, principal, customerId, input, isInvented);
       if (!hasCustomer) {
         throw ordering === undefined
           ? invalidCredential('The customer of this session is gone.')
