@@ -17,7 +17,7 @@ export const shopCommands: readonly CommandDefinition[] = [
     name: 'import cheeses',
     summary:
       'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
-    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, portions (200; 8000 Half wheel), stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
     examples: ['import cheeses catalogue.csv --dry-run'],
     arguments: [textArgument('file')],
     options: importOptions,
