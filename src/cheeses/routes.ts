@@ -11,7 +11,7 @@ import {
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
 import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
-import { nextPageHeader } from '../http/responses/link.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
 import { cursorParameter, limitParameter } from '../schema/parts.ts';
@@ -182,8 +182,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
         return { status: 204 };
       },
     }),
-    route({
-      method: 'GET',
+    listRoute({
       path: '/cheeses/:cheeseId/prices',
       operationId: 'listCheesePrices',
       ...readsCatalogue,
@@ -194,17 +193,10 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
         cursor: cursorParameter(400),
         limit: limitParameter('Prices of a page'),
       },
-      responses: {
-        200: { description: 'A page of prices', schema: CheesePriceList },
-        ...badRequestResponse('A parameter is not valid'),
-        ...noCheese,
-      },
-      handle: async ({ params, query }) => {
-        const id = cheeseId(params);
-        const page = await prices.list(id, query);
-        const next = nextPageHeader(`/v2/cheeses/${id}/prices`, page.nextCursor, query.limit);
-        return { status: 200, headers: { 'Cache-Control': 'private, no-cache', ...next }, body: { ...page } };
-      },
+      page: { description: 'A page of prices', schema: CheesePriceList },
+      errors: noCheese,
+      cacheControl: 'private, no-cache',
+      list: ({ params, query }) => prices.list(cheeseId(params), query),
     }),
     route({
       method: 'POST',

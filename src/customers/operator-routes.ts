@@ -4,12 +4,11 @@ import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { roles } from '../auth/oauth/customer-directory.ts';
 import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
-  badRequestResponse,
   conflictResponse,
   notFoundResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { nextPageHeader } from '../http/responses/link.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { cursorParameter, limitParameter, timestampSchema } from '../schema/parts.ts';
@@ -87,8 +86,7 @@ export function customerOperatorRoutes(
   issuer: () => string,
 ): Route[] {
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path: '/customers',
       operationId: 'listCustomers',
       tag,
@@ -111,19 +109,10 @@ export function customerOperatorRoutes(
         limit: limitParameter('Customers on a page'),
       },
       examples: { status: 'silver' },
-      responses: {
-        200: { description: 'A page of customers', schema: CustomerList },
-        ...badRequestResponse('A parameter is not valid'),
-      },
-      handle: async ({ query }) => {
-        const { items, nextCursor, hasMore } = await search.list(query);
-        return {
-          status: 200,
-          headers: { ...uncached, ...nextPageHeader('/v2/customers', nextCursor, query.limit) },
-          body: new TextBody(
-            `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`,
-          ),
-        };
+      page: { description: 'A page of customers', schema: CustomerList },
+      list: async ({ query }) => {
+        const { items, ...end } = await search.list(query);
+        return { items: items.join(','), ...end };
       },
     }),
     route({

@@ -1,7 +1,8 @@
 /** Mails over HTTP, for operators. */
 import { anyOf, oauth } from '../access/access.ts';
 import { parsePathId } from '../http/pipeline/path-id.ts';
-import { badRequestResponse, conflictResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { conflictResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { type MailPreviews, noMail } from './previews.ts';
 import { Mail, MailList, MailPreview, mailListQuery } from './schemas.ts';
@@ -19,8 +20,7 @@ export function mailRoutes(
   wake: () => void,
 ): Route[] {
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path: '/mails',
       operationId: 'listMails',
       tag,
@@ -29,11 +29,8 @@ export function mailRoutes(
         'Neither addresses nor texts are stored: a mail is made when it is sent. Mails are deleted 30 days after they ended.',
       access,
       query: mailListQuery,
-      responses: {
-        200: { description: 'A page of mails', schema: MailList },
-        ...badRequestResponse('A parameter is not valid'),
-      },
-      handle: async ({ query }) => ({ status: 200, headers, body: { ...(await mails.list(query)) } }),
+      page: { description: 'A page of mails', schema: MailList },
+      list: ({ query }) => mails.list(query),
     }),
     route({
       method: 'POST',

@@ -2,12 +2,11 @@
 import { anyOf, oauth } from '../access/access.ts';
 import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
-  badRequestResponse,
   conflictResponse,
   notFoundResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { nextPageHeader } from '../http/responses/link.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { Note, NoteInput, NoteList, type NoteSubject, noteListQuery } from './schemas.ts';
 import { type NoteService, notesMax } from './service.ts';
@@ -23,7 +22,6 @@ type PathParameters = Readonly<Record<string, string>>;
 interface Kind {
   readonly name: 'Order' | 'Customer';
   readonly path: string;
-  readonly pathOf: (params: PathParameters) => string;
   readonly subjectOf: (params: PathParameters) => NoteSubject;
 }
 
@@ -34,13 +32,11 @@ const kinds: readonly Kind[] = [
   {
     name: 'Order',
     path: '/store/order/:orderId/notes',
-    pathOf: ({ orderId }) => `/v2/store/order/${orderId}/notes`,
     subjectOf: ({ orderId }) => ({ orderId: parsePathId(orderId, noOrder) }),
   },
   {
     name: 'Customer',
     path: '/customers/:customerId/notes',
-    pathOf: ({ customerId }) => `/v2/customers/${customerId}/notes`,
     subjectOf: ({ customerId }) => ({ customerId: parsePathId(customerId, noCustomer) }),
   },
 ];
@@ -68,12 +64,11 @@ export function noteRoutes(notes: NoteService): Route[] {
   ];
 }
 
-function routesOf(notes: NoteService, { name, path, pathOf, subjectOf }: Kind): Route[] {
+function routesOf(notes: NoteService, { name, path, subjectOf }: Kind): Route[] {
   const about = name === 'Order' ? 'an order' : 'a customer';
   const missing = notFoundResponse(name === 'Order' ? 'There is no such order' : 'There is no such customer');
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path,
       operationId: `list${name}Notes`,
       tag,
@@ -81,19 +76,9 @@ function routesOf(notes: NoteService, { name, path, pathOf, subjectOf }: Kind): 
       description: `What operators noted, the newest first. ${kept}`,
       access,
       query: noteListQuery,
-      responses: {
-        200: { description: 'A page of notes', schema: NoteList },
-        ...badRequestResponse('A parameter is not valid'),
-        ...missing,
-      },
-      handle: async ({ params, query }) => {
-        const page = await notes.list(subjectOf(params), query);
-        return {
-          status: 200,
-          headers: { ...uncached, ...nextPageHeader(pathOf(params), page.nextCursor, query.limit) },
-          body: { ...page },
-        };
-      },
+      page: { description: 'A page of notes', schema: NoteList },
+      errors: missing,
+      list: ({ params, query }) => notes.list(subjectOf(params), query),
     }),
     route({
       method: 'POST',

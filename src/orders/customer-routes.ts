@@ -3,14 +3,14 @@ import { anyOf, apiKey, oauth, session } from '../access/access.ts';
 import type { Principal } from '../access/principal.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import {
-  badRequestResponse,
   conflictResponse,
   notFoundResponse,
   preconditionFailedResponse,
 } from '../http/responses/error-responses.ts';
 import { entityResponse, preconditionOf } from '../http/responses/etag.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
-import { orderListQuery, requestOf, shownPage } from './lists/list-query.ts';
+import { orderListQuery, requestOf } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
 import { oneOrder, orderId, orderIfMatch } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
@@ -49,8 +49,7 @@ export function ownOrderIn({
 export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dependencies): Route[] {
   const ownOrder = ownOrderIn({ customerFinder, orderReader });
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path: customerOrders,
       operationId: 'listCustomerOrders',
       tag,
@@ -61,16 +60,12 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       permitsConfined: true,
       publishable: 'withCustomer',
       query: orderListQuery,
-      responses: {
-        200: { description: 'A page of orders', schema: OrderList },
-        ...badRequestResponse('A parameter is not valid'),
-        ...noCustomer,
-      },
-      handle: async ({ params, query, principal }) => {
-        const { username = '' } = params;
-        const customerId = await customerFinder.idOf(username, principal);
-        const page = await orderReader.listOf(customerId, principal, requestOf(query));
-        return shownPage(page, `/v2/customer/${encodeURIComponent(username)}/orders`, query.limit);
+      page: { description: 'A page of orders', schema: OrderList },
+      errors: noCustomer,
+      cacheControl: 'private, no-cache',
+      list: async ({ params, query, principal }) => {
+        const customerId = await customerFinder.idOf(params.username ?? '', principal);
+        return orderReader.listOf(customerId, principal, requestOf(query));
       },
     }),
     route({

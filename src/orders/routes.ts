@@ -22,9 +22,10 @@ import {
   matchesIfNoneMatch,
   preconditionOf,
 } from '../http/responses/etag.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
-import { requestOf, shownPage, storeListQuery } from './lists/list-query.ts';
+import { requestOf, storeListQuery } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
 import {
   Inventory,
@@ -67,8 +68,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       responses: { 200: { description: 'How many cheeses are in each status', schema: Inventory } },
       handle: async () => ({ status: 200, body: await cheeseLists.countByStatus() }),
     }),
-    route({
-      method: 'GET',
+    listRoute({
       path: '/store/orders',
       operationId: 'listOrders',
       tag: storeTag,
@@ -79,14 +79,9 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       permitsConfined: true,
       publishable: 'withCustomer',
       query: storeListQuery,
-      responses: {
-        200: { description: 'A page of orders', schema: OrderList },
-        ...badRequestResponse('A parameter is not valid'),
-      },
-      handle: async ({ query, principal }) => {
-        const page = await orderReader.list(principal, requestOf(query));
-        return shownPage(page, '/v2/store/orders', query.limit);
-      },
+      page: { description: 'A page of orders', schema: OrderList },
+      cacheControl: 'private, no-cache',
+      list: ({ query, principal }) => orderReader.list(principal, requestOf(query)),
     }),
     route({
       method: 'POST',

@@ -1,6 +1,7 @@
 /** The request log over HTTP. */
 import { anyOf, apiKey, oauth, session } from '../access/access.ts';
-import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
+import { notFoundResponse } from '../http/responses/error-responses.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { parseFilters } from './filters.ts';
@@ -17,8 +18,7 @@ const kept =
 
 export function requestLogRoutes(requests: RequestService): Route[] {
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path: '/requests',
       operationId: 'listRequests',
       tag,
@@ -26,14 +26,9 @@ export function requestLogRoutes(requests: RequestService): Route[] {
       description: `The newest first. ${kept} ${visible} They are listed a second after their response, and requests to the request log are not kept.`,
       access,
       query: requestListQuery,
-      responses: {
-        200: { description: 'A page of requests', schema: LoggedRequestList },
-        ...badRequestResponse('A parameter is not valid'),
-      },
-      handle: async ({ query: { cursor, limit, ...given }, principal }) => {
-        const body = await requests.list(principal, { ...parseFilters(given), cursor, limit });
-        return uncached(200, body);
-      },
+      page: { description: 'A page of requests', schema: LoggedRequestList },
+      list: ({ query: { cursor, limit, ...given }, principal }) =>
+        requests.list(principal, { ...parseFilters(given), cursor, limit }),
     }),
     route({
       method: 'GET',

@@ -2,13 +2,12 @@
 import { anyOf, apiKey, oauth } from '../access/access.ts';
 import { cheeseId } from '../cheeses/routes.ts';
 import {
-  badRequestResponse,
   notFoundResponse,
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
-import { nextPageHeader } from '../http/responses/link.ts';
+import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { cursorParameter, limitParameter } from '../schema/parts.ts';
 import { idRule } from '../schema/text-rules.ts';
@@ -25,8 +24,7 @@ const oneStock = (description: string) => ({ description, schema: Stock });
 
 export function stockRoutes(stock: StockService, stockReader: StockReader): Route[] {
   return [
-    route({
-      method: 'GET',
+    listRoute({
       path: '/stock',
       operationId: 'listStock',
       tag,
@@ -56,21 +54,10 @@ export function stockRoutes(stock: StockService, stockReader: StockReader): Rout
           description: 'Only these cheeses: ids with commas, for example those of a page of cheeses',
         },
       },
-      responses: {
-        200: { description: 'A page of the list', schema: StockList },
-        ...badRequestResponse('A parameter is not valid'),
-      },
-      handle: async ({ query: { cheeseIds, ...query } }) => {
-        const page = await stockReader.list({ ...query, cheeseIds: cheeseIds?.map(Number) });
-        return {
-          status: 200,
-          headers: {
-            'Cache-Control': 'private, no-cache',
-            ...nextPageHeader('/v2/stock', page.nextCursor, query.limit),
-          },
-          body: { ...page },
-        };
-      },
+      page: { description: 'A page of the list', schema: StockList },
+      cacheControl: 'private, no-cache',
+      list: ({ query: { cheeseIds, ...query } }) =>
+        stockReader.list({ ...query, cheeseIds: cheeseIds?.map(Number) }),
     }),
     route({
       method: 'GET',

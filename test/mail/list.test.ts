@@ -28,8 +28,10 @@ onBothEngines('Mails over HTTP', (engine) => {
       orders.toReversed().slice(0, 2),
     );
     assert.equal(first.json.hasMore, true);
+    assert.equal(first.headers.link, `</v2/mails?cursor=${first.json.nextCursor}&limit=2>; rel="next"`);
     const second = await get(`customerId=${ada.id}&limit=2&cursor=${first.json.nextCursor}`);
     assert.deepEqual([second.json.items.length, second.json.nextCursor], [1, null]);
+    assert.equal(second.headers.link, undefined);
     const [mail] = (await get(`orderId=${orders[0]}&state=sent`)).json.items;
     const { id, eventId, createdAt, ...rest } = mail;
     assert.match(eventId, /^evt_\w{4}_\d+$/);

@@ -1,12 +1,10 @@
-/** The parameters of lists of orders, and the response with a page. */
-import { nextPageHeader } from '../../http/responses/link.ts';
-import { type RouteResponse, TextBody } from '../../http/responses/response.ts';
+/** The parameters of lists of orders. */
 import { countryRule } from '../../schema/countries.ts';
 import { cursorParameter, int64, limitParameter } from '../../schema/parts.ts';
 import type { Parameters, ParameterValues } from '../../schema/schema.ts';
 import { lineRule, timestampRule } from '../../schema/text-rules.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
-import type { OrderPage, OrderRequest } from './order-reader.ts';
+import type { OrderRequest } from './order-reader.ts';
 
 const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
 
@@ -70,15 +68,6 @@ export function requestOf(query: ParameterValues<typeof storeListQuery>): OrderR
     country: country?.toUpperCase(),
     createdFrom: stored(createdFrom),
     createdBefore: stored(createdBefore),
-  };
-}
-
-/** @param path of the list, for the link to the next page */
-export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): RouteResponse {
-  return {
-    status: 200,
-    headers: { 'Cache-Control': 'private, no-cache', ...nextPageHeader(path, rest.nextCursor, limit) },
-    body: new TextBody(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
   };
 }
 

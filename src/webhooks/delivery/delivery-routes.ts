@@ -2,12 +2,12 @@
 import { anyOf, oauth } from '../../access/access.ts';
 import { parsePathId } from '../../http/pipeline/path-id.ts';
 import {
-  badRequestResponse,
   conflictResponse,
   goneResponse,
   notFoundResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
+import { listRoute } from '../../http/responses/list-route.ts';
 import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import { endpointId } from '../routes.ts';
@@ -91,8 +91,7 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
           (count) => uncached(202, { deliveries: count }),
         ),
     }),
-    route({
-      method: 'GET',
+    listRoute({
       path: '/webhook-endpoints/:endpointId/deliveries',
       operationId: 'listWebhookDeliveries',
       tag,
@@ -101,15 +100,9 @@ export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Rou
         'A delivery is one event for one endpoint. Deliveries are deleted some days after they ended.',
       access,
       query: deliveryListQuery,
-      responses: {
-        200: { description: 'A page of deliveries', schema: WebhookDeliveryList },
-        ...badRequestResponse('A parameter is not valid'),
-        ...missingEndpoint,
-      },
-      handle: async ({ params, query }) => {
-        const page = await deliveries.list(endpointId(params), query);
-        return uncached(200, page);
-      },
+      page: { description: 'A page of deliveries', schema: WebhookDeliveryList },
+      errors: missingEndpoint,
+      list: ({ params, query }) => deliveries.list(endpointId(params), query),
     }),
     route({
       method: 'GET',
