@@ -13,7 +13,6 @@ import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
 import { JobWorker } from '../jobs/worker.ts';
 import { createLog } from '../log.ts';
-import { createAccountMails } from '../mail/account-mails.ts';
 import { openMail } from '../mail/open.ts';
 import { openMcp } from '../mcp/open.ts';
 import { openNotes } from '../notes/open.ts';
@@ -51,35 +50,12 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const shopArea = openShop(shop);
   const auth = openAuth({ ...shop, rateLimits: http.rateLimits });
   const { keys, budgets } = auth;
-  const cheeses = openCheeses({
-    ...shared,
-    onStatusChange: (tx, cheeseId): Promise<void> => stock.service.onStatusChange(tx, cheeseId),
-    onPortionsChange: (tx, context, cheese): Promise<void> =>
-      stock.service.onPortionsChange(tx, context, cheese),
-    // The lock order decides the order of these calls (database/lock-order.ts).
-    beforeDelete: async (tx, context, cheese): Promise<void> => {
-      await customers.service.onCheeseDelete(tx, context, cheese);
-      await orders.onDelete.onCheeseDelete(tx, context, cheese);
-      await stock.service.onCheeseDelete(tx, cheese.id);
-      await images.service.onCheeseDelete(tx, context, cheese.id);
-    },
-  });
+  const cheeses = openCheeses(shared);
   const catalogue = { ...shared, cheeses: cheeses.service, cheeseLists: cheeses.lists };
   const stock = openStock({ ...catalogue, openOrders: reservationsOfOpenOrders });
   const catalogueImport = openCatalogueImport({ ...catalogue, stock: stock.service });
   const images = await openImages({ ...catalogue, renderer: shop.imageRenderer });
-  const accountMails = createAccountMails(shop);
-  const customers = openCustomers({
-    ...catalogue,
-    ...auth,
-    accountMails,
-    beforeDelete: async (tx, context, customerId): Promise<void> => {
-      await orders.onDelete.onCustomerDelete(tx, context, customerId);
-      await notes.service.onCustomerDelete(tx, customerId);
-      await requestLog.service.onCustomerDelete(tx, customerId);
-    },
-    afterDelete: (customerId): void => requestLog.service.forgetCustomer(customerId),
-  });
+  const customers = openCustomers({ ...catalogue, ...auth });
   const { login: directory, registration, finder: customerFinder } = customers;
   const orders = openOrders({ ...catalogue, budgets, customers: customers.service, customerFinder });
   const notes = openNotes({
@@ -89,7 +65,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const oauth = openOauth({ ...shared, keys, budgets, directory, registration, bounds });
   const { clients, consoleLinks } = oauth;
   const mail = openMail({
-    ...{ ...shared, ...oauth, accountMails, customerFinder, orderReader: orders.reader },
+    ...{ ...shared, ...oauth, customerFinder, orderReader: orders.reader },
     shipments: orders.shipments,
     administration: customers.administration,
     customers: customers.service,
@@ -145,6 +121,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     ],
     ...[events, webhooks, mail, requestLog, idempotency, sandbox, pages, mcp, http],
   ];
+  shop.hooks.register(areas.flatMap(({ hooks = [] }) => hooks));
   const { database, clock } = shop;
   const worker = new JobWorker({
     ...{ database, clock, log },

@@ -8,6 +8,7 @@ import { openDatabase } from '../database/open.ts';
 import { AppError } from '../errors.ts';
 import { beginFirstEpoch } from '../event-log/numbering.ts';
 import type { StreamTimes } from '../events/stream.ts';
+import { Hooks } from '../hooks/hooks.ts';
 import type { AreaDependencies } from '../http/area.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import type { Log } from '../log.ts';
@@ -75,6 +76,7 @@ export async function openFoundation(
     clock,
     log,
     database,
+    hooks: new Hooks(),
     newerSchema,
     profile,
     site: () => profile.current,

@@ -16,11 +16,9 @@ import { createPriceReader } from './prices/price-list.ts';
 import { cheeseRoutes } from './routes.ts';
 import { CurrentIndex } from './search-index/current-index.ts';
 import { createCheeseService } from './service.ts';
-import { createWrites, type WriteDependencies } from './writes.ts';
+import { createWrites } from './writes.ts';
 
-interface Dependencies
-  extends AreaDependencies,
-    Pick<WriteDependencies, 'beforeDelete' | 'onStatusChange' | 'onPortionsChange'> {
+interface Dependencies extends AreaDependencies {
   readonly events: EventService;
   readonly connections: LiveConnections;
 }

@@ -1,6 +1,5 @@
 /** Routes that read and write cheeses by their ids. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
-import { tagsOfCheese } from '../edge/tags.ts';
 import { validationError } from '../errors.ts';
 import { parsePathId } from '../http/pipeline/path-id.ts';
 import {
@@ -17,6 +16,7 @@ import { chain } from '../maybe-promise.ts';
 import { cursorParameter, limitParameter } from '../schema/parts.ts';
 import type { BulkChanges } from './bulk/bulk-changes.ts';
 import { BulkInput, BulkResult, bulkCheesesMax } from './bulk/schemas.ts';
+import { cheeseTag } from './cache-tags.ts';
 import type { PriceReader } from './prices/price-list.ts';
 import { CheesePriceList } from './prices/schemas.ts';
 import {
@@ -100,7 +100,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       handle: ({ params }) =>
         chain(cheeses.find(cheeseId(params)), (cheese) => ({
           ...entityResponse(cheese, 200),
-          cacheTags: tagsOfCheese(cheese.id),
+          cacheTags: [cheeseTag(cheese.id)],
         })),
     }),
     route({

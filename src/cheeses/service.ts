@@ -215,7 +215,7 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
       precondition?: Precondition,
     ) => writes.write(tx, context, id, precondition, withPhotos(change)),
 
-    /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
+    /** @throws AppError notFound, preconditionFailed, and what hooks throw */
     delete: (context: Context, id: number, precondition?: Precondition) =>
       context.transaction((tx) => writes.deleteOne(tx, context, id, precondition)),
 

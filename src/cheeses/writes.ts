@@ -7,27 +7,22 @@ import type { Sql } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../event-log/record.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type CheeseUpdated, cheeseUpdated, type Draft, termsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
+import { cheeseDeleted, cheesePortionsChanged, cheeseStatusChanged } from './hook-points.ts';
 import { deletePrices, recordFirstPrices, recordPriceChange } from './prices/record.ts';
 import { type CatalogueRow, type CheeseRow, cheeseQueries, type NewCheeseRow } from './queries.ts';
 import { type Cheese, parseCheese } from './schemas.ts';
 import { KnownTerms } from './terms.ts';
 
-/** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
-export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
-
 export interface WriteDependencies {
   readonly clock: Clock;
   /** The number of cheeses that the catalogue may have. */
   readonly cheesesMax: number;
-  readonly beforeDelete: BeforeDelete;
-  /** Runs in the transaction that changes the status of a cheese. */
-  readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
-  /** Runs in the transaction that changes the portions of a cheese. */
-  readonly onPortionsChange: (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
+  readonly hooks: Hooks;
 }
 
 /** A cheese whose row is locked, and what it shall be. */
@@ -47,7 +42,7 @@ export type CheeseWrites = ReturnType<typeof createWrites>;
 
 /** @returns functions that services call in their transactions */
 export function createWrites(dependencies: WriteDependencies) {
-  const { clock, cheesesMax, beforeDelete, onStatusChange, onPortionsChange } = dependencies;
+  const { clock, cheesesMax, hooks } = dependencies;
   const now = () => timestamp(clock.now());
 
   /**
@@ -171,10 +166,10 @@ export function createWrites(dependencies: WriteDependencies) {
           await recordPriceChange(tx, cheese, row.version);
         }
         if (event.changes.status !== undefined) {
-          await onStatusChange(tx, cheese.id);
+          await hooks.run(cheeseStatusChanged, tx, context, cheese);
         }
         if (event.changes.portions !== undefined) {
-          await onPortionsChange(tx, context, cheese);
+          await hooks.run(cheesePortionsChanged, tx, context, cheese);
         }
       }),
     );
@@ -200,7 +195,7 @@ export function createWrites(dependencies: WriteDependencies) {
     precondition?.(row.version);
     const before = parseCheese(row.body);
     requireWithin(context.origin.limits, before);
-    await beforeDelete(tx, context, before);
+    await hooks.run(cheeseDeleted, tx, context, before);
     const catalogue = await queries.updateCatalogue(now(), 0, 1);
     await queries.delete(id);
     await deletePrices(tx, id);

@@ -11,8 +11,9 @@ import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
-import type { AccountMails } from '../mail/account-mails.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import { customerEvents } from './event-types.ts';
+import { passwordChanged } from './hook-points.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
 import type { NewPasswords } from './login/new-passwords.ts';
 import { hashResetToken, makeResetToken, resetLifetimeMs } from './login/reset-token.ts';
@@ -33,13 +34,13 @@ interface Dependencies {
   readonly newPasswords: NewPasswords;
   readonly throttle: LoginThrottle;
   readonly directory: Pick<CustomerDirectory, 'find'>;
-  readonly accountMails: Pick<AccountMails, 'onPasswordChange'>;
+  readonly hooks: Hooks;
 }
 
 export type CustomerAdministration = ReturnType<typeof createCustomerAdministration>;
 
 export function createCustomerAdministration(dependencies: Dependencies) {
-  const { database, clock, sessions, grants, newPasswords, throttle, directory, accountMails } = dependencies;
+  const { database, clock, sessions, grants, newPasswords, throttle, directory, hooks } = dependencies;
   const now = () => timestamp(clock.now());
 
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
@@ -155,7 +156,7 @@ export function createCustomerAdministration(dependencies: Dependencies) {
         await customerQueries(tx).updatePassword(id, hash);
         await grants.revokeAll(tx, context, id);
         await throttle.clear(tx, customer.username_key, clientIp);
-        await accountMails.onPasswordChange(tx, id);
+        await hooks.run(passwordChanged, tx, context, { id });
         await record(tx, context, customerEvents.passwordReset.of(`customer:${id}`, { id }));
       });
     },

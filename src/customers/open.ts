@@ -3,14 +3,16 @@ import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPageLayout } from '../auth/oauth/pages/pages.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
+import { cheeseDeleted } from '../cheeses/hook-points.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { createCursors } from '../cursor.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
-import type { AccountMails } from '../mail/account-mails.ts';
 import { createCustomerAdministration } from './administration.ts';
 import { createCustomerFinder } from './customer-finder.ts';
+import { deletionHooks } from './deletion.ts';
 import { createLogin } from './login/login.ts';
 import { createLoginThrottle } from './login/login-throttle.ts';
 import { createKnownNetworks } from './login/networks.ts';
@@ -20,7 +22,7 @@ import { createRegistration } from './login/registration.ts';
 import { customerOperatorRoutes } from './operator-routes.ts';
 import { customerRoutes } from './routes.ts';
 import { createCustomerSearch } from './search/search.ts';
-import { type CustomerDependencies, createCustomerService } from './service.ts';
+import { createCustomerService } from './service.ts';
 
 interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
@@ -28,9 +30,6 @@ interface Dependencies extends AreaDependencies {
   readonly grants: OAuthGrants;
   readonly passwords: Passwords;
   readonly countClientIp: CountClientIp;
-  readonly accountMails: AccountMails;
-  readonly beforeDelete: CustomerDependencies['beforeDelete'];
-  readonly afterDelete: CustomerDependencies['afterDelete'];
 }
 
 export function openCustomers(dependencies: Dependencies) {
@@ -70,6 +69,10 @@ export function openCustomers(dependencies: Dependencies) {
       secret,
       passwordLengthMin,
     }),
+    hooks: [
+      hookOn(cheeseDeleted, 'customer', service.onCheeseDelete),
+      ...deletionHooks(sessions, dependencies.grants),
+    ],
     tasks: [throttle.purge, networks.purge, administration.purge],
     gauges: [
       gauge('curd_passwords', 'Passwords that are being hashed or verified, or wait for it.', () => {

@@ -11,12 +11,13 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, invalidCredential, joinErrors, validationError } from '../errors.ts';
 import type { NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
-import type { AccountMails } from '../mail/account-mails.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerEvents } from './event-types.ts';
 import { currentFavourite, type Favourites, favouriteOf, lockFavourites } from './favourites.ts';
+import { customerDeleted, emailChanged, passwordChanged } from './hook-points.ts';
 import type { NewPasswords } from './login/new-passwords.ts';
 import {
   customerNotFound,
@@ -44,18 +45,13 @@ export interface CustomerDependencies {
   /** Grants and tokens that applications have of customers. */
   readonly grants: OAuthGrants;
   readonly tiers: TierThresholds;
-  readonly accountMails: Pick<AccountMails, 'onPasswordChange' | 'onEmailChange' | 'onCustomerDelete'>;
-  /** Deletes data of other areas, in the same transaction. */
-  readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
-  /** Called when the deletion of a customer was committed. */
-  readonly afterDelete: (customerId: number) => void;
+  readonly hooks: Hooks;
 }
 
 export type CustomerService = ReturnType<typeof createCustomerService>;
 
 export function createCustomerService(dependencies: CustomerDependencies) {
-  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, accountMails } = dependencies;
-  const { beforeDelete, afterDelete } = dependencies;
+  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, hooks } = dependencies;
   const now = () => timestamp(clock.now());
 
   const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
@@ -202,10 +198,10 @@ export function createCustomerService(dependencies: CustomerDependencies) {
             await sessions.endAll(tx, context, row.id, principal.sessionHash);
             await customerQueries(tx).deleteResetOf(row.id);
             await grants.revokeAll(tx, context, row.id);
-            await accountMails.onPasswordChange(tx, row.id);
+            await hooks.run(passwordChanged, tx, context, { id: row.id });
           }
           if (row.email_key !== profile.email_key) {
-            await accountMails.onEmailChange(tx, row.id, row.email);
+            await hooks.run(emailChanged, tx, context, { id: row.id, oldEmail: row.email });
           }
           await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);
@@ -218,7 +214,7 @@ export function createCustomerService(dependencies: CustomerDependencies) {
     },
 
     /**
-     * Deletes the customer with sessions, grants and personal data in orders.
+     * Deletes the customer. Hooks delete sessions, grants and what other areas have, such as personal data in orders.
      * @throws AppError notFound, forbidden, preconditionFailed
      */
     async delete(context: Context, username: string, principal: Principal, precondition?: Precondition) {
@@ -226,18 +222,11 @@ export function createCustomerService(dependencies: CustomerDependencies) {
       await context.transaction(async (tx) => {
         const row = await lockProfile(tx, found.id, principal);
         precondition?.(toCustomer(row, await currentFavourite(tx, cheeses, row)).version);
-        await sessions.endAll(tx, context, found.id, null);
-        await customerQueries(tx).deleteResetOf(found.id);
-        await beforeDelete(tx, context, found.id);
-        await grants.deleteCustomer(tx, context, found.id);
-        await customerQueries(tx).deleteNetworks(found.id);
+        await hooks.run(customerDeleted, tx, context, { id: found.id });
         await customerQueries(tx).delete(found.id);
-        await accountMails.onCustomerDelete(tx, found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
       });
-      if (context.origin.effects === null) {
-        afterDelete(found.id);
-      }
+      hooks.committed(customerDeleted, context, { id: found.id });
     },
 
     /** Exclusive lock until the transaction ends. False when there is no such customer. */

@@ -1,9 +1,11 @@
 /** The tags that events make stale. */
+import { catalogueTag, categoryTag, cheeseTag } from '../cheeses/cache-tags.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { EventFilter } from '../event-log/reading/event-filter.ts';
 import type { EventItem } from '../event-log/reading/log-reader.ts';
-import { catalogueTag, categoryTag, cheeseTag, profileTag, shopTag } from './tags.ts';
+import { everythingTag } from '../http/responses/public-response.ts';
+import { profileTag } from '../shop/routes.ts';
 
 /** Events after which a cached response can be stale. */
 export const staleFilter: EventFilter = {
@@ -37,7 +39,7 @@ export async function changedTags(
   for (const { subject, text } of events) {
     const { type, data } = JSON.parse(text) as CheeseEvent;
     if (type === 'shop.reset') {
-      tags.add(shopTag);
+      tags.add(everythingTag);
       continue;
     }
     if (type === 'shop.changed') {

@@ -11,11 +11,11 @@ import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { EventPage } from '../event-log/reading/event-filter.ts';
 import type { EventService } from '../event-log/reading/service.ts';
+import { everythingTag } from '../http/responses/public-response.ts';
 import type { Log } from '../log.ts';
 import { changedTags, staleFilter } from './changed-tags.ts';
 import { type PurgeTarget, purgeTags } from './purge-request.ts';
 import { purgerQueries } from './queries.ts';
-import { shopTag } from './tags.ts';
 
 /** Changes within this time are purged together. */
 const batchMs = 100;
@@ -64,8 +64,10 @@ export async function runPurger(
   async function startAgain(reason: string): Promise<Place> {
     const place = await events.list(await events.resolve('latest'), staleFilter, 1);
     log.info({ url: target.url, reason }, 'all cached responses are purged');
-    await purge([shopTag]);
-    purgedOnce = [{ ...placeOf(place), tags: new Set([shopTag]), repeatAt: performance.now() + repeatMs }];
+    await purge([everythingTag]);
+    purgedOnce = [
+      { ...placeOf(place), tags: new Set([everythingTag]), repeatAt: performance.now() + repeatMs },
+    ];
     return placeOf(place);
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Finding } from '../database/checks/findings.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
+import type { Hook, Hooks } from '../hooks/hooks.ts';
 import type { JobHandler } from '../jobs/worker.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
@@ -27,6 +28,8 @@ export interface AreaDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
+  /** Runs what areas do when this one changes something. */
+  readonly hooks: Hooks;
   /** The site, as this process last read it. */
   readonly site: () => Site;
   /** The version of Curd. */
@@ -62,6 +65,8 @@ export interface Area {
   /** Handlers of its background jobs. */
   readonly jobs?: readonly JobHandler[];
   readonly checks?: readonly ConsistencyCheck[];
+  /** What it does in the transactions in which other areas change something. */
+  readonly hooks?: readonly Hook[];
   /** Starts background work, after the server listens. @param isOnlyServer no other server has this database open */
   start?(isOnlyServer: boolean): Promise<void> | void;
   /** Ends waits of requests and background work. Called before the server closes, while the last requests run. */

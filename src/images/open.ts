@@ -1,6 +1,8 @@
 /** Opens the images of cheeses. */
+import { cheeseDeleted } from '../cheeses/hook-points.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { openFiles } from '../files/open.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { gauge } from '../http/metrics/metrics.ts';
 import { publicImageUrl } from '../settings/urls.ts';
@@ -30,6 +32,7 @@ export async function openImages(dependencies: Dependencies) {
         return { '{state="running"}': running, '{state="waiting"}': waiting };
       }),
     ],
+    hooks: [hookOn(cheeseDeleted, 'image_file', service.onCheeseDelete)],
     checks: [
       {
         name: 'images',

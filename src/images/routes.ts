@@ -1,8 +1,8 @@
 /** Routes that upload, list and return images. */
 import { anyOf, apiKey, oauth } from '../access/access.ts';
+import { cheeseTag } from '../cheeses/cache-tags.ts';
 import { cheeseId, cheeseIfMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import { tagsOfCheese } from '../edge/tags.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import {
@@ -136,7 +136,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         const items = await images.list(id);
         return {
           status: 200,
-          cacheTags: tagsOfCheese(id),
+          cacheTags: [cheeseTag(id)],
           body: {
             items: items.map(({ imageName, thumbnailName, ...rest }) => ({
               imageUrl: urlOf(imageName),

@@ -174,11 +174,11 @@ export function createImageService({ database, clock, files, renderer, cheeses }
     readFile: files.read,
 
     /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
-    async onCheeseDelete(tx: Sql, { origin }: Context, cheeseId: number) {
+    async onCheeseDelete(tx: Sql, { origin }: Context, { id }: { readonly id: number }) {
       const queries = imageQueries(tx);
-      const images = await queries.findImages(cheeseId);
+      const images = await queries.findImages(id);
       if (images.length > 0) {
-        await queries.deleteImages(cheeseId);
+        await queries.deleteImages(id);
         const names = images.flatMap((row) => [row.image_name, row.thumbnail_name]);
         await queries.markUnused([...new Set(names)], now());
         origin.effects?.addCount('images.unreferenced', images.length);

@@ -3,6 +3,8 @@
  * event must not contain the old e-mail address, and of a request for a link nobody but the customer should learn.
  */
 import { type Clock, timestamp } from '../clock.ts';
+import type { ChangedCustomer } from '../customers/hook-points.ts';
+import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { createSealer, type Sealer } from '../sealing.ts';
 import type { Config, MailName } from '../settings/config.ts';
@@ -30,22 +32,26 @@ export function createAccountMails({ clock, config }: Dependencies) {
 
   return {
     /** Links that were requested by mail end with the old password. */
-    async onPasswordChange(tx: Sql, customerId: number) {
-      await drop(tx, customerId, 'password-reset', 'the password was changed');
+    async onPasswordChange(tx: Sql, _: Context, { id }: ChangedCustomer) {
+      await drop(tx, id, 'password-reset', 'the password was changed');
       if (isSent('password-changed')) {
-        await addMail(tx, { name: 'password-changed', customer_id: customerId }, clock.now());
+        await addMail(tx, { name: 'password-changed', customer_id: id }, clock.now());
       }
     },
 
-    async onEmailChange(tx: Sql, customerId: number, oldAddress: string) {
+    async onEmailChange(
+      tx: Sql,
+      _: Context,
+      { id, oldEmail }: ChangedCustomer & { readonly oldEmail: string },
+    ) {
       if (isSent('email-changed')) {
-        const sealed_address = sealer.seal(oldAddress, boundTo(customerId));
-        await addMail(tx, { name: 'email-changed', customer_id: customerId, sealed_address }, clock.now());
+        const sealed_address = sealer.seal(oldEmail, boundTo(id));
+        await addMail(tx, { name: 'email-changed', customer_id: id, sealed_address }, clock.now());
       }
     },
 
-    async onCustomerDelete(tx: Sql, customerId: number) {
-      await drop(tx, customerId, null, customerDeleted);
+    async onCustomerDelete(tx: Sql, _: Context, { id }: ChangedCustomer) {
+      await drop(tx, id, null, customerWasDeleted);
     },
 
     /** Does nothing beyond the limit of the customer. A mail with an older link that waits is dropped. */
@@ -64,4 +70,4 @@ export function createAccountMails({ clock, config }: Dependencies) {
   };
 }
 
-export const customerDeleted = 'the customer was deleted';
+export const customerWasDeleted = 'the customer was deleted';

@@ -5,13 +5,15 @@ import type { ScopeApprovals } from '../auth/oauth/scope-approvals.ts';
 import { createCursors } from '../cursor.ts';
 import type { CustomerAdministration } from '../customers/administration.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
+import { customerDeleted, emailChanged, passwordChanged } from '../customers/hook-points.ts';
 import type { CustomerService } from '../customers/service.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { counter, gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
 import type { Shipments } from '../orders/shipments/shipments.ts';
-import type { AccountMails } from './account-mails.ts';
+import { createAccountMails } from './account-mails.ts';
 import { createTemplateStore } from './content/template-store.ts';
 import { createMailPause } from './pause.ts';
 import { createMailPreviews } from './previews.ts';
@@ -24,7 +26,6 @@ import { createTestMail } from './test-mail.ts';
 import { createMailWorker } from './worker.ts';
 
 interface Dependencies extends AreaDependencies {
-  readonly accountMails: AccountMails;
   readonly customerFinder: CustomerFinder;
   readonly customers: CustomerService;
   readonly countClientIp: CountClientIp;
@@ -48,13 +49,14 @@ export interface MailStatus {
 export function openMail(dependencies: Dependencies) {
   const { database, clock, config } = dependencies;
   const templates = createTemplateStore(config.mailTemplates);
-  const worker = createMailWorker({ ...dependencies, templates });
+  const accountMails = createAccountMails(dependencies);
+  const worker = createMailWorker({ ...dependencies, accountMails, templates });
   const { stats } = worker;
   const isOff = config.mail.kind === 'off';
   const mails = createMailService(database, clock, createCursors(config.secret, 'mails'), isOff);
   const previews = createMailPreviews({ ...dependencies, templates });
   const pause = createMailPause(database, clock);
-  const resets = createResetRequests({ ...dependencies, wake: worker.wake });
+  const resets = createResetRequests({ ...dependencies, accountMails, wake: worker.wake });
   return {
     worker,
     templates,
@@ -77,6 +79,11 @@ export function openMail(dependencies: Dependencies) {
       page: createPageLayout(dependencies.site),
       secret: config.secret,
     }),
+    hooks: [
+      hookOn(passwordChanged, 'background_job mail.sending', accountMails.onPasswordChange),
+      hookOn(emailChanged, 'background_job mail.sending', accountMails.onEmailChange),
+      hookOn(customerDeleted, 'background_job mail.sending', accountMails.onCustomerDelete),
+    ],
     tasks: [worker.purge],
     gauges: [
       counter('curd_mails_total', 'Mails that ended, by mail and state: sent, dropped, failed.', stats.ended),

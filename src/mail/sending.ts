@@ -14,7 +14,7 @@ import { endLeasedJob, type LeasedJob, leaseJobs } from '../jobs/leases.ts';
 import type { Log } from '../log.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import type { Config, MailName, MailTransport } from '../settings/config.ts';
-import { type AccountMails, customerDeleted } from './account-mails.ts';
+import { type AccountMails, customerWasDeleted } from './account-mails.ts';
 import { type ContentDependencies, createContentReader, type ReadVariables } from './content/content.ts';
 import type { TemplateStore } from './content/template-store.ts';
 import type { MailVariables } from './content/variables.ts';
@@ -97,10 +97,10 @@ export function createSending(dependencies: SendingDependencies): Sending {
         continue;
       }
       const contact = contactOf(mail, contacts.get(mail.customer_id));
-      const problem = contact === null ? customerDeleted : await reasonToDrop(tx, mail, contact, now);
+      const problem = contact === null ? customerWasDeleted : await reasonToDrop(tx, mail, contact, now);
       if (contact === null || problem !== null) {
         await endLeasedJob(tx, mailKind, job);
-        await mailQueries(tx).drop([mail.id], problem ?? customerDeleted, timestamp(now));
+        await mailQueries(tx).drop([mail.id], problem ?? customerWasDeleted, timestamp(now));
         dependencies.onEnd(mail.name, 'dropped');
       } else {
         attempts.push({ job, mail, contact });

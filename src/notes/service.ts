@@ -102,8 +102,8 @@ export function createNoteService(dependencies: Dependencies) {
       }),
 
     /** Deletes the notes about a customer and the customer's orders, in the transaction that deletes the customer. */
-    async onCustomerDelete(tx: Sql, customerId: number) {
-      await noteQueries(tx).deleteOfCustomer(customerId);
+    async onCustomerDelete(tx: Sql, _: Context, { id }: { readonly id: number }) {
+      await noteQueries(tx).deleteOfCustomer(id);
     },
   };
 }

@@ -1,15 +1,18 @@
 /** Opens the orders. */
 
 import type { KeyBudgets } from '../auth/keys/budgets.ts';
+import { cheeseDeleted } from '../cheeses/hook-points.ts';
 import type { CheeseLists } from '../cheeses/listing/cheese-lists.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Clock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
+import { customerDeleted } from '../customers/hook-points.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { byLabel, cachedFor, gauge } from '../http/metrics/metrics.ts';
 import type { ShopProfile } from '../shop/profile.ts';
@@ -83,14 +86,13 @@ export function openOrders(dependencies: Dependencies) {
   });
   const reader = createOrderReader(database, clock, createCursors(config.secret, 'orders'), firstId);
   const counter = createOrderCounter(database, log);
+  const onDelete = createOrderOnDelete(clock, transitions);
   return {
     service,
     reader,
     approvals,
     shipments,
     counter,
-    /** What orders do when a cheese or a customer is deleted. */
-    onDelete: createOrderOnDelete(clock, transitions),
     routes: [
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
       ...transitionRoutes(service),
@@ -107,6 +109,10 @@ export function openOrders(dependencies: Dependencies) {
     jobs: jobsOf(clock, byShopTime, contextOf('system')),
     /** Handlers that see another time, for a dry run of what will happen. */
     jobsBy: (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context),
+    hooks: [
+      hookOn(cheeseDeleted, 'background_job order.approval', onDelete.onCheeseDelete),
+      hookOn(customerDeleted, 'background_job order.approval', onDelete.onCustomerDelete),
+    ],
     checks: [
       { name: 'orders', run: checkOrders },
       { name: 'customers', run: checkCredits },

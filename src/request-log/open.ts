@@ -1,5 +1,7 @@
 /** Opens the request log. */
 import { createCursors } from '../cursor.ts';
+import { customerDeleted } from '../customers/hook-points.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { counter } from '../http/metrics/metrics.ts';
 import { requestLogRoutes } from './routes.ts';
@@ -22,6 +24,7 @@ export function openRequestLog({ config, database, clock, log, instance }: Depen
     /** Writes what waits, once a second. */
     work: writer.work,
     routes: requestLogRoutes(service),
+    hooks: [hookOn(customerDeleted, 'request', service.onCustomerDelete, service.forgetCustomer)],
     tasks: [() => service.purge(writer.takeOwners())],
     gauges: [
       counter(

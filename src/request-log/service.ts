@@ -2,7 +2,7 @@
 import type { Principal } from '../access/principal.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
-import { isRequestId } from '../database/context.ts';
+import { type Context, isRequestId } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
@@ -106,12 +106,12 @@ export function createRequestService(
       (await queries.listSince(id, limit)).map((row) => ({ id: row.id, facts: factsOfRow(row) })),
 
     /** Deletes the requests that acted for a customer, in the transaction that deletes the customer. */
-    async onCustomerDelete(tx: Sql, customerId: number) {
-      await requestQueries(tx).deleteOfCustomers([customerId]);
+    async onCustomerDelete(tx: Sql, _: Context, { id }: { readonly id: number }) {
+      await requestQueries(tx).deleteOfCustomers([id]);
     },
 
     /** Keeps nothing more of a customer whose deletion was committed. */
-    forgetCustomer: (customerId: number) => forgotten.add(customerId),
+    forgetCustomer: ({ id }: { readonly id: number }) => forgotten.add(id),
 
     forgotten,
 

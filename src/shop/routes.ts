@@ -1,6 +1,5 @@
 /** Routes of the shop. */
 import { anyOf, oauth } from '../access/access.ts';
-import { profileTag, shopTag } from '../edge/tags.ts';
 import {
   conflictResponse,
   preconditionFailedResponse,
@@ -12,6 +11,9 @@ import { Shop, ShopPatch } from './schemas.ts';
 import type { ShopService } from './service.ts';
 
 const tag = 'Shop';
+
+/** The cache tag of the description of the shop. */
+export const profileTag = 'profile';
 
 export function shopRoutes(shop: ShopService): Route[] {
   return [
@@ -26,7 +28,7 @@ export function shopRoutes(shop: ShopService): Route[] {
       permitsConfined: true,
       publishable: 'catalogue',
       responses: { 200: { description: 'The shop', schema: Shop } },
-      handle: async () => ({ ...entityResponse(await shop.find(), 200), cacheTags: [shopTag, profileTag] }),
+      handle: async () => ({ ...entityResponse(await shop.find(), 200), cacheTags: [profileTag] }),
     }),
     route({
       method: 'PATCH',

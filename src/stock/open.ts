@@ -1,6 +1,9 @@
 /** Opens the stock. */
+
+import { cheeseDeleted, cheesePortionsChanged, cheeseStatusChanged } from '../cheeses/hook-points.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { createCursors } from '../cursor.ts';
+import { hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { createAvailabilityReader } from './availability.ts';
 import { availabilityRoutes } from './availability-routes.ts';
@@ -25,6 +28,11 @@ export function openStock(dependencies: Dependencies) {
     reader,
     routes: [...stockRoutes(service, reader), ...availabilityRoutes(availability)],
     jobs: [createStatusHandler(cheeses, contextOf('system'))],
+    hooks: [
+      hookOn(cheeseDeleted, 'stock', service.onCheeseDelete),
+      hookOn(cheesePortionsChanged, 'stock', service.onPortionsChange),
+      hookOn(cheeseStatusChanged, 'stock', service.onStatusChange),
+    ],
     checks: [{ name: 'stock', run: checkStock }],
   } satisfies Area;
 }

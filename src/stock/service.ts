@@ -241,9 +241,9 @@ export function createStockService(dependencies: Dependencies) {
       ),
 
     /** Deletes the stock of a cheese that is deleted, after its orders were cancelled. */
-    async onCheeseDelete(tx: Sql, cheeseId: number) {
+    async onCheeseDelete(tx: Sql, _: Context, { id }: Cheese) {
       const queries = stockQueries(tx);
-      const deleted = await queries.delete(cheeseId);
+      const deleted = await queries.delete(id);
       if (deleted > 0) {
         await queries.addToCount(-deleted);
       }
@@ -261,8 +261,8 @@ export function createStockService(dependencies: Dependencies) {
     },
 
     /** An operator has changed the status: the rule of status-job.ts does not change it back. */
-    async onStatusChange(tx: Sql, cheeseId: number) {
-      await stockQueries(tx).updateSetSold(cheeseId, 0);
+    async onStatusChange(tx: Sql, _: Context, { id }: Cheese) {
+      await stockQueries(tx).updateSetSold(id, 0);
     },
   };
 }

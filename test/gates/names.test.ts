@@ -59,6 +59,8 @@ suite('Names', () => {
       'src/http/responses/error-mapping.ts',
       // The stored scope of idempotency keys contains the customer for whom a key acts.
       'src/http/pipeline/execute.ts',
+      // The cache tag of every response is documented as `shop`.
+      'src/http/responses/public-response.ts',
     ];
     const found = placesOf(businessWords, allowed).filter((place) => place.startsWith('src/http/'));
     assert.deepEqual(found, [], 'declare the text in the route, or move the file to the area');

@@ -1,10 +1,10 @@
 /** Responses that are an array of all matches: one text when they fit on a page, otherwise a stream of pages. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { tagsOfList } from '../../edge/tags.ts';
 import { matchesIfNoneMatch, weakTag } from '../../http/responses/etag.ts';
 import { nextLink } from '../../http/responses/link.ts';
 import { type RouteResponse, TextBody, TextStream } from '../../http/responses/response.ts';
+import { tagsOfList } from '../cache-tags.ts';
 import type { Filters } from '../search-index/matches.ts';
 import type { CheeseLists, CheesePage } from './cheese-lists.ts';
 import type { Unchanged } from './list-query.ts';

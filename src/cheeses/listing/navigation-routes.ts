@@ -1,5 +1,5 @@
 /** Routes that list categories and tags. */
-import { tagsOfList } from '../../edge/tags.ts';
+
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
@@ -7,6 +7,7 @@ import { type Route, route } from '../../http/route.ts';
 import { cursorParameter, limitParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { searchRule } from '../../schema/text-rules.ts';
+import { tagsOfList } from '../cache-tags.ts';
 import { readsCatalogue } from '../routes.ts';
 import { statuses } from '../schemas.ts';
 import { ifNoneMatch, notModified } from './array-response.ts';

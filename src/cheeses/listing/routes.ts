@@ -1,7 +1,6 @@
 /** Routes that list cheeses. */
 
 import { anyOf, oauth } from '../../access/access.ts';
-import { tagsOfList } from '../../edge/tags.ts';
 import { badRequestResponse } from '../../http/responses/error-responses.ts';
 import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
@@ -10,6 +9,7 @@ import { type Route, route } from '../../http/route.ts';
 import { cursorParameter, limitParameter } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { searchRule } from '../../schema/text-rules.ts';
+import { tagsOfList } from '../cache-tags.ts';
 import { readsCatalogue } from '../routes.ts';
 import { Cheese, CheeseList, missingFields, sorts, statuses } from '../schemas.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';

@@ -11,6 +11,9 @@ const publicMs = 1000;
 const tagBytesMax = 4096;
 const staleSeconds = 600;
 
+/** The tag of every response, for changes of everything, such as a restored backup. */
+export const everythingTag = 'shop';
+
 /** What belongs to one request. */
 const ownHeaders = [
   'ratelimit',
@@ -37,7 +40,7 @@ export function isPublic({ request, principals, dryRun, simulation }: Exchange):
 
 /**
  * Comes after all other headers. A key in the URL makes the URL different; one in a header is named by `Vary`.
- * @param edgeCacheMs how long a cache may keep the response
+ * @param tags of what the response depends on @param edgeCacheMs how long a cache may keep the response
  */
 export function setPublicHeaders(reply: FastifyReply, tags: readonly string[], edgeCacheMs: number): void {
   for (const name of ownHeaders) {
@@ -49,7 +52,7 @@ export function setPublicHeaders(reply: FastifyReply, tags: readonly string[], e
   if (reply.hasHeader('access-control-allow-origin')) {
     exposeHeaders(reply);
   }
-  const shown = withinBytes(tags);
+  const shown = withinBytes([everythingTag, ...tags]);
   reply.headers({
     'cache-control': `public, max-age=0, s-maxage=${Math.floor(edgeCacheMs / 1000)}, stale-while-revalidate=${staleSeconds}`,
     // Caches that separate tags by commas, and those that separate them by spaces.

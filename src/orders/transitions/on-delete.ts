@@ -13,8 +13,6 @@ const namedMax = 5;
 /** A block of orders with 100 lines each takes up to 9 ms on SQLite. */
 const blockSize = 100;
 
-export type OrderOnDelete = ReturnType<typeof createOrderOnDelete>;
-
 export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
   return {
     /** Cancels placed orders of the cheese. @throws AppError conflict when orders of it are approved or shipped */
@@ -43,7 +41,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
     },
 
     /** Cancels the customer's orders that have not shipped, and removes personal data from all of them. */
-    async onCustomerDelete(tx: Sql, context: Context, customerId: number) {
+    async onCustomerDelete(tx: Sql, context: Context, { id: customerId }: { readonly id: number }) {
       const queries = orderQueries(tx);
       const list = (_: number, last: Pick<OrderRow, 'created_at' | 'id'> | null) =>
         queries.listOfCustomer(customerId, last, blockSize);

@@ -1,13 +1,7 @@
 /**
- * Cache tags: the names by which a cache finds the responses that a change makes stale. A response has all tags of what
- * it depends on, and a change purges all tags of what it touches.
+ * Cache tags: the names by which a cache finds the responses that a change of a cheese makes stale. A response has all
+ * tags of what it depends on, and a change purges all tags of what it touches.
  */
-
-/** Tag of every response: for changes of the whole shop, such as a restored backup. */
-export const shopTag = 'shop';
-
-/** Tag of the description of the shop. */
-export const profileTag = 'profile';
 
 /** Tag of responses that any change of a cheese can change. */
 export const catalogueTag = 'catalogue';
@@ -17,13 +11,8 @@ export const cheeseTag = (id: number) => `cheese-${id}`;
 /** Tag of lists that only cheeses of a category can change. */
 export const categoryTag = (id: number) => `category-${id}`;
 
-/** The tags of a response about one cheese. */
-export function tagsOfCheese(id: number): string[] {
-  return [shopTag, cheeseTag(id)];
-}
-
 /** The tags of a list. @param categoryId where the list depends on the cheeses of this category alone */
 export function tagsOfList(cheeseIds: readonly number[] = [], categoryId?: number): string[] {
   const scope = categoryId === undefined ? catalogueTag : categoryTag(categoryId);
-  return [shopTag, scope, ...cheeseIds.map(cheeseTag)];
+  return [scope, ...cheeseIds.map(cheeseTag)];
 }
