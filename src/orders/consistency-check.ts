@@ -5,8 +5,8 @@ import { type Finding, Findings, readInPages, tryParseJson } from '../database/c
 import type { Sql } from '../database/database.ts';
 import { rowsFromJson, sql, valueList } from '../database/sql.ts';
 import { orderCountQueries } from './count-queries.ts';
-import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
+import { totalCents } from './pricing/lines.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 import { orderDeliveryKind, orderShippingKind } from './transitions/automatic-steps.ts';

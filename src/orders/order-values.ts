@@ -5,8 +5,8 @@
 
 import { tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { totalCents } from './money.ts';
 import { gramsByCheese } from './order.ts';
+import { totalCents } from './pricing/lines.ts';
 import { firstRealId, orderQueries } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
 

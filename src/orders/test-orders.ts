@@ -9,7 +9,7 @@ import type { NewEvent } from '../event-log/define.ts';
 import { listEvents, removeFromTimeline } from '../event-log/history.ts';
 import { recordOutsideLog } from '../event-log/record.ts';
 import { orderEvents } from './event-types.ts';
-import { totalCents } from './money.ts';
+import { totalCents } from './pricing/lines.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
 import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';

@@ -27,7 +27,7 @@ const fileOfTerm: Readonly<Record<string, string>> = {
   'lock order': 'src/database/lock-order.ts',
   'mail template': 'src/mail/content/templates.ts',
   'movable clock': 'src/sandbox/clock/movable-clock.ts',
-  'order total': 'src/orders/money.ts',
+  'order total': 'src/orders/pricing/lines.ts',
   pagination: 'src/cursor.ts',
   'pool size': 'src/database/postgres/url.ts',
   'rate limit': 'src/limits/rate-limits.ts',

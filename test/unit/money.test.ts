@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { dollars, wholeCents } from '../../src/decimal.ts';
-import { type PricedLine, totalCents } from '../../src/orders/money.ts';
+import { type PricedLine, totalCents } from '../../src/orders/pricing/lines.ts';
 import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/transitions/order-status.ts';
 
 /** A price as text: its digits, and how many of them are decimals. */

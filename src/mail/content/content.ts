@@ -7,7 +7,7 @@ import { kilogramsOf } from '../../decimal.ts';
 import { readEvents } from '../../event-log/reading/log-reader.ts';
 import type { Site } from '../../http/area.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
-import { totalCents } from '../../orders/money.ts';
+import { totalCents } from '../../orders/pricing/lines.ts';
 import { readOrderOf } from '../../orders/order.ts';
 import type { Order } from '../../orders/schemas.ts';
 import type { Shipment } from '../../orders/shipments/schemas.ts';

@@ -9,8 +9,8 @@ import { dollars, kilogramsOf, wholeCents } from '../../decimal.ts';
 import { AppError, type FieldError, validationError } from '../../errors.ts';
 import { lineGrams } from '../../stock/line-weight.ts';
 import type { Grams } from '../../stock/reservations.ts';
-import { totalCents } from '../money.ts';
 import { gramsByCheese } from '../order.ts';
+import { totalCents } from '../pricing/lines.ts';
 import type { OrderInput, OrderItem } from '../schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;

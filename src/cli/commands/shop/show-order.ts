@@ -1,6 +1,6 @@
 import type { XStatic } from 'typebox/schema';
 import { quantityText } from '../../../cheeses/portions.ts';
-import { totalCents } from '../../../orders/money.ts';
+import { totalCents } from '../../../orders/pricing/lines.ts';
 import type { Order, Timeline } from '../../../orders/schemas.ts';
 import { showMoney } from '../../../schema/money-text.ts';
 import type { CommandOptions } from '../../framework/options.ts';

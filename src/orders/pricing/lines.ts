@@ -1,6 +1,6 @@
 /** Exact sums of money, such as an order total: prices are decimal numbers of the currency, totals are whole cents. */
-import { pieceCents } from '../cheeses/portions.ts';
-import { decimalOf, digitsAt } from '../decimal.ts';
+import { pieceCents } from '../../cheeses/portions.ts';
+import { decimalOf, digitsAt } from '../../decimal.ts';
 
 export interface PricedLine {
   /** Pieces of `grams`, or kilograms. */
