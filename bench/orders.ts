@@ -175,11 +175,11 @@ function insertion(first: number, end: number, count: number) {
           when n >= ${share(0.003)} then 'shipped' else 'delivered' end as status,
         case when n % 3 = 0 then null when n % 100 = 1 then 1 else 2 + n * 7919 % ${customers} end as customer
       from numbers)
-    insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, created_at,
+    insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, goods_cents, ship_date, created_at,
       updated_at, needs_approval)
     select 11 + n, status,
       case when n % 8 = 0 then ${placer} when customer is null then 'client:bench' else 'customer:' || customer end,
-      customer, ${items}, ${address}, null, 8300, case when status in ('approved', 'shipped') then case when n % 25 = 0 then created else '9999' end end, created,
+      customer, ${items}, ${address}, null, 8300, 8300, case when status in ('approved', 'shipped') then case when n % 25 = 0 then created else '9999' end end, created,
       created, case when status = 'placed' and n % 20 = 0 then 1 else 0 end
     from made`;
 }

@@ -86,6 +86,8 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
     address: JSON.stringify({ ...shippingAddress, country: 'CH' }),
     notes: 'Please ring twice',
     total_cents: 13_490,
+    goods_cents: 13_490,
+    breakdown: null,
     created_at: now,
   };
   const placed = orderEvents.placed.of(`order:${id}`, { id, status: 'placed', total: 134.9, reason: null });

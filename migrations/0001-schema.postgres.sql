@@ -365,6 +365,8 @@ create table orders (
   address text collate "C" not null,
   notes text collate "C",
   total_cents bigint not null,
+  goods_cents bigint not null,
+  breakdown text,
   ship_date text collate "C",
   needs_approval bigint not null default 0,
   was_first bigint,

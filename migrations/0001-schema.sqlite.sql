@@ -364,6 +364,8 @@ create table orders (
   address text not null,
   notes text,
   total_cents integer not null,
+  goods_cents integer not null,
+  breakdown text,
   ship_date text,
   needs_approval integer not null default 0,
   was_first integer,

@@ -4,9 +4,11 @@ import { commandName } from '../command-name.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { rowsFromJson, sql, valueList } from '../database/sql.ts';
+import { wholeCents } from '../decimal.ts';
 import { orderCountQueries } from './count-queries.ts';
 import { cheesesOf } from './order.ts';
 import { totalCents } from './pricing/lines.ts';
+import type { Breakdown } from './pricing/schemas.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 import { orderDeliveryKind, orderShippingKind } from './transitions/automatic-steps.ts';
@@ -18,6 +20,8 @@ interface StoredOrder {
   readonly status: OrderStatus;
   readonly items: string;
   readonly total_cents: number;
+  readonly goods_cents: number;
+  readonly breakdown: string | null;
   readonly needs_approval: number;
   /** Types of its events, the oldest first, separated by spaces; null when it has none. */
   readonly history: string | null;
@@ -51,7 +55,10 @@ export function checkOrders(
 
 class OrderCheck {
   readonly #database: Sql;
-  readonly #totals = new Findings('orders whose total is not the sum of their lines', restore);
+  readonly #totals = new Findings(
+    'orders whose total is not the sum of their lines and of their breakdown',
+    restore,
+  );
   readonly #paths = new Findings(
     'orders whose status was reached by transitions that are not allowed',
     restore,
@@ -108,9 +115,9 @@ class OrderCheck {
     const openOrders: Pair[] = [];
     const waiting: number[] = [];
     for (const order of page) {
-      const { id, status, items, total_cents, needs_approval } = order;
+      const { id, status, items, needs_approval } = order;
       const lines = tryParseJson<OrderItem[]>(items);
-      if (lines === undefined || totalCents(lines) !== total_cents) {
+      if (lines === undefined || !addsUp(order, lines)) {
         this.#totals.add(`order ${id}`);
       }
       if (lines === undefined) {
@@ -168,9 +175,31 @@ class OrderCheck {
   }
 }
 
+/** Lines of several tax rates are rounded once for each rate, so that their sum can differ by a cent for each. */
+function addsUp(order: StoredOrder, lines: readonly OrderItem[]): boolean {
+  const { total_cents, goods_cents } = order;
+  if (order.breakdown === null) {
+    return totalCents(lines) === total_cents && goods_cents === total_cents;
+  }
+  const breakdown = tryParseJson<Breakdown>(order.breakdown);
+  if (breakdown === undefined) {
+    return false;
+  }
+  const { subtotal, discount, delivery, tax } = breakdown;
+  const [goods, off, charge, taxes] = [subtotal, discount?.amount, delivery?.amount, tax?.amount].map(
+    (amount) => wholeCents(amount ?? 0),
+  ) as [number, number, number, number];
+  const rounded = tax === undefined ? 0 : lines.length;
+  return (
+    Math.abs(totalCents(lines) - goods) <= rounded &&
+    goods - off === goods_cents &&
+    goods_cents + charge + (tax?.included === false ? taxes : 0) === total_cents
+  );
+}
+
 function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {
   return database.all<StoredOrder>(sql`
-    select id, status, items, total_cents, needs_approval,
+    select id, status, items, total_cents, goods_cents, breakdown, needs_approval,
       (select string_agg(type, ' ' order by event.id) from event where subject = 'order:' || orders.id) as history
     from orders where id > ${after} order by id limit ${limit}`);
 }
@@ -249,7 +278,7 @@ export async function checkCredits(database: Sql): Promise<Finding[]> {
   const rows = await database.all<{ id: number }>(sql`
     select c.id from customer c
       left join (
-        select customer_id, sum(total_cents) as cents from orders where status = 'delivered' group by customer_id
+        select customer_id, sum(goods_cents) as cents from orders where status = 'delivered' group by customer_id
       ) o on o.customer_id = c.id
     where c.delivered_cents <> coalesce(o.cents, 0) order by c.id limit 1000`);
   for (const { id } of rows) {

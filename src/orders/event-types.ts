@@ -25,7 +25,10 @@ const withExample = (reached: OrderStatus) =>
 
 /** Transitions of the subject `order:31`, by the status that the order reached. */
 export const orderEvents = {
-  placed: defineEvent('order.placed', 'An order was placed', withExample('placed')),
+  placed: defineEvent('order.placed', 'An order was placed', {
+    ...withExample('placed'),
+    properties: { ...order.properties, breakdown: Order.properties.breakdown },
+  }),
   approved: defineEvent('order.approved', 'An order was approved', withExample('approved')),
   shipped: defineEvent('order.shipped', 'An order was shipped', withExample('shipped')),
   delivered: defineEvent('order.delivered', 'An order was delivered', withExample('delivered')),

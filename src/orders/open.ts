@@ -22,6 +22,7 @@ import { customerOrderRoutes } from './customer-routes.ts';
 import { createOrderCounter } from './lists/order-counter.ts';
 import { createOrderReader } from './lists/order-reader.ts';
 import { firstIdIn } from './order.ts';
+import { createOrderCharges } from './placing/charges.ts';
 import { storeRoutes } from './routes.ts';
 import { createOrderService } from './service.ts';
 import { shipmentRoutes } from './shipments/routes.ts';
@@ -80,6 +81,7 @@ export function openOrders(dependencies: Dependencies) {
     approvals,
     testValues,
     stock,
+    charges: createOrderCharges(dependencies),
     shipments,
     settings: config,
     firstId,

@@ -5,8 +5,11 @@
 
 import { tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
+import { wholeCents } from '../decimal.ts';
 import { gramsByCheese } from './order.ts';
 import { totalCents } from './pricing/lines.ts';
+import type { Breakdown } from './pricing/schemas.ts';
+import { split } from './pricing/shares.ts';
 import { firstRealId, orderQueries } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
 
@@ -16,6 +19,7 @@ export type CustomerKind = (typeof customerKinds)[number];
 
 export interface OrderValue {
   readonly createdAt: string;
+  /** What the goods cost after the discount. */
   readonly cents: number;
   /** Country of the shipping address, ISO 3166-1. */
   readonly country: string;
@@ -30,7 +34,7 @@ export interface CheeseOfOrder {
   /** The cheese's name on the order. */
   readonly name: string;
   readonly grams: number;
-  /** Rounded once, so the sum over the cheeses can differ from the total of the order by some cents. */
+  /** What they cost after the discount, rounded once: so the sum over the cheeses can differ from that of the order by some cents. */
   readonly cents: number;
 }
 
@@ -41,25 +45,39 @@ export async function readOrderValues(
 ): Promise<ReadonlyMap<number, OrderValue>> {
   const rows = ids.length === 0 ? [] : await orderQueries(sql).listSold(ids);
   return new Map(
-    rows.map(({ id, items, address, total_cents, created_at, is_first }) => [
+    rows.map(({ id, items, address, goods_cents, breakdown, created_at, is_first }) => [
       id,
       {
         createdAt: created_at,
-        cents: total_cents,
+        cents: goods_cents,
         country: tryParseJson<Partial<ShippingAddress>>(address)?.country ?? '',
         customer: is_first === null ? 'none' : is_first === 1 ? 'new' : 'returning',
-        cheeses: () => cheesesOfLines(tryParseJson(items) ?? []),
+        cheeses: () => cheesesOfLines(tryParseJson(items) ?? [], discountOf(breakdown)),
       },
     ]),
   );
 }
 
-function cheesesOfLines(lines: readonly OrderItem[]): CheeseOfOrder[] {
+function discountOf(breakdown: string | null): number {
+  return wholeCents(tryParseJson<Breakdown>(breakdown ?? '{}')?.discount?.amount ?? 0);
+}
+
+/** @param discount of the order, in cents, which is split over its cheeses */
+function cheesesOfLines(lines: readonly OrderItem[], discount: number): CheeseOfOrder[] {
   const linesOf = Map.groupBy(lines, ({ cheeseId }) => cheeseId);
-  return [...gramsByCheese(lines)].map(([cheeseId, grams]) => {
+  const cheeses = [...gramsByCheese(lines)].map(([cheeseId, grams]) => {
     const own = linesOf.get(cheeseId) ?? [];
     return { cheeseId, name: own[0]?.cheeseName ?? '', grams, cents: totalCents(own) };
   });
+  if (discount === 0) {
+    return cheeses;
+  }
+  const sum = cheeses.reduce((total, { cents }) => total + cents, 0);
+  const parts = split(
+    Math.min(discount, sum),
+    cheeses.map(({ cents }) => cents),
+  );
+  return cheeses.map((cheese, index) => ({ ...cheese, cents: cheese.cents - (parts[index] ?? 0) }));
 }
 
 /** The order of a subject of events; null for a test order. */

@@ -19,19 +19,22 @@ export function isTestOrder(id: number): boolean {
   return id < firstRealId;
 }
 
-/** Lines and shipping address are stored as the JSON of responses. */
+/** Lines, shipping address and breakdown are stored as the JSON of responses. */
 export function toOrder(row: OrderRow): Versioned {
-  const { id, status, notes, total_cents, ship_date, created_at, updated_at } = row;
+  const { id, status, notes, total_cents, breakdown, ship_date, created_at, updated_at } = row;
+  const amounts = JSON.stringify({ status, notes, total: dollars(total_cents) });
   const rest = JSON.stringify({
-    status,
-    notes,
-    total: dollars(total_cents),
     shipDate: ship_date,
     createdAt: created_at,
     updatedAt: updated_at,
   });
-  const body = `{"id":${id},"items":${row.items},"shippingAddress":${row.address},${rest.slice(1)}`;
-  return { id, version: row.version, body };
+  const parts = [
+    `{"id":${id},"items":${row.items},"shippingAddress":${row.address}`,
+    amounts.slice(1, -1),
+    ...(breakdown === null ? [] : [`"breakdown":${breakdown}`]),
+    rest.slice(1),
+  ];
+  return { id, version: row.version, body: parts.join(',') };
 }
 
 /** The distinct ids of the cheeses of an order. */

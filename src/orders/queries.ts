@@ -28,6 +28,10 @@ export interface OrderRow {
   readonly address: string;
   readonly notes: string | null;
   readonly total_cents: number;
+  /** What the lines cost after the discount. */
+  readonly goods_cents: number;
+  /** JSON of the breakdown; null if the total is the sum of the lines and nothing else. */
+  readonly breakdown: string | null;
   readonly ship_date: string | null;
   readonly version: number;
   readonly created_at: string;
@@ -40,20 +44,11 @@ export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updat
 
 export type TestOrderRow = Pick<
   OrderRow,
-  'id' | 'status' | 'ship_date' | 'items' | 'address' | 'notes' | 'total_cents' | 'created_at'
+  'id' | 'status' | 'ship_date' | 'items' | 'address' | 'notes' | 'total_cents' | 'goods_cents' | 'created_at'
 >;
 
 /** An owner of orders: a customer, a credential without a customer, or null for all orders. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
-
-/** How an order is shipped, where something was stated. */
-export interface ShipmentRow {
-  readonly order_id: number;
-  readonly carrier: string | null;
-  readonly tracking_number: string | null;
-  readonly tracking_url: string | null;
-  readonly version: number;
-}
 
 /** Grams of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
 export interface Reservation {
@@ -63,7 +58,7 @@ export interface Reservation {
 
 /** What statistics read of an order. */
 export interface SoldOrderRow
-  extends Pick<OrderRow, 'id' | 'items' | 'address' | 'total_cents' | 'created_at'> {
+  extends Pick<OrderRow, 'id' | 'items' | 'address' | 'goods_cents' | 'breakdown' | 'created_at'> {
   readonly is_first: 0 | 1 | null;
 }
 
@@ -75,8 +70,8 @@ export interface StatusChange {
 }
 
 /** The columns of an `OrderRow`. */
-export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
-  created_at, updated_at`;
+export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, goods_cents, breakdown,
+  ship_date, version, created_at, updated_at`;
 
 const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
@@ -93,7 +88,8 @@ export const orderQueries = queriesOn((tx) => ({
   /** Only the id comes from the database: the other columns are known. @param id by `reserveId`; SQLite generates it for null */
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
     const approval = needsApproval ? 1 : 0;
-    const { placed_by, customer_id, items, address, notes, total_cents, created_at } = order;
+    const { placed_by, customer_id, items, address, notes, total_cents, goods_cents, breakdown, created_at } =
+      order;
     const row = {
       id,
       status: 'placed',
@@ -103,6 +99,8 @@ export const orderQueries = queriesOn((tx) => ({
       address,
       notes,
       total_cents,
+      goods_cents,
+      breakdown,
       created_at,
       updated_at: created_at,
       needs_approval: approval,
@@ -132,7 +130,7 @@ export const orderQueries = queriesOn((tx) => ({
    */
   listSold: (ids: readonly number[]) =>
     tx.all<SoldOrderRow>(sql`
-      select o.id, o.items, o.address, o.total_cents, o.created_at,
+      select o.id, o.items, o.address, o.goods_cents, o.breakdown, o.created_at,
         case when o.customer_id is null then o.was_first when exists (
             select 1 from orders e where e.customer_id = o.customer_id and e.id < o.id)
           then 0 else 1 end as is_first
@@ -258,22 +256,6 @@ export const orderQueries = queriesOn((tx) => ({
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
       where c.cheese_id = ${cheeseId} and c.order_id > ${after} order by c.order_id limit ${limit}`),
 
-  findShipment: (orderId: number) =>
-    tx.get<ShipmentRow>(sql`
-      select order_id, carrier, tracking_number, tracking_url, version from shipment where order_id = ${orderId}`),
-
-  /** The order is locked. */
-  upsertShipment: (row: ShipmentRow) =>
-    tx.run(sql`
-      insert into shipment (order_id, carrier, tracking_number, tracking_url, version)
-      values (${row.order_id}, ${row.carrier}, ${row.tracking_number}, ${row.tracking_url}, ${row.version})
-      on conflict (order_id) do update set carrier = excluded.carrier, tracking_number = excluded.tracking_number,
-        tracking_url = excluded.tracking_url, version = excluded.version`),
-
-  /** The orders are locked. */
-  deleteShipments: (orderIds: readonly number[]) =>
-    tx.run(sql`delete from shipment where order_id in ${idsIn(orderIds)}`),
-
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
@@ -287,12 +269,14 @@ export const orderQueries = queriesOn((tx) => ({
   /** Inserts or overwrites test orders. */
   restore: (orders: readonly TestOrderRow[]) =>
     tx.run(sql`
-      insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
+      insert into orders (id, status, ship_date, items, address, total_cents, goods_cents, created_at, updated_at,
+        placed_by)
       select cast(value->>'id' as bigint), value->>'status', value->>'ship_date', value->>'items', value->>'address',
-        cast(value->>'total_cents' as bigint), value->>'created_at', value->>'created_at', 'system'
+        cast(value->>'total_cents' as bigint), cast(value->>'goods_cents' as bigint), value->>'created_at', value->>'created_at', 'system'
       from ${rowsFromJson(orders.map((order) => ({ ...order })))}
       where true
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
+        goods_cents = excluded.goods_cents, breakdown = null,
         version = orders.version + 1, updated_at = excluded.updated_at`),
 }));

@@ -8,6 +8,7 @@ import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { lineRule, multilineRule, optionalLineRule, withoutUrl } from '../schema/text-rules.ts';
+import { Breakdown } from './pricing/schemas.ts';
 import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
 
@@ -102,8 +103,10 @@ export const Order = {
     notes: { type: ['string', 'null'] },
     total: {
       type: 'number',
-      description: 'The lines in kilograms, rounded to cents once, and the amounts of those in pieces',
+      description:
+        'The lines in kilograms, rounded to cents once, and the amounts of those in pieces. With a discount, delivery or tax, the sum of the breakdown',
     },
+    breakdown: Breakdown,
     shipDate: {
       ...nullableTimestampSchema,
       description:

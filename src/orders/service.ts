@@ -109,7 +109,7 @@ export function createOrderService(dependencies: Dependencies) {
         const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
         const row = await move(tx, context, known, transitions.delivery(), precondition);
         if (isTheirs) {
-          await customers.credit(tx, context, customer_id, row.total_cents);
+          await customers.credit(tx, context, customer_id, row.goods_cents);
         }
         return toOrder(row);
       }),

@@ -12,6 +12,7 @@ import { orderEvents } from './event-types.ts';
 import { totalCents } from './pricing/lines.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
 import type { OrderItem, ShippingAddress } from './schemas.ts';
+import { shipmentQueries } from './shipment-queries.ts';
 import { type OrderStatus, orderStatuses } from './transitions/order-status.ts';
 
 const placedAt = '2026-01-01T12:00:00.000Z';
@@ -57,6 +58,7 @@ const testOrders: readonly TestOrder[] = orderStatuses
       address: JSON.stringify(address),
       notes: null,
       total_cents,
+      goods_cents: total_cents,
       created_at: placedAt,
     };
     const total = dollars(total_cents);
@@ -83,7 +85,7 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
     if (wrong.length > 0) {
       await queries.restore(wrong.map(({ row }) => row));
     }
-    await queries.deleteShipments(testIds);
+    await shipmentQueries(tx).deleteAll(testIds);
     for (const { row, events } of testOrders) {
       const found = storedEvents.get(`order:${row.id}`) ?? [];
       const isIntact = events.every(({ type }, index) => found[index]?.type === type);
@@ -112,6 +114,6 @@ export async function removeTestOrders(tx: Sql): Promise<number> {
     tx,
     history.map(({ id }) => id),
   );
-  await orderQueries(tx).deleteShipments(testIds);
+  await shipmentQueries(tx).deleteAll(testIds);
   return orderQueries(tx).deleteTestOrders();
 }

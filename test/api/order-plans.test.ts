@@ -13,7 +13,17 @@ import { onBothEngines, openShop, type Shop } from '../helper.ts';
 /** Orders over 100 days. With a million, the plans are those of a large shop. */
 const orders = Number(process.env.CURD_TEST_ORDERS ?? 8000);
 const columns = [
-  ...['status', 'placed_by', 'customer_id', 'items', 'address', 'total_cents', 'ship_date', 'created_at'],
+  ...[
+    'status',
+    'placed_by',
+    'customer_id',
+    'items',
+    'address',
+    'total_cents',
+    'goods_cents',
+    'ship_date',
+    'created_at',
+  ],
   ...['updated_at', 'needs_approval'],
 ];
 const insertedAtOnce = 2000;
@@ -39,7 +49,19 @@ function orderRow(index: number): Value[] {
   const address = JSON.stringify({ country: index % 40 === 0 ? 'LI' : 'CH' });
   const text = '[{"cheeseId":1,"cheeseName":"Comté","quantity":1,"pricePerKg":24.5}]';
   const needsApproval = status === 'placed' && index % 7 === 0 ? 1 : 0;
-  return [status, placedBy, customer, text, address, 2450, shipDate, createdAt, createdAt, needsApproval];
+  return [
+    status,
+    placedBy,
+    customer,
+    text,
+    address,
+    2450,
+    2450,
+    shipDate,
+    createdAt,
+    createdAt,
+    needsApproval,
+  ];
 }
 
 /** A database that explains statements instead of running them: pages are read by `all`, totals by `get`. */

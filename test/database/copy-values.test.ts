@@ -167,7 +167,7 @@ async function fill(database: Database): Promise<void> {
   await insert('login_network', 'customer_id network seen_at', ({ id, text, other }) => [id, text, other]);
   await insert(
     'orders',
-    'id status placed_by customer_id items address notes total_cents ship_date created_at updated_at',
+    'id status placed_by customer_id items address notes total_cents goods_cents breakdown ship_date created_at updated_at',
     ({ id, text, other, nothing, number }) => [
       id,
       'placed',
@@ -177,6 +177,8 @@ async function fill(database: Database): Promise<void> {
       text,
       nothing,
       number,
+      number,
+      nothing,
       nothing,
       other,
       text,

@@ -12,9 +12,9 @@ import { openStream, untilNumbered } from './streams.ts';
 /** Every field of any event. Add one only if it can never have personal data: the log outlives the customer. */
 const fields = new Set(
   `
-  account actor addresses ageMonths available before categories category changed changes cheeseId cheeseIds clientId createdAt
-  customerStatus deltaKg dollarsPerDay dollarsPerOrder expiresAt from grams id imageUrl kind last4 lastUsedAt lowAt
-  name onHand ordersPerDay organic origin origins photoUrls plan portions pricePerKg reason replacedBy reserved role scopes size status stock tags
+  account actor addresses ageMonths amount available before breakdown categories category changed changes cheeseId cheeseIds clientId code createdAt currency
+  customerStatus deltaKg delivery discount dollarsPerDay dollarsPerOrder expiresAt from grams id imageUrl included kind last4 lastUsedAt lowAt
+  name net onHand ordersPerDay organic origin origins percent photoUrls plan portions pricePerKg rates reason replacedBy reserved role scopes size status stock subtotal tags tax
   thumbnailUrl to
   total type updatedAt
 `

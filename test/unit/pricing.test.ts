@@ -75,8 +75,8 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 const cents = (amount: number | undefined) => Math.round((amount ?? 0) * 100);
 
-suite('the breakdown of an order', () => {
-  test('its parts add up to the total, and none is negative', () => {
+suite('The breakdown of an order', () => {
+  test('Parts of a breakdown add up to the total, and none is negative', () => {
     fc.assert(
       fc.property(cases, (input) => {
         const { breakdown, goodsCents, totalCents: total } = price(input);
@@ -100,7 +100,7 @@ suite('the breakdown of an order', () => {
     );
   });
 
-  test('the rates add up to the tax, and their sums to the goods and the delivery', () => {
+  test('Rates of a breakdown add up to the tax, and their sums to the goods and the delivery', () => {
     fc.assert(
       fc.property(cases, (input) => {
         const { breakdown, goodsCents } = price(input);
@@ -123,14 +123,14 @@ suite('the breakdown of an order', () => {
     );
   });
 
-  test('a second algorithm with fractions gets the same', () => {
+  test('A breakdown is the same by a second algorithm with fractions', () => {
     fc.assert(
       fc.property(cases, (input) => assert.deepEqual(price(input), naivePrice(input))),
       { numRuns },
     );
   });
 
-  test('the parts of a split add up, differ from their exact shares by less than a cent, and stay below their weights', () => {
+  test('Parts of a split add up, differ from their exact shares by less than a cent, and stay below their weights', () => {
     const weights = fc.array(fc.nat(1_000_000_000), { minLength: 1, maxLength: 10 });
     fc.assert(
       fc.property(weights, fc.nat(1_000_000_000), (all, wanted) => {
@@ -152,7 +152,7 @@ suite('the breakdown of an order', () => {
   });
 });
 
-suite('orders computed by hand', () => {
+suite('Orders computed by hand', () => {
   const vat = { name: 'VAT', milliPercent: 2600 };
   const full = { name: 'VAT', milliPercent: 8100 };
   const parcel = (charge: number): DeliveryCharge => ({

@@ -10,6 +10,7 @@ import { orderCountQueries } from '../count-queries.ts';
 import { shipmentChanged } from '../event-types.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
+import { shipmentQueries } from '../shipment-queries.ts';
 import type { Shipment } from '../shipments/schemas.ts';
 import { toTracking } from '../shipments/shipments.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
@@ -153,7 +154,7 @@ export function createOrderReader(database: Database, clock: Clock, cursors: Cur
       requireOwner(await findRow(database, id, firstId), principal);
       const [events, row] = await Promise.all([
         listEvents(database, [`order:${id}`]),
-        queries.findShipment(id),
+        shipmentQueries(database).find(id),
       ]);
       return events
         .filter(({ type }) => type !== shipmentChanged.type)

@@ -10,7 +10,6 @@ import { AppError, type FieldError, validationError } from '../../errors.ts';
 import { lineGrams } from '../../stock/line-weight.ts';
 import type { Grams } from '../../stock/reservations.ts';
 import { gramsByCheese } from '../order.ts';
-import { totalCents } from '../pricing/lines.ts';
 import type { OrderInput, OrderItem } from '../schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
@@ -110,9 +109,16 @@ export function requireConfinedLines(
   }
 }
 
+/** An order that would be placed. */
+export interface OrderSum {
+  readonly totalCents: number;
+  /** Whether each cheese has a price: the total is not known otherwise. */
+  readonly isPriced: boolean;
+}
+
 /** @throws AppError forbidden where a restricted key with a sum may not place an order of this total, or of none */
 export function requireSum(
-  { items, isPriced }: PricedLines,
+  { totalCents, isPriced }: OrderSum,
   limits: KeyLimits | null,
   show: ShowPrice,
 ): void {
@@ -127,11 +133,10 @@ export function requireSum(
       { details: { scopes: [] } },
     );
   }
-  const cents = totalCents(items);
-  if (dollarsPerOrder !== undefined && cents > wholeCents(dollarsPerOrder)) {
+  if (dollarsPerOrder !== undefined && totalCents > wholeCents(dollarsPerOrder)) {
     throw new AppError(
       'forbidden',
-      `items: the order would cost ${show(cents)}, and dollarsPerOrder of this restricted key is ${show(wholeCents(dollarsPerOrder))}. Nothing was ordered. Order less, or use another key.`,
+      `items: the order would cost ${show(totalCents)}, and dollarsPerOrder of this restricted key is ${show(wholeCents(dollarsPerOrder))}. Nothing was ordered. Order less, or use another key.`,
       { details: { scopes: [] } },
     );
   }
@@ -141,8 +146,8 @@ export function requireSum(
 const centsMax = 1_000_000_000_000;
 
 /** @throws AppError validation */
-export function requirePossibleTotal({ items }: PricedLines, show: ShowPrice): void {
-  if (totalCents(items) > centsMax) {
+export function requirePossibleTotal({ totalCents }: OrderSum, show: ShowPrice): void {
+  if (totalCents > centsMax) {
     throw validationError([
       { field: 'items', message: `cost more than ${show(centsMax)}, the most of an order` },
     ]);
@@ -150,19 +155,18 @@ export function requirePossibleTotal({ items }: PricedLines, show: ShowPrice): v
 }
 
 /** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */
-export function requireMaximum({ items, isPriced }: PricedLines, maxCents: number, show: ShowPrice): void {
-  const cents = totalCents(items);
+export function requireMaximum({ totalCents, isPriced }: OrderSum, maxCents: number, show: ShowPrice): void {
   if (!isPriced) {
     throw new AppError(
       'conflict',
       'A cheese of the order has no price yet, so the order has no total that could be compared with the maximum. Nothing was ordered. Leave this cheese out.',
     );
   }
-  if (cents > maxCents) {
+  if (totalCents > maxCents) {
     throw new AppError(
       'conflict',
-      `The order would cost ${show(cents)}, which is more than the maximum of ${show(maxCents)}. Nothing was ordered. Order less, or permit this total.`,
-      { details: { total: dollars(cents) } },
+      `The order would cost ${show(totalCents)}, which is more than the maximum of ${show(maxCents)}. Nothing was ordered. Order less, or permit this total.`,
+      { details: { total: dollars(totalCents) } },
     );
   }
 }

@@ -6,18 +6,19 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
-import { AppError, invalidCredential } from '../../errors.ts';
+import { AppError, invalidCredential, requireNoErrors } from '../../errors.ts';
 import { addJob } from '../../jobs/queue.ts';
 import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
 import { cheesesOf, toOrder } from '../order.ts';
-import { totalCents } from '../pricing/lines.ts';
+import type { OrderPrice } from '../pricing/breakdown.ts';
 import { orderQueries } from '../queries.ts';
 import type { OrderInput, ShippingAddress } from '../schemas.ts';
 import type { TestValues } from '../transitions/test-values.ts';
 import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
+import type { OrderCharges } from './charges.ts';
 import {
   lineErrors,
   type PricedLines,
@@ -49,6 +50,7 @@ export interface PlacingDependencies {
   readonly transitions: Transitions;
   readonly testValues: Pick<TestValues, 'noteOf'>;
   readonly stock: StockReservations;
+  readonly charges: OrderCharges;
   readonly budgets: Pick<KeyBudgets, 'spend'>;
   readonly settings: {
     readonly approvalDelayMs: number;
@@ -64,6 +66,7 @@ interface NewOrder {
   readonly customerId: number | null;
   readonly input: OrderInput;
   readonly lines: PricedLines;
+  readonly price: OrderPrice;
   readonly grams: Grams;
 }
 
@@ -75,6 +78,7 @@ export function createOrderPlacing({
   transitions,
   testValues,
   stock,
+  charges,
   budgets,
   settings: { approvalDelayMs, requirePrice, ordersPerHour },
 }: PlacingDependencies) {
@@ -132,7 +136,7 @@ export function createOrderPlacing({
   }
 
   async function store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
-    const { id, principal, customerId, input, lines, grams } = placed;
+    const { id, principal, customerId, input, lines, price, grams } = placed;
     const { items, isPriced } = lines;
     const now = clock.now();
     const queries = orderQueries(tx);
@@ -142,7 +146,9 @@ export function createOrderPlacing({
       items: JSON.stringify(items),
       address: JSON.stringify(toShippingAddress(input.shippingAddress)),
       notes: input.notes ?? null,
-      total_cents: totalCents(items),
+      total_cents: price.totalCents,
+      goods_cents: price.goodsCents,
+      breakdown: price.breakdown && JSON.stringify(price.breakdown),
       created_at: timestamp(now),
     };
     const note = testValues.noteOf(order.notes);
@@ -194,12 +200,15 @@ export function createOrderPlacing({
       if (lines.errors.length > 0) {
         throw lineErrors(lines, await reserve(tx, context, grams));
       }
-      requirePossibleTotal(lines, showPrice);
+      const { price, problems } = await charges.read(lines.items);
+      requireNoErrors(problems);
+      const sum = { totalCents: price.totalCents, isPriced: lines.isPriced };
+      requirePossibleTotal(sum, showPrice);
       if (maxCents !== undefined) {
-        requireMaximum(lines, maxCents, showPrice);
+        requireMaximum(sum, maxCents, showPrice);
       }
-      requireSum(lines, principal.limits, showPrice);
-      return store(tx, context, { id, principal, customerId, input, lines, grams });
+      requireSum(sum, principal.limits, showPrice);
+      return store(tx, context, { id, principal, customerId, input, lines, price, grams });
     });
     if (!profile.isCurrencyFixed && !isInvented) {
       // The order is placed, also if this fails: the profile is read again within seconds.

@@ -47,7 +47,7 @@ export interface Goods {
   readonly groups: readonly RateGroup[];
   readonly subtotalCents: number;
   readonly discount: (Discount & { readonly cents: number }) | null;
-  /** After the discount. */
+  /** What the goods cost after the discount. */
   readonly cents: number;
 }
 
@@ -97,7 +97,7 @@ export function priceOrder(
   };
 }
 
-/** In the order of the first line of each. */
+/** The groups are in the order of their first lines. */
 function groupByRate(lines: readonly TaxedLine[]): RateGroup[] {
   const groups = Map.groupBy(lines, ({ rate }) => (rate ? `${rate.milliPercent} ${rate.name}` : ''));
   return [...groups.values()].map((own) => ({ rate: own[0]?.rate ?? null, cents: totalCents(own) }));

@@ -8,7 +8,8 @@ import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
 import type { Precondition, Versioned } from '../../versioned.ts';
 import { shipmentChanged } from '../event-types.ts';
 import { findRow, requireOwner } from '../order.ts';
-import { firstRealId, type OrderRow, orderQueries, type ShipmentRow } from '../queries.ts';
+import { firstRealId, type OrderRow, orderQueries } from '../queries.ts';
+import { type ShipmentRow, shipmentQueries } from '../shipment-queries.ts';
 import type { Shipment, ShipmentInput } from './schemas.ts';
 
 export type Shipments = ReturnType<typeof createShipments>;
@@ -20,7 +21,7 @@ export function createShipments(database: Database, clock: Pick<Clock, 'now'>, f
     async find(id: number, principal: Principal | null): Promise<Versioned> {
       const order = await findRow(database, id, firstId);
       requireOwner(order, principal);
-      return toShipment(order, await orderQueries(database).findShipment(id));
+      return toShipment(order, await shipmentQueries(database).find(id));
     },
 
     /**
@@ -31,7 +32,7 @@ export function createShipments(database: Database, clock: Pick<Clock, 'now'>, f
       context.transaction(async (tx) => {
         await orderQueries(tx).lockAll([id]);
         const order = await findRow(tx, id, firstId);
-        const stored = await orderQueries(tx).findShipment(id);
+        const stored = await shipmentQueries(tx).find(id);
         precondition?.(toShipment(order, stored).version);
         if (order.status !== 'shipped') {
           throw new AppError('conflict', refusal(order));
@@ -40,7 +41,7 @@ export function createShipments(database: Database, clock: Pick<Clock, 'now'>, f
         if (isSame(row, stored)) {
           return toShipment(order, stored);
         }
-        await orderQueries(tx).upsertShipment(row);
+        await shipmentQueries(tx).upsert(row);
         const record = id < firstRealId ? recordOutsideLog : recordEvents;
         const event = shipmentChanged.of(`order:${id}`, { id });
         await record(tx, context.origin, timestamp(clock.now()), [event]);
@@ -51,7 +52,7 @@ export function createShipments(database: Database, clock: Pick<Clock, 'now'>, f
     async add(tx: Sql, id: number, input: ShipmentInput) {
       const row = toRow(id, input, 1);
       if (!isSame(row, undefined)) {
-        await orderQueries(tx).upsertShipment(row);
+        await shipmentQueries(tx).upsert(row);
       }
     },
   };

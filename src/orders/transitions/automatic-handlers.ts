@@ -37,7 +37,7 @@ export function createAutomaticHandlers(
         if (await claimJob(tx, orderDeliveryKind, key, now())) {
           const row = await transitions.tryChangeClaimed(tx, context, Number(key), transitions.delivery());
           if (row !== undefined && isTheirs) {
-            await customers.credit(tx, context, customer_id, row.total_cents);
+            await customers.credit(tx, context, customer_id, row.goods_cents);
           }
         }
       },

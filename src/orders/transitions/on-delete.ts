@@ -6,6 +6,7 @@ import type { Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { type OrderRow, orderQueries } from '../queries.ts';
 import type { ShippingAddress } from '../schemas.ts';
+import { shipmentQueries } from '../shipment-queries.ts';
 import { allowedFrom } from './order-status.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -59,7 +60,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions) {
         anonymized += orders.length;
         const anonymous = orders.map(({ id, address }) => ({ id, address: anonymizeAddress(address) }));
         await queries.updateAnonymous(anonymous, first, timestamp(clock.now()));
-        await queries.deleteShipments(orders.map(({ id }) => id));
+        await shipmentQueries(tx).deleteAll(orders.map(({ id }) => id));
       }
       context.origin.effects?.addCount('orders.anonymized', anonymized);
     },

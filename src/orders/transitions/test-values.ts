@@ -39,7 +39,7 @@ export function createTestValues(
       if (note === 'test:deliver') {
         const row = await transitions.tryChangeClaimed(tx, context, id, transitions.delivery());
         if (row !== undefined && customer_id !== null) {
-          await customers.credit(tx, context, customer_id, row.total_cents);
+          await customers.credit(tx, context, customer_id, row.goods_cents);
         }
       }
     },

@@ -183,6 +183,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         id,
         status: 'approved' as const,
         total_cents,
+        breakdown: null,
       }));
       await recordStatuses(tx, context, timestamp(now), approved, null);
     },
@@ -190,7 +191,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
   return transitions;
 }
 
-type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents'>;
+type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents' | 'breakdown'>;
 
 /** The log has no events of test orders: every start restores them, and deletes what their timelines gained. */
 async function recordStatuses(
@@ -217,6 +218,9 @@ async function recordStatuses(
   );
 }
 
-function eventOf({ id, status, total_cents }: ChangedOrder, reason: string | null): NewEvent {
-  return orderEvents[status].of(`order:${id}`, { id, status, total: dollars(total_cents), reason });
+function eventOf({ id, status, total_cents, breakdown }: ChangedOrder, reason: string | null): NewEvent {
+  const data = { id, status, total: dollars(total_cents), reason };
+  return status === 'placed' && breakdown !== null
+    ? orderEvents.placed.of(`order:${id}`, { ...data, breakdown: JSON.parse(breakdown) })
+    : orderEvents[status].of(`order:${id}`, data);
 }
