@@ -5,13 +5,16 @@
 # inspect node:26-slim" prints: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
 ARG NODE_IMAGE=node:26-slim
 
-# The console, and the clients that the server offers at /client.tgz and /client/browser.js.
+# The program as a bundle, the console, and the clients that the server offers at /client.tgz and /client/browser.js.
 FROM $NODE_IMAGE AS build
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc tsconfig.json openapi.json ./
 COPY client client
 COPY console console
-RUN npm ci --omit=dev --ignore-scripts && npm run build
+COPY bin bin
+COPY src src
+# Without the sources, which would run where they have changed since the build.
+RUN npm ci --omit=dev --ignore-scripts && npm run build && find src -name '*.ts' -delete
 
 # The packages of the server alone. It needs no install script, and no Node for machines with an older one.
 FROM $NODE_IMAGE AS packages
@@ -30,11 +33,11 @@ COPY --from=packages /curd/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
-COPY --from=build /curd/client/src client/src
 COPY --from=build /curd/client/dist/client.tgz client/dist/client.tgz
 COPY --from=build /curd/client/dist/browser.js client/dist/browser.js
 COPY --from=build /curd/console/dist console/dist
-COPY src src
+COPY --from=build /curd/src src
+COPY --from=build /curd/lib lib
 # For other commands: docker exec <container> curd keys list --account local
 RUN ln -s /curd/bin/curd.js /usr/local/bin/curd && mkdir /data && chown node:node /data
 # Files that commands write, such as backups, are in the volume where they have no other folder.

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { compileCacheFolder } from './compile-cache.js';
 import './other-node.js';
+import { findProgram } from './program.js';
 
 // Not above, because modules that are imported together do not wait for each other.
 await import('./needs-node.js');
@@ -14,7 +14,9 @@ process.umask(0o077);
 const folder = compileCacheFolder();
 if (folder !== null) {
   module.enableCompileCache(folder);
+  // For server processes (src/cli/server/processes.ts).
+  process.env.NODE_COMPILE_CACHE ??= folder;
 }
-// Node strips types outside of node_modules only, so the package has a copy without types (release/pack.js).
-const source = new URL('../src/main.ts', import.meta.url);
-await import(existsSync(source) ? source : new URL('../lib/src/main.js', import.meta.url));
+// Stack traces of the bundle name files and lines of the sources.
+process.setSourceMapsEnabled(true);
+await import(findProgram().href);

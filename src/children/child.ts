@@ -26,11 +26,14 @@ export interface Child<Task, Outcome> {
   kill(): void;
 }
 
+/** The flag with which stack traces of the bundle name files and lines of the sources, as those of bin/curd.js do. */
+export const sourceMaps = ['--enable-source-maps'];
+
 /** Starts the program `file`, which calls `serveTasks`. `onExit` is called once, when the process has ended. */
 export function startChild<Task, Outcome>(file: URL, onExit: () => void): Child<Task, Outcome> {
   const cache = getCompileCacheDir();
   const child = fork(file, {
-    execArgv: [],
+    execArgv: sourceMaps,
     env: {
       // One heap for all threads. glibc would give each thread its own, and return memory of none of them.
       MALLOC_ARENA_MAX: '1',

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +26,6 @@ const packedMax = 3e6;
 /** A project with the package and with the packages that it declares, and with no others. */
 const project = shared(async (t) => {
   const folder = await temporaryFolder(t);
-  await run(process.execPath, ['--no-warnings', 'release/pack.js'], { cwd: root });
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
   const installed = join(folder, 'node_modules/curd');
@@ -61,31 +68,42 @@ suite('The package', () => {
       'LICENSE',
       'README.md',
       'bin',
+      'client',
+      'console',
       'deploy',
       'lib',
+      'migrations',
       'package.json',
+      'src',
     ]);
-    const files = readdirSync(join(installed, 'lib'), { recursive: true }).map(String);
+    const files = readdirSync(installed, { recursive: true }).map(String);
     assert.deepEqual(
       files.filter((path) => path.endsWith('.ts')),
       [],
     );
-    assert.ok(files.includes(join('console', 'dist', 'index.html')));
-    assert.ok(files.includes(join('client', 'dist', 'client.tgz')));
-    assert.ok(files.includes(join('client', 'dist', 'browser.js')));
+    for (const path of [
+      'lib/main.js',
+      'lib/main.js.map',
+      'console/dist/index.html',
+      'client/dist/client.tgz',
+    ]) {
+      assert.ok(files.includes(join(path)), path);
+    }
+    assert.deepEqual(readdirSync(join(installed, 'client/dist')).toSorted(), ['browser.js', 'client.tgz']);
     const { scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
       assert.equal(scripts[name], undefined, `npm would ask about the script ${name}`);
     }
   });
 
-  test('The package of the server keeps lines and columns of the sources', () => {
-    const source = read('src/cursor.ts').split('\n');
-    const built = readFileSync(join(project().installed, 'lib/src/cursor.js'), 'utf8').split('\n');
-    assert.equal(built.length, source.length);
-    const index = source.findIndex((line) => line.includes('throw '));
-    assert.ok(index > 0);
-    assert.equal(built[index]?.indexOf('throw '), source[index]?.indexOf('throw '));
+  test('A stack trace of the package of the server names the file and line of the source', async () => {
+    const data = join(project().folder, 'no-folder');
+    writeFileSync(data, '');
+    const env = { PATH: process.env.PATH, CURD_DATA_DIR: data, CURD_LOG_LEVEL: 'debug' };
+    await assert.rejects(run(process.execPath, [executable(), 'migrate'], { env }), ({ stderr }) => {
+      assert.match(stderr, /at .*\/src\/\w+\/.*\.ts:\d+:\d+/);
+      return true;
+    });
   });
 
   test('The package of the server serves: an order, an image, a login, the console and the client', async (t) => {

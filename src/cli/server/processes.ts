@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { sourceMaps } from '../../children/child.ts';
 import { withShareOfConnections } from '../../database/postgres/url.ts';
 import { createLog } from '../../log.ts';
 import type { Config } from '../../settings/config.ts';
@@ -63,7 +64,8 @@ export async function serveByProcesses(config: Config, json: boolean): Promise<v
 
   /** Resolves when the process listens; null when it ended before. */
   function start(number: number, isFirst: boolean): Promise<Greeting | null> {
-    const forked = fork(new URL('../../../bin/server-process.js', import.meta.url), {
+    const forked = fork(new URL('./server-process.ts', import.meta.url), {
+      execArgv: [...process.execArgv, ...sourceMaps],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
