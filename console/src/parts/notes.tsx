@@ -6,7 +6,7 @@ import type { Curd, Result } from '../../../client/src/index.ts';
 import { useApi, useCurd } from '../data/queries.ts';
 import { keepDraft, readDraft } from '../session/drafts.ts';
 import { useAction } from './action.ts';
-import { Problem } from './page.tsx';
+import { Read } from './page.tsx';
 import { Actor } from './text/actor.tsx';
 import { Time } from './text/time.tsx';
 
@@ -22,7 +22,7 @@ export interface NotesOf {
 
 export function Notes({ of }: { readonly of: NotesOf }) {
   const curd = useCurd();
-  const { data, error, refetch } = useApi([of.key, 'notes'], of.list);
+  const notes = useApi([of.key, 'notes'], of.list);
   const { run, isRunning } = useAction();
   const draftKey = `note of ${of.key}`;
   const [text, setText] = useState(() => readDraft<string>(draftKey) ?? '');
@@ -68,35 +68,40 @@ export function Notes({ of }: { readonly of: NotesOf }) {
           </Button>
         </Group>
       </form>
-      {error !== null && data === undefined ? <Problem error={error} retry={refetch} /> : null}
-      <Stack gap="xs">
-        {data?.items.map(({ id, text: written, author, createdAt }) => (
-          <Group key={id} justify="space-between" align="start" wrap="nowrap" gap="xs">
-            <div>
-              <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-                {written}
-              </Text>
+      <Read of={notes}>
+        {({ items, hasMore }) => (
+          <>
+            <Stack gap="xs">
+              {items.map(({ id, text: written, author, createdAt }) => (
+                <Group key={id} justify="space-between" align="start" wrap="nowrap" gap="xs">
+                  <div>
+                    <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                      {written}
+                    </Text>
+                    <Text size="xs" c="dimmed">
+                      <Time at={createdAt} /> by <Actor actor={author} />
+                    </Text>
+                  </div>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    size="sm"
+                    aria-label={`Delete the note ${written.slice(0, 40)}`}
+                    onClick={() => void run(null, () => curd.orders.deleteNote(id), of.key)}
+                  >
+                    <Cross2Icon aria-hidden="true" />
+                  </ActionIcon>
+                </Group>
+              ))}
+            </Stack>
+            {hasMore ? (
               <Text size="xs" c="dimmed">
-                <Time at={createdAt} /> by <Actor actor={author} />
+                These are the newest notes.
               </Text>
-            </div>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size="sm"
-              aria-label={`Delete the note ${written.slice(0, 40)}`}
-              onClick={() => void run(null, () => curd.orders.deleteNote(id), of.key)}
-            >
-              <Cross2Icon aria-hidden="true" />
-            </ActionIcon>
-          </Group>
-        ))}
-      </Stack>
-      {data?.hasMore ? (
-        <Text size="xs" c="dimmed">
-          These are the newest notes.
-        </Text>
-      ) : null}
+            ) : null}
+          </>
+        )}
+      </Read>
     </section>
   );
 }

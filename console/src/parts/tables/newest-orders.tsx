@@ -3,7 +3,7 @@ import { Anchor, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
-import { Empty, Loading, Problem } from '../page.tsx';
+import { Empty, Read } from '../page.tsx';
 import { showMoney, showNumber } from '../text/format.ts';
 import { Time } from '../text/time.tsx';
 
@@ -17,51 +17,50 @@ interface Props {
 }
 
 export function NewestOrders({ of, whenEmpty, showLinks }: Props) {
-  const { data, error, refetch } = useApi(['orders', 'newest', of], (curd) =>
-    curd.orders.list({ ...of, limit: ordersShown }),
-  );
+  const orders = useApi(['orders', 'newest', of], (curd) => curd.orders.list({ ...of, limit: ordersShown }));
+  const { data } = orders;
   return (
     <section className="card" aria-label="Orders">
       <Group justify="space-between" mb="xs">
         <Text fw={600}>Orders{data === undefined ? '' : ` (${showNumber(data.total)})`}</Text>
         {showLinks(data !== undefined && data.total > ordersShown)}
       </Group>
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="orders" />
-      ) : data.items.length === 0 ? (
-        <Empty title="No orders yet">{whenEmpty}</Empty>
-      ) : (
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Order</Table.Th>
-              <Table.Th>Placed</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th ta="right">Total</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.items.map(({ id, createdAt, status, total }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <Anchor component={Link} href={`/orders/${id}`} size="sm">
-                    {id}
-                  </Anchor>
-                </Table.Td>
-                <Table.Td>
-                  <Time at={createdAt} isRelative />
-                </Table.Td>
-                <Table.Td>{status}</Table.Td>
-                <Table.Td ta="right" className="figure">
-                  {showMoney(total)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
+      <Read of={orders} what="orders">
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No orders yet">{whenEmpty}</Empty>
+          ) : (
+            <Table verticalSpacing={6}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Order</Table.Th>
+                  <Table.Th>Placed</Table.Th>
+                  <Table.Th>Status</Table.Th>
+                  <Table.Th ta="right">Total</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {items.map(({ id, createdAt, status, total }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td>
+                      <Anchor component={Link} href={`/orders/${id}`} size="sm">
+                        {id}
+                      </Anchor>
+                    </Table.Td>
+                    <Table.Td>
+                      <Time at={createdAt} isRelative />
+                    </Table.Td>
+                    <Table.Td>{status}</Table.Td>
+                    <Table.Td ta="right" className="figure">
+                      {showMoney(total)}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          )
+        }
+      </Read>
     </section>
   );
 }

@@ -1,40 +1,37 @@
 /** One account: its plan and its API keys. */
-import { Anchor, Group, Select, Stack, Text } from '@mantine/core';
-import { Link, useSearchParams } from 'wouter';
+import { Group, Select, Stack, Text } from '@mantine/core';
+import { useSearchParams } from 'wouter';
 import { useApi, useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { showUndo } from '../../parts/notifications.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Empty, PageTitle, Read } from '../../parts/page.tsx';
 import { type Account, quotaText, usePlans } from './accounts.tsx';
 import { KeyList } from './key-list.tsx';
 import { KeyPage } from './key-page.tsx';
 
 export function AccountDetail({ id }: { readonly id: number }) {
   const [search] = useSearchParams();
-  const { data, error, refetch } = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
-  const account = data?.items.find((one) => one.id === id);
+  const accounts = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
+  const account = accounts.data?.items.find((one) => one.id === id);
   const keyId = search.get('key');
   if (account !== undefined && keyId !== null) {
     return <KeyPage key={keyId} account={account} id={Number(keyId)} />;
   }
   return (
     <>
-      <Anchor component={Link} href="/access" size="sm">
-        All accounts
-      </Anchor>
-      <PageTitle title={account?.name ?? 'Account'} />
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="the account" />
-      ) : account === undefined ? (
-        <Empty title="There is no such account">It may be an account of another shop.</Empty>
-      ) : (
-        <Stack>
-          <Plan account={account} />
-          <KeyList account={account} />
-        </Stack>
-      )}
+      <PageTitle title={account?.name ?? 'Account'} back={{ href: '/access', text: 'All accounts' }} />
+      <Read of={accounts} what="the account">
+        {() =>
+          account === undefined ? (
+            <Empty title="There is no such account">It may be an account of another shop.</Empty>
+          ) : (
+            <Stack>
+              <Plan account={account} />
+              <KeyList account={account} />
+            </Stack>
+          )
+        }
+      </Read>
     </>
   );
 }

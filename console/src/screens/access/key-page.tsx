@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { ApiKey } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { LabelledValues } from '../../parts/labelled-values.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Empty, PageTitle, Read } from '../../parts/page.tsx';
 import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { shopNow, Time } from '../../parts/text/time.tsx';
@@ -23,15 +23,15 @@ interface Props {
 }
 
 export function KeyPage({ account, id }: Props) {
-  const { data, error, refetch } = useKeys(account.name);
+  const keys = useKeys(account.name);
   const { buttonsOf, shown } = useKeyActions(account.name);
-  const key = data?.items.find((one) => one.id === id);
+  const key = keys.data?.items.find((one) => one.id === id);
   return (
     <>
-      <Anchor component={Link} href={`/access/${account.id}`} size="sm">
-        All keys of {account.name}
-      </Anchor>
-      <PageTitle title={key === undefined ? 'API key' : keyName(key)}>
+      <PageTitle
+        title={key === undefined ? 'API key' : keyName(key)}
+        back={{ href: `/access/${account.id}`, text: `All keys of ${account.name}` }}
+      >
         {key === undefined ? null : (
           <>
             <KindBadge apiKey={key} />
@@ -40,32 +40,32 @@ export function KeyPage({ account, id }: Props) {
         )}
       </PageTitle>
       {shown}
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="the key" />
-      ) : key === undefined ? (
-        <Empty title="There is no such active key">
-          It was revoked or has expired, or is of another account.
-        </Empty>
-      ) : (
-        <SimpleGrid cols={{ base: 1, md: 2 }}>
-          <Stack>
-            {key.webOrigin === undefined ? null : (
-              <Alert
-                color="red"
-                variant="light"
-                title="Everybody who opened the page can have copied this key"
-              >
-                <PageWarning apiKey={key} />
-              </Alert>
-            )}
-            <Details apiKey={key} />
-            {key.kind === 'restricted' ? <Spending apiKey={key} /> : null}
-          </Stack>
-          {key.kind === 'publishable' ? null : <Orders actor={key.actor} />}
-        </SimpleGrid>
-      )}
+      <Read of={keys} what="the key">
+        {() =>
+          key === undefined ? (
+            <Empty title="There is no such active key">
+              It was revoked or has expired, or is of another account.
+            </Empty>
+          ) : (
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              <Stack>
+                {key.webOrigin === undefined ? null : (
+                  <Alert
+                    color="red"
+                    variant="light"
+                    title="Everybody who opened the page can have copied this key"
+                  >
+                    <PageWarning apiKey={key} />
+                  </Alert>
+                )}
+                <Details apiKey={key} />
+                {key.kind === 'restricted' ? <Spending apiKey={key} /> : null}
+              </Stack>
+              {key.kind === 'publishable' ? null : <Orders actor={key.actor} />}
+            </SimpleGrid>
+          )
+        }
+      </Read>
     </>
   );
 }
@@ -120,58 +120,55 @@ function Spending({ apiKey }: { readonly apiKey: ApiKey }) {
   const { id, dollarsPerDay, ordersPerDay } = apiKey;
   const [isLong, setLong] = useState(false);
   // Orders change it.
-  const { data, error, refetch } = useApi(['orders', 'spending', id], (curd) =>
-    curd.apiKeys.listSpending(id),
-  );
-  const days = data?.items ?? [];
-  const today = days.find(({ day }) => day === new Date(shopNow()).toISOString().slice(0, 10));
+  const spending = useApi(['orders', 'spending', id], (curd) => curd.apiKeys.listSpending(id));
   const of = (limit: string | undefined) => (limit === undefined ? '' : ` of ${limit}`);
   return (
     <section className="card" aria-label="Spending">
       <Text fw={600}>Spending by day (UTC)</Text>
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="the spending" />
-      ) : (
-        <>
-          <Text size="sm" mb="xs">
-            Today {showMoney(today?.dollars ?? 0)}
-            {of(dollarsPerDay === undefined ? undefined : showMoney(dollarsPerDay))}, orders{' '}
-            {showNumber(today?.orders ?? 0)}
-            {of(ordersPerDay === undefined ? undefined : showNumber(ordersPerDay))}
-          </Text>
-          {days.length === 0 ? null : (
-            <Table verticalSpacing={4} aria-label="Spending by day">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Day</Table.Th>
-                  <Table.Th ta="right">Spent</Table.Th>
-                  <Table.Th ta="right">Orders</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {days.slice(0, isLong ? days.length : daysShown).map(({ day, dollars, orders }) => (
-                  <Table.Tr key={day}>
-                    <Table.Td className="figure">{day}</Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {showMoney(dollars)}
-                    </Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {showNumber(orders)}
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          )}
-          {isLong || days.length <= daysShown ? null : (
-            <Button size="compact-sm" variant="default" onClick={() => setLong(true)}>
-              All {days.length} days
-            </Button>
-          )}
-        </>
-      )}
+      <Read of={spending} what="the spending">
+        {({ items: days }) => {
+          const today = days.find(({ day }) => day === new Date(shopNow()).toISOString().slice(0, 10));
+          return (
+            <>
+              <Text size="sm" mb="xs">
+                Today {showMoney(today?.dollars ?? 0)}
+                {of(dollarsPerDay === undefined ? undefined : showMoney(dollarsPerDay))}, orders{' '}
+                {showNumber(today?.orders ?? 0)}
+                {of(ordersPerDay === undefined ? undefined : showNumber(ordersPerDay))}
+              </Text>
+              {days.length === 0 ? null : (
+                <Table verticalSpacing={4} aria-label="Spending by day">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>Day</Table.Th>
+                      <Table.Th ta="right">Spent</Table.Th>
+                      <Table.Th ta="right">Orders</Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {days.slice(0, isLong ? days.length : daysShown).map(({ day, dollars, orders }) => (
+                      <Table.Tr key={day}>
+                        <Table.Td className="figure">{day}</Table.Td>
+                        <Table.Td ta="right" className="figure">
+                          {showMoney(dollars)}
+                        </Table.Td>
+                        <Table.Td ta="right" className="figure">
+                          {showNumber(orders)}
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              )}
+              {isLong || days.length <= daysShown ? null : (
+                <Button size="compact-sm" variant="default" onClick={() => setLong(true)}>
+                  All {days.length} days
+                </Button>
+              )}
+            </>
+          );
+        }}
+      </Read>
     </section>
   );
 }

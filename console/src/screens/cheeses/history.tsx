@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { isCurdError } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { showKilograms } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
@@ -35,48 +35,58 @@ export function History({ subject, queryKey }: Props) {
   if (isCurdError(events.error) && events.error.status === 403) {
     return null;
   }
-  const shown = events.data?.events.slice(0, isAll ? readMax : shownFirst) ?? [];
   return (
     <section aria-label="History">
       <Title order={2} size="h5" mb="xs">
         History
       </Title>
-      {events.isPending ? <Loading what="the history" /> : null}
-      {events.isError ? <Problem error={events.error} retry={events.refetch} /> : null}
-      {events.isSuccess && shown.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          The log has no event of it.
-        </Text>
-      ) : null}
-      <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {shown.map((event) => (
-          <Group key={event.id} component="li" gap="sm" wrap="nowrap" align="start">
-            <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }} className="figure">
-              <Time at={event.timestamp} />
+      <Read of={events} what="the history">
+        {({ events: all, hasMore }) =>
+          all.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              The log has no event of it.
             </Text>
-            <Text size="sm" style={{ flex: 1, overflowWrap: 'anywhere' }}>
-              {describe(event)}{' '}
-              <Text span size="sm" c="dimmed">
-                <Actor actor={event.actor} />
-              </Text>
-            </Text>
-          </Group>
-        ))}
-      </Stack>
-      {(events.data?.events.length ?? 0) > shown.length ? (
-        <Button size="compact-sm" variant="subtle" mt="xs" onClick={() => setAll(true)}>
-          Show all {events.data?.events.length}
-        </Button>
-      ) : events.data?.hasMore === true ? (
-        <Anchor
-          component={Link}
-          size="sm"
-          href={`/events?${new URLSearchParams({ subject, since: '1970-01-01T00:00:00Z' })}`}
-        >
-          Older events
-        </Anchor>
-      ) : null}
+          ) : (
+            <>
+              <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+                {all.slice(0, isAll ? readMax : shownFirst).map((event) => (
+                  <Line key={event.id} event={event} />
+                ))}
+              </Stack>
+              {!isAll && all.length > shownFirst ? (
+                <Button size="compact-sm" variant="subtle" mt="xs" onClick={() => setAll(true)}>
+                  Show all {all.length}
+                </Button>
+              ) : hasMore ? (
+                <Anchor
+                  component={Link}
+                  size="sm"
+                  href={`/events?${new URLSearchParams({ subject, since: '1970-01-01T00:00:00Z' })}`}
+                >
+                  Older events
+                </Anchor>
+              ) : null}
+            </>
+          )
+        }
+      </Read>
     </section>
+  );
+}
+
+function Line({ event }: { readonly event: CurdEvent }) {
+  return (
+    <Group component="li" gap="sm" wrap="nowrap" align="start">
+      <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }} className="figure">
+        <Time at={event.timestamp} />
+      </Text>
+      <Text size="sm" style={{ flex: 1, overflowWrap: 'anywhere' }}>
+        {describe(event)}{' '}
+        <Text span size="sm" c="dimmed">
+          <Actor actor={event.actor} />
+        </Text>
+      </Text>
+    </Group>
   );
 }
 

@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { LabelledValues } from '../../parts/labelled-values.tsx';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { NewestOrders } from '../../parts/tables/newest-orders.tsx';
 import { shownName } from '../../parts/text/customer-name.ts';
 import { showMoney } from '../../parts/text/format.ts';
@@ -18,47 +18,31 @@ import { nextTier, tierColors, useThresholds } from './tiers.ts';
 
 type Details = Result<'getCustomerById'>;
 
+const back = { href: '/customers', text: 'All customers' };
+
 export function CustomerDetail({ id }: { readonly id: number }) {
-  const { data, error, refetch } = useApi([`customer ${id}`], (curd) => curd.customers.getById(id));
-  if (error !== null) {
-    return (
-      <>
-        <PageTitle title="Customer" />
-        <Problem error={error} retry={refetch} />
-        <Anchor component={Link} href="/customers" size="sm">
-          All customers
-        </Anchor>
-      </>
-    );
-  }
-  if (data === undefined) {
-    return (
-      <>
-        <PageTitle title="Customer" />
-        <Loading what="the customer" />
-      </>
-    );
-  }
+  const customer = useApi([`customer ${id}`], (curd) => curd.customers.getById(id));
   return (
-    <>
-      <Anchor component={Link} href="/customers" size="sm">
-        All customers
-      </Anchor>
-      <PageTitle title={shownName(data.customer)}>
-        <Badge variant="dot" color={data.role === 'staff' ? 'rind' : 'gray'}>
-          {data.role}
-        </Badge>
-      </PageTitle>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Stack>
-          <Profile details={data} />
-          <Tier details={data} />
-          <Notes key={id} of={notesOf(id)} />
-          <Actions details={data} />
-        </Stack>
-        <Orders customerId={id} />
-      </SimpleGrid>
-    </>
+    <Read of={customer} what="the customer" heading={<PageTitle title="Customer" back={back} />}>
+      {(data) => (
+        <>
+          <PageTitle title={shownName(data.customer)} back={back}>
+            <Badge variant="dot" color={data.role === 'staff' ? 'rind' : 'gray'}>
+              {data.role}
+            </Badge>
+          </PageTitle>
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <Stack>
+              <Profile details={data} />
+              <Tier details={data} />
+              <Notes key={id} of={notesOf(id)} />
+              <Actions details={data} />
+            </Stack>
+            <Orders customerId={id} />
+          </SimpleGrid>
+        </>
+      )}
+    </Read>
   );
 }
 

@@ -3,7 +3,7 @@ import { Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Json } from '../../parts/text/json.tsx';
@@ -30,46 +30,43 @@ function Deliveries({ eventId }: { readonly eventId: string }) {
     },
     refreshMs,
   );
-  if (deliveries.isPending) {
-    return <Loading what="webhook deliveries" />;
-  }
-  if (deliveries.isError) {
-    return <Problem error={deliveries.error} retry={deliveries.refetch} />;
-  }
-  if (deliveries.data.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        It was sent to no webhook.
-      </Text>
-    );
-  }
   return (
-    <Table>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Webhook</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th ta="right">Attempts</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {deliveries.data.map(({ id, endpointId, url, status, attemptCount }) => (
-          <Table.Tr key={id}>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>
-              <Link href={`/webhooks/${endpointId}?delivery=${id}`}>{url}</Link>
-            </Table.Td>
-            <Table.Td>
-              <Badge color={deliveryColors[status]} variant="light">
-                {status}
-              </Badge>
-            </Table.Td>
-            <Table.Td ta="right" className="figure">
-              {showNumber(attemptCount)}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <Read of={deliveries} what="webhook deliveries">
+      {(all) =>
+        all.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            It was sent to no webhook.
+          </Text>
+        ) : (
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Webhook</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th ta="right">Attempts</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {all.map(({ id, endpointId, url, status, attemptCount }) => (
+                <Table.Tr key={id}>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                    <Link href={`/webhooks/${endpointId}?delivery=${id}`}>{url}</Link>
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge color={deliveryColors[status]} variant="light">
+                      {status}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td ta="right" className="figure">
+                    {showNumber(attemptCount)}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )
+      }
+    </Read>
   );
 }
 
@@ -77,27 +74,27 @@ export function EventDrawer({ id, onClose }: { readonly id: string; readonly onC
   const event = useApi(['event', id], (curd, signal) => curd.events.get(id, { signal }));
   return (
     <SideDialog onClose={onClose} size="lg" title={`Event ${event.data?.type ?? id}`}>
-      {event.isPending ? <Loading what="the event" /> : null}
-      {event.isError ? <Problem error={event.error} retry={event.refetch} /> : null}
-      {event.data === undefined ? null : (
-        <Stack gap="md">
-          <Group gap="md">
-            <Text size="sm">
-              <Time at={event.data.timestamp} isExact />
-            </Text>
-            <Subject subject={event.data.subject} />
-            <Text size="sm">
-              by <Actor actor={event.data.actor} />
-            </Text>
-            {event.data.requestId === null ? null : <RequestLink id={event.data.requestId} />}
-          </Group>
-          <Json value={event.data} label="The event as JSON" />
-          <Title order={2} size="h5">
-            Webhook deliveries
-          </Title>
-          <Deliveries eventId={id} />
-        </Stack>
-      )}
+      <Read of={event} what="the event">
+        {(data) => (
+          <Stack gap="md">
+            <Group gap="md">
+              <Text size="sm">
+                <Time at={data.timestamp} isExact />
+              </Text>
+              <Subject subject={data.subject} />
+              <Text size="sm">
+                by <Actor actor={data.actor} />
+              </Text>
+              {data.requestId === null ? null : <RequestLink id={data.requestId} />}
+            </Group>
+            <Json value={data} label="The event as JSON" />
+            <Title order={2} size="h5">
+              Webhook deliveries
+            </Title>
+            <Deliveries eventId={id} />
+          </Stack>
+        )}
+      </Read>
     </SideDialog>
   );
 }

@@ -1,7 +1,7 @@
 /** Who uses how much, and every limit of the shop. */
 import { Stack, Title } from '@mantine/core';
 import { useApi } from '../../data/queries.ts';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { Accounts } from './accounts.tsx';
 import { Bounds } from './bounds.tsx';
 import { DeprecatedCallers } from './deprecated.tsx';
@@ -16,18 +16,17 @@ export default function Limits() {
     <>
       <PageTitle title="Limits and usage" />
       <Stack gap="xl">
-        {accounts.isPending || limits.isPending ? <Loading what="limits" /> : null}
-        {accounts.isError ? <Problem error={accounts.error} retry={accounts.refetch} /> : null}
-        {accounts.data === undefined || limits.data === undefined ? null : (
-          <Accounts accounts={accounts.data.items} limits={limits.data} />
-        )}
+        <Read of={accounts} what="limits">
+          {({ items }) =>
+            limits.data === undefined ? null : <Accounts accounts={items} limits={limits.data} />
+          }
+        </Read>
         <DeprecatedCallers />
         <section>
           <Title order={2} size="h4" mb="xs">
             Limits
           </Title>
-          {limits.isError ? <Problem error={limits.error} retry={limits.refetch} /> : null}
-          {limits.data === undefined ? null : <Bounds limits={limits.data} />}
+          <Read of={limits}>{(data) => <Bounds limits={data} />}</Read>
         </section>
       </Stack>
     </>

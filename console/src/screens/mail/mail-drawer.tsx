@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useApi, useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
@@ -85,34 +85,33 @@ function Facts({ mail }: { readonly mail: Mail }) {
 
 function Preview({ id }: { readonly id: number }) {
   const [format, setFormat] = useState('HTML');
-  const { data, error, refetch } = useApi(['mail', 'preview', id], (curd, signal) =>
-    curd.mails.preview(id, { signal }),
-  );
-  if (data === undefined) {
-    return error === null ? <Loading what="the preview" /> : <Problem error={error} retry={refetch} />;
-  }
+  const preview = useApi(['mail', 'preview', id], (curd, signal) => curd.mails.preview(id, { signal }));
   return (
-    <section aria-label="Preview">
-      <Group justify="space-between" mb="xs" wrap="wrap">
-        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {data.subject}
-        </Text>
-        <SegmentedControl
-          size="xs"
-          aria-label="Format"
-          data={['HTML', 'Text']}
-          value={format}
-          onChange={setFormat}
-        />
-      </Group>
-      {format === 'HTML' ? (
-        <HtmlFrame html={data.html} title="HTML of the mail" />
-      ) : (
-        <pre className="card mail-text">{data.text}</pre>
+    <Read of={preview} what="the preview">
+      {(data) => (
+        <section aria-label="Preview">
+          <Group justify="space-between" mb="xs" wrap="wrap">
+            <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+              {data.subject}
+            </Text>
+            <SegmentedControl
+              size="xs"
+              aria-label="Format"
+              data={['HTML', 'Text']}
+              value={format}
+              onChange={setFormat}
+            />
+          </Group>
+          {format === 'HTML' ? (
+            <HtmlFrame html={data.html} title="HTML of the mail" />
+          ) : (
+            <pre className="card mail-text">{data.text}</pre>
+          )}
+          <Text size="xs" c="dimmed" mt="xs">
+            As it would be sent today. Neither addresses nor texts of mails are stored.
+          </Text>
+        </section>
       )}
-      <Text size="xs" c="dimmed" mt="xs">
-        As it would be sent today. Neither addresses nor texts of mails are stored.
-      </Text>
-    </section>
+    </Read>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Actor } from '../../parts/text/actor.tsx';
 import { describeCustomer } from '../../parts/text/customer-name.ts';
@@ -20,11 +20,11 @@ import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
 export function OrderDetail({ id }: { readonly id: number }) {
-  const { data, error, refetch } = useApi([`order ${id}`], (curd) => curd.orders.get(id));
+  const read = useApi([`order ${id}`], (curd) => curd.orders.get(id));
   const [requested, setRequested] = useState<Requested | null>(null);
   const make = useTransition();
   const { latest } = useMoves();
-  const order = data && latest(data);
+  const order = read.data && latest(read.data);
 
   const held = useHeld(id);
 
@@ -51,20 +51,16 @@ export function OrderDetail({ id }: { readonly id: number }) {
 
   if (order === undefined) {
     return (
-      <>
-        <PageTitle title={`Order ${id}`} />
-        {error === null ? <Loading what="the order" /> : <Problem error={error} retry={refetch} />}
-      </>
+      <Read of={read} what="the order" heading={<PageTitle title={`Order ${id}`} />}>
+        {() => null}
+      </Read>
     );
   }
   const weight = weightOf(order);
   const hasPieces = order.items.some(({ grams }) => grams !== undefined);
   return (
     <>
-      <Anchor component={Link} href="/orders" size="sm">
-        All orders
-      </Anchor>
-      <PageTitle title={`Order ${id}`}>
+      <PageTitle title={`Order ${id}`} back={{ href: '/orders', text: 'All orders' }}>
         <StatusBadge status={order.status} />
         <Warnings order={order} />
         <Group gap="xs" ref={buttons}>
@@ -266,27 +262,30 @@ function Fact({ title, children }: { readonly title: string; readonly children: 
 }
 
 function OrderTimeline({ id }: { readonly id: number }) {
-  const { data, error, refetch } = useApi([`order ${id}`, 'timeline'], (curd) => curd.orders.getTimeline(id));
+  const timeline = useApi([`order ${id}`, 'timeline'], (curd) => curd.orders.getTimeline(id));
   return (
     <section className="card" aria-labelledby="timeline">
       <Title order={2} size="h5" id="timeline" mb="xs">
         Timeline
       </Title>
-      {error !== null && data === undefined ? <Problem error={error} retry={refetch} /> : null}
-      <ol className="timeline">
-        {data?.items.map(({ status, at, by, reason, shipment }) => (
-          <li key={`${status} ${at}`}>
-            <Text size="sm" fw={600}>
-              {status}
-            </Text>
-            <Text size="xs" c="dimmed">
-              <Time at={at} /> by <Actor actor={by} />
-            </Text>
-            {reason === null ? null : <Text size="sm">{reason}</Text>}
-            {shipment === null ? null : <Tracking {...shipment} />}
-          </li>
-        ))}
-      </ol>
+      <Read of={timeline}>
+        {({ items }) => (
+          <ol className="timeline">
+            {items.map(({ status, at, by, reason, shipment }) => (
+              <li key={`${status} ${at}`}>
+                <Text size="sm" fw={600}>
+                  {status}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  <Time at={at} /> by <Actor actor={by} />
+                </Text>
+                {reason === null ? null : <Text size="sm">{reason}</Text>}
+                {shipment === null ? null : <Tracking {...shipment} />}
+              </li>
+            ))}
+          </ol>
+        )}
+      </Read>
     </section>
   );
 }

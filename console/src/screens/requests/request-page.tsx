@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
@@ -16,31 +16,27 @@ import { ResponseStatus } from './response-status.tsx';
 type Kept = Result<'getRequest'>['items'][number];
 
 export function RequestPage({ id }: { readonly id: string }) {
-  const { data, error, refetch } = useApi(['requests', 'one', id], (curd, signal) =>
-    curd.requests.get(id, { signal }),
-  );
+  const requests = useApi(['requests', 'one', id], (curd, signal) => curd.requests.get(id, { signal }));
   return (
     <>
-      <Anchor component={Link} href="/requests" size="sm">
-        All requests
-      </Anchor>
-      <PageTitle title={`Request ${id}`} />
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="the request" />
-      ) : (
-        <Stack>
-          {data.items.length > 1 ? (
-            <Text size="sm" c="dimmed">
-              {showNumber(data.items.length)} requests have this id, the newest first: clients choose ids.
-            </Text>
-          ) : null}
-          {data.items.map((item) => (
-            <OneRequest key={`${item.at} ${item.instance} ${item.route} ${item.milliseconds}`} item={item} />
-          ))}
-        </Stack>
-      )}
+      <PageTitle title={`Request ${id}`} back={{ href: '/requests', text: 'All requests' }} />
+      <Read of={requests} what="the request">
+        {({ items }) => (
+          <Stack>
+            {items.length > 1 ? (
+              <Text size="sm" c="dimmed">
+                {showNumber(items.length)} requests have this id, the newest first: clients choose ids.
+              </Text>
+            ) : null}
+            {items.map((item) => (
+              <OneRequest
+                key={`${item.at} ${item.instance} ${item.route} ${item.milliseconds}`}
+                item={item}
+              />
+            ))}
+          </Stack>
+        )}
+      </Read>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Link, useSearchParams } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { useFreshFigures } from '../../parts/fresh-figures.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Empty, PageTitle, Read } from '../../parts/page.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
 import { countryName } from '../../parts/text/countries.ts';
 import {
@@ -171,32 +171,32 @@ function Tables({ sales }: { readonly sales: SalesOfRange }) {
 }
 
 function SalesOf({ range }: { readonly range: Range }) {
-  const { data, error, refetch } = useApi(['statistics', 'sales of a range', range], (curd, signal) =>
+  const sales = useApi(['statistics', 'sales of a range', range], (curd, signal) =>
     readSales(curd, range, signal),
   );
-  if (error !== null) {
-    return <Problem error={error} retry={refetch} />;
-  }
-  if (data === undefined) {
-    return <Loading what="sales" />;
-  }
   return (
-    <Stack gap="sm">
-      <Text size="sm">
-        {showDays(range)}, compared with {showDays(rangeBefore(range))}. Days are in UTC. Cancelled orders are
-        not counted.
-        {data.isCounting ? ' The server still counts past orders, and these figures are not complete.' : ''}
-      </Text>
-      <Sums {...data} />
-      {data.sum.orders === 0 ? (
-        <Empty title="No orders in these days">Choose other days to see their orders.</Empty>
-      ) : (
-        <>
-          <Trend range={range} sales={data} />
-          <Tables sales={data} />
-        </>
+    <Read of={sales} what="sales">
+      {(data) => (
+        <Stack gap="sm">
+          <Text size="sm">
+            {showDays(range)}, compared with {showDays(rangeBefore(range))}. Days are in UTC. Cancelled orders
+            are not counted.
+            {data.isCounting
+              ? ' The server still counts past orders, and these figures are not complete.'
+              : ''}
+          </Text>
+          <Sums {...data} />
+          {data.sum.orders === 0 ? (
+            <Empty title="No orders in these days">Choose other days to see their orders.</Empty>
+          ) : (
+            <>
+              <Trend range={range} sales={data} />
+              <Tables sales={data} />
+            </>
+          )}
+        </Stack>
       )}
-    </Stack>
+    </Read>
   );
 }
 

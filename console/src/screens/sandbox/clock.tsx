@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { aheadOf, useShopClock } from '../../data/clock.ts';
 import { useAdvance } from '../../parts/advance.ts';
 import { TimeField } from '../../parts/fields/time-field.tsx';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { showSpan } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { Section } from './section.tsx';
@@ -19,50 +19,49 @@ export function Clock() {
   const clock = useShopClock();
   const { advance, isRunning } = useAdvance();
   const [to, setTo] = useState<string | null>(null);
-  const { data } = clock;
   return (
     <Section
       title="Clock"
       about="Move the time of the shop forward. What becomes due on the way is done: orders are approved, sessions and keys end, yours too, and webhooks are sent again. Only a reset or a snapshot takes it back."
     >
-      {clock.isError ? <Problem error={clock.error} retry={clock.refetch} /> : null}
-      {clock.isPending ? <Loading what="the clock" /> : null}
-      {data === undefined ? null : (
-        <>
-          <Text size="sm" mb="sm">
-            It is <Time at={data.now} isExact /> in the shop
-            {aheadOf(data) === 0
-              ? ', as on the machine.'
-              : `, ${showSpan(aheadOf(data))} ahead of the machine.`}
-          </Text>
-          {data.movable ? (
-            <Group align="end" gap="sm">
-              {steps.map((step) => (
-                <Button
-                  key={step.advance}
-                  variant="default"
-                  disabled={isRunning}
-                  onClick={() => void advance({ advance: step.advance })}
-                >
-                  {step.title}
-                </Button>
-              ))}
-              <TimeField label="To a time" time={to} onChange={setTo} />
-              <Button
-                variant="default"
-                disabled={isRunning || to === null}
-                onClick={() => to !== null && void advance({ to }).then(() => setTo(null))}
-              >
-                Move the clock
-              </Button>
-            </Group>
-          ) : (
-            <Text size="sm">
-              This server follows the clock of the machine. Start it with CURD_CLOCK=movable.
+      <Read of={clock} what="the clock">
+        {(data) => (
+          <>
+            <Text size="sm" mb="sm">
+              It is <Time at={data.now} isExact /> in the shop
+              {aheadOf(data) === 0
+                ? ', as on the machine.'
+                : `, ${showSpan(aheadOf(data))} ahead of the machine.`}
             </Text>
-          )}
-        </>
-      )}
+            {data.movable ? (
+              <Group align="end" gap="sm">
+                {steps.map((step) => (
+                  <Button
+                    key={step.advance}
+                    variant="default"
+                    disabled={isRunning}
+                    onClick={() => void advance({ advance: step.advance })}
+                  >
+                    {step.title}
+                  </Button>
+                ))}
+                <TimeField label="To a time" time={to} onChange={setTo} />
+                <Button
+                  variant="default"
+                  disabled={isRunning || to === null}
+                  onClick={() => to !== null && void advance({ to }).then(() => setTo(null))}
+                >
+                  Move the clock
+                </Button>
+              </Group>
+            ) : (
+              <Text size="sm">
+                This server follows the clock of the machine. Start it with CURD_CLOCK=movable.
+              </Text>
+            )}
+          </>
+        )}
+      </Read>
     </Section>
   );
 }

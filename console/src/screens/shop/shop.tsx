@@ -6,25 +6,21 @@ import { useApi } from '../../data/queries.ts';
 import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { chooseFirst } from '../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../parts/fields/country-select.tsx';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { currencyOptions } from '../../parts/text/currencies.ts';
 import { useSaveKey, useUnsavedWarning } from '../cheeses/form/use-save-key.ts';
 import { fieldLabels, type ShopField } from './shop-values.ts';
 import { shopKey, useShopForm, type VersionedShop } from './use-shop-form.ts';
 
 export default function ShopScreen() {
-  const { data, error, refetch } = useApi(shopKey, async (curd, signal): Promise<VersionedShop> => {
-    const shop = await curd.shop.get({ signal });
-    return { shop, etag: etagOf(shop) };
+  const shop = useApi(shopKey, async (curd, signal): Promise<VersionedShop> => {
+    const current = await curd.shop.get({ signal });
+    return { shop: current, etag: etagOf(current) };
   });
-  if (data !== undefined) {
-    return <ShopForm server={data} />;
-  }
   return (
-    <>
-      <PageTitle title="Shop" />
-      {error === null ? <Loading what="the shop" /> : <Problem error={error} retry={refetch} />}
-    </>
+    <Read of={shop} what="the shop" heading={<PageTitle title="Shop" />}>
+      {(data) => <ShopForm server={data} />}
+    </Read>
   );
 }
 

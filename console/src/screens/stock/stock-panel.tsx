@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Cheese } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { showGrams, showKilograms, showNumber } from '../../parts/text/format.ts';
 import { LevelBadge } from './level-badge.tsx';
 import { type StockAction, StockDialog } from './stock-dialogs.tsx';
@@ -54,26 +54,28 @@ export function StockPanel({ cheeseId, name, portions = [], hasLink = true }: Pr
           ) : null}
         </Group>
       </Group>
-      {stock.isPending ? <Loading what="the stock" /> : null}
-      {stock.isError ? <Problem error={stock.error} retry={stock.refetch} /> : null}
-      {stock.data === null ? (
-        <Text size="sm" c="dimmed">
-          Not tracked: it is sold without limit.
-        </Text>
-      ) : null}
-      {stock.data ? (
-        <Text size="sm" component="div">
-          {showKilograms(stock.data.onHand)} on hand, {showKilograms(stock.data.reserved)} reserved,{' '}
-          <strong>{showKilograms(stock.data.available)} available</strong>
-          {stock.data.lowAt === null ? '' : `, low at ${showKilograms(stock.data.lowAt)}`}{' '}
-          <LevelBadge stock={stock.data} />
-        </Text>
-      ) : null}
-      {stock.data && portions.length > 0 ? (
-        <Text size="sm" c="dimmed">
-          Enough for {piecesOf(stock.data.available, portions)}
-        </Text>
-      ) : null}
+      <Read of={stock} what="the stock">
+        {(row) =>
+          row === null ? (
+            <Text size="sm" c="dimmed">
+              Not tracked: it is sold without limit.
+            </Text>
+          ) : (
+            <>
+              <Text size="sm" component="div">
+                {showKilograms(row.onHand)} on hand, {showKilograms(row.reserved)} reserved,{' '}
+                <strong>{showKilograms(row.available)} available</strong>
+                {row.lowAt === null ? '' : `, low at ${showKilograms(row.lowAt)}`} <LevelBadge stock={row} />
+              </Text>
+              {portions.length > 0 ? (
+                <Text size="sm" c="dimmed">
+                  Enough for {piecesOf(row.available, portions)}
+                </Text>
+              ) : null}
+            </>
+          )
+        }
+      </Read>
       {action === null ? null : (
         <StockDialog
           action={action}

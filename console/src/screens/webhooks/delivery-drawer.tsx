@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { WebhookDelivery } from '../../../../client/src/index.ts';
 import { queryClient, useApi, useCurd } from '../../data/queries.ts';
 import { SideDialog } from '../../parts/dialogs/side-dialog.tsx';
-import { Loading, Problem } from '../../parts/page.tsx';
+import { Read } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Json } from '../../parts/text/json.tsx';
 import { Subject } from '../../parts/text/subject.tsx';
@@ -52,13 +52,10 @@ function Attempts({ attempts }: Pick<WebhookDelivery, 'attempts'>) {
 /** The event as it was sent. The log keeps it for a shorter time than an old delivery may be looked at. */
 function Sent({ eventId }: { readonly eventId: string }) {
   const event = useApi(['event', eventId], (curd, signal) => curd.events.get(eventId, { signal }));
-  if (event.isPending) {
-    return <Loading what="the event" />;
-  }
-  return event.isError ? (
-    <Problem error={event.error} retry={event.refetch} />
-  ) : (
-    <Json value={event.data} label="The event that was sent" />
+  return (
+    <Read of={event} what="the event">
+      {(sent) => <Json value={sent} label="The event that was sent" />}
+    </Read>
   );
 }
 
@@ -87,54 +84,53 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
     setSending(false);
   }
 
-  const { data } = delivery;
   return (
     <SideDialog onClose={onClose} size="lg" title={`Delivery ${id}`}>
-      {delivery.isPending ? <Loading what="the delivery" /> : null}
-      {delivery.isError ? <Problem error={delivery.error} retry={delivery.refetch} /> : null}
-      {data === undefined ? null : (
-        <Stack gap="md">
-          <Group justify="space-between">
-            <Group gap="sm">
-              <Badge color={deliveryColors[data.status]} variant="light">
-                {data.status}
-              </Badge>
-              <Text size="sm">{data.type}</Text>
-              <Subject subject={data.subject} />
+      <Read of={delivery} what="the delivery">
+        {(data) => (
+          <Stack gap="md">
+            <Group justify="space-between">
+              <Group gap="sm">
+                <Badge color={deliveryColors[data.status]} variant="light">
+                  {data.status}
+                </Badge>
+                <Text size="sm">{data.type}</Text>
+                <Subject subject={data.subject} />
+              </Group>
+              <Button
+                size="xs"
+                loading={isSending}
+                disabled={data.status === 'sending'}
+                onClick={() => void resend(data.status === 'waiting')}
+              >
+                {data.status === 'waiting' ? 'Send now' : 'Resend'}
+              </Button>
             </Group>
-            <Button
-              size="xs"
-              loading={isSending}
-              disabled={data.status === 'sending'}
-              onClick={() => void resend(data.status === 'waiting')}
-            >
-              {data.status === 'waiting' ? 'Send now' : 'Resend'}
-            </Button>
-          </Group>
-          {data.waitingFor === null ? null : (
-            <Text size="sm" c="dimmed">
-              <Waiting waitingFor={data.waitingFor} dueAt={data.dueAt} />
+            {data.waitingFor === null ? null : (
+              <Text size="sm" c="dimmed">
+                <Waiting waitingFor={data.waitingFor} dueAt={data.dueAt} />
+              </Text>
+            )}
+            {notice === null ? null : (
+              <Alert color={notice.isFailure ? 'red' : 'green'} variant="light" role="status">
+                {notice.text}
+              </Alert>
+            )}
+            <Title order={2} size="h5">
+              Attempts
+            </Title>
+            <Attempts attempts={data.attempts} />
+            <Title order={2} size="h5">
+              What was sent
+            </Title>
+            <Sent eventId={data.eventId} />
+            <Text size="xs" c="dimmed">
+              The body of the request also had previousId, and its headers had the id, the time and the
+              signatures.
             </Text>
-          )}
-          {notice === null ? null : (
-            <Alert color={notice.isFailure ? 'red' : 'green'} variant="light" role="status">
-              {notice.text}
-            </Alert>
-          )}
-          <Title order={2} size="h5">
-            Attempts
-          </Title>
-          <Attempts attempts={data.attempts} />
-          <Title order={2} size="h5">
-            What was sent
-          </Title>
-          <Sent eventId={data.eventId} />
-          <Text size="xs" c="dimmed">
-            The body of the request also had previousId, and its headers had the id, the time and the
-            signatures.
-          </Text>
-        </Stack>
-      )}
+          </Stack>
+        )}
+      </Read>
     </SideDialog>
   );
 }

@@ -1,14 +1,14 @@
 /** One endpoint: its state, what can be done, and its deliveries. */
-import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { Result, WebhookEndpoint } from '../../../../client/src/index.ts';
 import { queryClient, useApi, useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
 import { notifications } from '../../parts/notifications.tsx';
-import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PageTitle, Read } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { messageOf } from '../../session/session.ts';
@@ -118,24 +118,19 @@ export function EndpointPage({ id }: { readonly id: number }) {
 
   if (endpoint.data === undefined) {
     return (
-      <>
-        <PageTitle title="Webhook" />
-        {endpoint.isError ? (
-          <Problem error={endpoint.error} retry={endpoint.refetch} />
-        ) : (
-          <Loading what="the webhook" />
-        )}
-      </>
+      <Read of={endpoint} what="the webhook" heading={<PageTitle title="Webhook" />}>
+        {() => null}
+      </Read>
     );
   }
   const current = endpoint.data;
   const isEnabled = current.status === 'enabled';
   return (
     <>
-      <Anchor component={Link} href="/webhooks" size="sm">
-        All webhooks
-      </Anchor>
-      <PageTitle title={`Webhook ${new URL(current.url).host}`}>
+      <PageTitle
+        title={`Webhook ${new URL(current.url).host}`}
+        back={{ href: '/webhooks', text: 'All webhooks' }}
+      >
         <Button size="xs" variant="outline" color="red" onClick={() => setDialog('delete')}>
           Delete
         </Button>

@@ -8,7 +8,7 @@ import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
 import { chooseFirst } from '../../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../../parts/fields/country-select.tsx';
-import { Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { PageTitle, Read } from '../../../parts/page.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
 import { messageOf } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
@@ -50,7 +50,7 @@ const addressOf = ({ shippingAddress: { state, ...given } }: Order): ShippingFie
 export function NewOrder() {
   const [search] = useSearchParams();
   const again = /^[1-9]\d{0,14}$/.exec(search.get('again') ?? '')?.[0];
-  const { data, error, refetch } = useApi([`order ${again ?? ''}`, 'again'], async (curd) => {
+  const begun = useApi([`order ${again ?? ''}`, 'again'], async (curd) => {
     if (again === undefined) {
       return { order: null, customer: search.get('customer') };
     }
@@ -60,15 +60,11 @@ export function NewOrder() {
     ]);
     return { order, customer: customer === undefined ? null : String(customer.id) };
   });
-  if (data === undefined) {
-    return (
-      <>
-        <PageTitle title="New order" />
-        {error === null ? <Loading what="the order" /> : <Problem error={error} retry={refetch} />}
-      </>
-    );
-  }
-  return <OrderForm key={again ?? ''} {...data} />;
+  return (
+    <Read of={begun} what="the order" heading={<PageTitle title="New order" />}>
+      {(data) => <OrderForm key={again ?? ''} {...data} />}
+    </Read>
+  );
 }
 
 /** The request, or null while something is missing. */

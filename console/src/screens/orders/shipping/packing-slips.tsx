@@ -5,7 +5,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
 import { shopName } from '../../../environment.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { Empty, PageTitle, Read } from '../../../parts/page.tsx';
 import { useShortcuts } from '../../../parts/shortcuts.ts';
 import { showDay, showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { quantityOf, weightOf } from '../lines.ts';
@@ -32,7 +32,7 @@ export function PackingSlips() {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const ids = idsIn(search);
-  const { data, error, refetch } = useQuery({
+  const slips = useQuery({
     // The lines of an order never change: events need not make up to a thousand of them stale.
     queryKey: ['slips', ids],
     queryFn: async ({ signal }): Promise<readonly SlipOf[]> => {
@@ -48,22 +48,19 @@ export function PackingSlips() {
   });
   const ship = `/orders/ship?ids=${ids.join(',')}`;
   useShortcuts({
-    ...(data === undefined ? {} : { p: () => window.print() }),
+    ...(slips.data === undefined ? {} : { p: () => window.print() }),
     ...(ids.length === 0 ? {} : { t: () => navigate(ship) }),
   });
   return (
     <>
       <div className="no-print">
-        <Anchor component={Link} href="/orders" size="sm">
-          All orders
-        </Anchor>
-        <PageTitle title="Packing slips">
+        <PageTitle title="Packing slips" back={{ href: '/orders', text: 'All orders' }}>
           {ids.length === 0 ? null : (
             <>
               <Button size="xs" variant="default" component={Link} href={ship}>
                 Ship with tracking
               </Button>
-              <Button size="xs" disabled={data === undefined} onClick={() => window.print()}>
+              <Button size="xs" disabled={slips.data === undefined} onClick={() => window.print()}>
                 Print {showNumber(ids.length)}
               </Button>
             </>
@@ -78,12 +75,10 @@ export function PackingSlips() {
           </Anchor>
           .
         </Empty>
-      ) : error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="the orders" />
       ) : (
-        data.map((slip) => <Slip key={slip.order.id} {...slip} />)
+        <Read of={slips} what="the orders">
+          {(all) => all.map((slip) => <Slip key={slip.order.id} {...slip} />)}
+        </Read>
       )}
     </>
   );

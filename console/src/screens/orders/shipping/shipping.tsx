@@ -6,7 +6,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Order } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
 import { invalidate } from '../../../parts/action.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { Empty, PageTitle, Read } from '../../../parts/page.tsx';
 import { selectedMax } from '../../../parts/select-all.ts';
 import { Bulk } from '../../../parts/tables/bulk.tsx';
 import { showNumber } from '../../../parts/text/format.ts';
@@ -48,27 +48,28 @@ export function Shipping() {
   if (kept === null && read !== undefined) {
     setKept(read);
   }
-  const data = kept ?? read;
+  const heading = <PageTitle title="Ship with tracking" />;
   return (
-    <>
-      {data === undefined ? (
-        <>
-          <PageTitle title="Ship with tracking" />
-          {error === null ? <Loading what="the orders" /> : <Problem error={error} retry={refetch} />}
-        </>
-      ) : data.length === 0 ? (
-        <>
-          <PageTitle title="Ship with tracking" />
-          <Empty title="No approved orders">
-            <Anchor component={Link} href="/orders">
-              All orders
-            </Anchor>
-          </Empty>
-        </>
-      ) : (
-        <Fields orders={data} />
-      )}
-    </>
+    <Read
+      of={{ data: kept ?? read, error: kept === null ? error : null, refetch }}
+      what="the orders"
+      heading={heading}
+    >
+      {(orders) =>
+        orders.length === 0 ? (
+          <>
+            {heading}
+            <Empty title="No approved orders">
+              <Anchor component={Link} href="/orders">
+                All orders
+              </Anchor>
+            </Empty>
+          </>
+        ) : (
+          <Fields orders={orders} />
+        )
+      }
+    </Read>
   );
 }
 
