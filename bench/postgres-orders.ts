@@ -12,7 +12,7 @@ import { statementsIn } from '../src/database/postgres/statements.ts';
 import { PostgresTransaction } from '../src/database/postgres/transaction.ts';
 import type { Value } from '../src/database/sql.ts';
 import { recordEvents } from '../src/event-log/record.ts';
-import { addJob } from '../src/jobs/queue.ts';
+import { jobQueue } from '../src/jobs/queue.ts';
 import { postgresQuotaQueries } from '../src/limits/queries.ts';
 import { orderEvents } from '../src/orders/event-types.ts';
 import { orderQueries } from '../src/orders/queries.ts';
@@ -104,7 +104,7 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
     rows: await record(client, async (sql) => {
       await orderQueries(sql).insert(id, order, false);
       await orderQueries(sql).insertOpenCheeses(id, [first, second], new Map());
-      await addJob(sql, orderApprovalKind, String(id), later);
+      await jobQueue(sql).add(orderApprovalKind, String(id), later);
       await recordEvents(sql, origin, now, [placed]);
     }),
     response: await record(client, (sql) =>

@@ -3,7 +3,7 @@
  * only compared with what they were before, and the time in between is measured here, so a clock that is wrong or that
  * jumps, on whatever machine, ends no lease.
  */
-import type { JobLease } from './queries.ts';
+import type { JobLease } from './leases.ts';
 
 interface Seen {
   readonly lease: JobLease;

@@ -7,8 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { LeaseResults } from './lease-results.ts';
 import { watchLeases } from './lease-watch.ts';
-import { endLeases, type LeasedJob, listDueLanes, listLeases, releaseLeases, renewLeases } from './leases.ts';
-import type { JobLease } from './queries.ts';
+import { type JobLease, type LeasedJob, leasedJobs } from './leases.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
@@ -78,7 +77,9 @@ export class LeaseWorker<Work extends LeasedWork, Result> {
     this.#findAbandoned = watchLeases(leaseMs);
     this.#results = new LeaseResults({
       store: (work, result) => handler.store(work, result),
-      release: ({ lane, leaseEnd }) => releaseLeases(database, { kind, lane }, leaseEnd, clock.now()),
+      release: async ({ lane, leaseEnd }) => {
+        await leasedJobs(database).release({ kind, lane }, leaseEnd, clock.now());
+      },
     });
     this.#looks = new RepeatedWork(
       pollMs,
@@ -169,7 +170,7 @@ export class LeaseWorker<Work extends LeasedWork, Result> {
         this.#delays.delete(lane);
       }
     }
-    return (await listDueLanes(this.#database, kind, this.#clock.now()))
+    return (await leasedJobs(this.#database).listDueLanes(kind, this.#clock.now()))
       .map(({ lane }) => lane)
       .filter((lane) => !this.#claims.has(lane) && !this.#delays.has(lane));
   }
@@ -224,14 +225,16 @@ export class LeaseWorker<Work extends LeasedWork, Result> {
     if (running.length > 0) {
       // Different each time, even where the clock stands still.
       this.#renewalCount = (this.#renewalCount + 1) % 1000;
-      await renewLeases(this.#database, kind, running, this.#clock.now() + leaseMs + this.#renewalCount);
+      await leasedJobs(this.#database).renew(kind, running, this.#clock.now() + leaseMs + this.#renewalCount);
     }
     const own = new Map(running.map(({ key, attempts }) => [key, attempts]));
-    const abandoned = this.#findAbandoned(await listLeases(this.#database, kind)).filter(
+    const abandoned = this.#findAbandoned(await leasedJobs(this.#database).listLeases(kind)).filter(
       ({ key, attempts }) => own.get(key) !== attempts,
     );
     const jobs =
-      abandoned.length === 0 ? 0 : await endLeases(this.#database, kind, abandoned, this.#clock.now());
+      abandoned.length === 0
+        ? 0
+        : await leasedJobs(this.#database).endLeases(kind, abandoned, this.#clock.now());
     if (jobs > 0) {
       this.#log.warn({ kind, jobs }, 'a server that ran jobs was stopped; they are run again');
       for (const lane of new Set(abandoned.map((lease) => lease.lane))) {

@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import { type DueJob, type DuePosition, firstDue, type Job, jobQueries } from './queries.ts';
+import { type DueJob, type DuePosition, firstDue, type Job, jobQueue } from './queue.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
@@ -25,7 +25,7 @@ export interface JobHandler {
   readonly kind: string;
   /** A job that has failed so often is parked: it is kept with its error and not tried again. */
   readonly attemptsMax: number;
-  /** Claims a job with `claimJob`, after locking rows that come first in the lock order, and does its work. */
+  /** Claims a job with `claim` of the queue, after locking rows that come first in the lock order, and does its work. */
   run(tx: Sql, job: Job): Promise<void>;
   /**
    * Does the work of many jobs in one transaction, which has locked them, and deletes them. It never waits for a row,
@@ -114,7 +114,7 @@ export class JobWorker {
   async #runKind(handler: JobHandler, mayContinue: () => boolean): Promise<void> {
     const { kind } = handler;
     // Most of the times nothing is due: then no transaction is needed.
-    const [first] = await jobQueries(this.#database).listDue(kind, this.#now(), firstDue, 1);
+    const [first] = await jobQueue(this.#database).listDue(kind, this.#now(), firstDue, 1);
     let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
     while (last !== undefined && !this.#polls.isStopped && mayContinue()) {
       const { due, alone } = await this.#runTogether(handler, last);
@@ -133,14 +133,14 @@ export class JobWorker {
   ): Promise<{ due: readonly DueJob[]; alone: readonly Job[] }> {
     const now = this.#now();
     if (runBatch === undefined) {
-      const due = await jobQueries(this.#database).listDue(kind, now, after, batchMax);
+      const due = await jobQueue(this.#database).listDue(kind, now, after, batchMax);
       return { due, alone: due };
     }
     let due: readonly DueJob[] = [];
     try {
       return await this.#database.transaction(async (tx) => {
         due = [];
-        due = await jobQueries(tx).lockDue(kind, now, after, batchMax);
+        due = await jobQueue(tx).lockDue(kind, now, after, batchMax);
         // A job that failed would probably fail its batch.
         const failed = due.filter(({ attempts }) => attempts > 0);
         const others = due.filter(({ attempts }) => attempts === 0);
@@ -176,7 +176,7 @@ export class JobWorker {
     const now = this.#clock.now();
     const error = failure instanceof Error ? failure.message : String(failure);
     try {
-      await jobQueries(this.#database).recordFailure(kind, job, {
+      await jobQueue(this.#database).recordFailure(kind, job, {
         dueAt: timestamp(now + Math.min(retryMsMax, retryMs * 2 ** attempts)),
         error: error.slice(0, errorLengthMax),
         parkedAt: isLast ? timestamp(now) : null,
@@ -190,7 +190,7 @@ export class JobWorker {
   async #dueTimes(after: number, until: number): Promise<{ first: string; last: string }[]> {
     const [from, to] = [timestamp(after), timestamp(until)];
     const rows = await Promise.all(
-      this.#handlers.map(({ kind }) => jobQueries(this.#database).findDueTimes(kind, from, to)),
+      this.#handlers.map(({ kind }) => jobQueue(this.#database).findDueTimes(kind, from, to)),
     );
     return rows.flatMap((row) => (row?.first && row.last ? [{ first: row.first, last: row.last }] : []));
   }

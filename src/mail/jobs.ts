@@ -1,8 +1,8 @@
 /** The background jobs of mails that wait: one for each, with the id of the mail as its key. */
 import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
-import { addMissingJobs } from '../jobs/leases.ts';
-import { deleteJobs } from '../jobs/queue.ts';
+import { leasedJobs } from '../jobs/leases.ts';
+import { jobQueue } from '../jobs/queue.ts';
 import type { MailName } from '../settings/mail.ts';
 import { type MailRow, mailQueries, type NewMail } from './queries.ts';
 
@@ -19,7 +19,7 @@ export function lifetimeMs(name: MailName): number {
 
 /** Adds the jobs of mails, those that are missing. */
 export function addMailJobs(tx: Sql, ids: readonly number[], now: number): Promise<void> {
-  return addMissingJobs(tx, mailLane, ids.map(String), now);
+  return leasedJobs(tx).addMissing(mailLane, ids.map(String), now);
 }
 
 /** Adds a mail that no event causes, in the transaction of its change. */
@@ -48,6 +48,6 @@ export async function dropMails(
     return [];
   }
   const ids = mails.map(({ id }) => id);
-  await deleteJobs(tx, mailKind, ids.map(String));
+  await jobQueue(tx).deleteAll(mailKind, ids.map(String));
   return mailQueries(tx).drop(ids, reason, timestamp(now));
 }

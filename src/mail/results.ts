@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerContact } from '../customers/customer-finder.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { endLeasedJob, type LeasedJob, postponeLeasedJob } from '../jobs/leases.ts';
+import { type LeasedJob, leasedJobs } from '../jobs/leases.ts';
 import type { Log } from '../log.ts';
 import type { MailName } from '../settings/config.ts';
 import { mailKind } from './jobs.ts';
@@ -52,19 +52,19 @@ export function createResultStore({ database, clock, log, onEnd }: Dependencies)
     const wait = waitsMs[attempts - 1];
     if (outcome === 'senderRefused' || outcome === 'stopped') {
       const dueAt = outcome === 'stopped' ? now : now + faultMs;
-      if (await postponeLeasedJob(tx, mailKind, job, dueAt, reason ?? '')) {
+      if (await leasedJobs(tx).postpone(mailKind, job, dueAt, reason ?? '')) {
         await queries.updateAttempt(mail.id, mail.attempts, reason ?? mail.reason);
       }
       return null;
     }
     if (outcome === 'later' && wait !== undefined) {
-      if (await postponeLeasedJob(tx, mailKind, job, now + wait, reason ?? '')) {
+      if (await leasedJobs(tx).postpone(mailKind, job, now + wait, reason ?? '')) {
         await queries.updateAttempt(mail.id, attempts, reason);
       }
       return null;
     }
     const state = outcome === 'sent' || outcome === 'dropped' ? outcome : 'failed';
-    const isLatest = await endLeasedJob(tx, mailKind, job);
+    const isLatest = await leasedJobs(tx).end(mailKind, job);
     return isLatest && (await queries.end([mail.id], { state, reason, attempts }, timestamp(now))).length > 0
       ? state
       : null;

@@ -10,7 +10,7 @@ import type { CustomerContact, CustomerFinder } from '../customers/customer-find
 import { resetUrl } from '../customers/login/reset-token.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { LeaseHandler } from '../jobs/lease-worker.ts';
-import { endLeasedJob, type LeasedJob, leaseJobs } from '../jobs/leases.ts';
+import { type LeasedJob, leasedJobs } from '../jobs/leases.ts';
 import type { Log } from '../log.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import type { Config, MailName, MailTransport } from '../settings/config.ts';
@@ -78,7 +78,7 @@ export function createSending(dependencies: SendingDependencies): Sending {
         return [];
       }
       onLease(now);
-      const jobs = await leaseJobs(tx, mailLane, { max, runningMax: leasedMax }, now, leaseMs);
+      const jobs = await leasedJobs(tx).lease(mailLane, { max, runningMax: leasedMax }, now, leaseMs);
       return jobs.length === 0 ? [] : beginAttempts(tx, jobs, now);
     });
   }
@@ -93,13 +93,13 @@ export function createSending(dependencies: SendingDependencies): Sending {
     for (const job of jobs) {
       const mail = mails.find(({ id }) => String(id) === job.key);
       if (mail?.state !== 'waiting') {
-        await endLeasedJob(tx, mailKind, job);
+        await leasedJobs(tx).end(mailKind, job);
         continue;
       }
       const contact = contactOf(mail, contacts.get(mail.customer_id));
       const problem = contact === null ? customerWasDeleted : await reasonToDrop(tx, mail, contact, now);
       if (contact === null || problem !== null) {
-        await endLeasedJob(tx, mailKind, job);
+        await leasedJobs(tx).end(mailKind, job);
         await mailQueries(tx).drop([mail.id], problem ?? customerWasDeleted, timestamp(now));
         dependencies.onEnd(mail.name, 'dropped');
       } else {

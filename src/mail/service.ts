@@ -4,7 +4,7 @@ import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { listJobTimes, makeJobDue } from '../jobs/leases.ts';
+import { leasedJobs } from '../jobs/leases.ts';
 import { addMailJobs, lifetimeMs, mailKind } from './jobs.ts';
 import { noMail } from './previews.ts';
 import { type MailFilters, type MailRow, mailQueries } from './queries.ts';
@@ -42,7 +42,7 @@ export function createMailService(
   /** When mails that wait are tried next. One that is being sent has no time. */
   async function nextAttempts(sql: Sql, mails: readonly MailRow[]): Promise<ReadonlyMap<string, string>> {
     const keys = mails.filter(({ state }) => state === 'waiting').map(({ id }) => String(id));
-    const times = keys.length === 0 ? [] : await listJobTimes(sql, mailKind, keys);
+    const times = keys.length === 0 ? [] : await leasedJobs(sql).listTimes(mailKind, keys);
     return new Map(
       times.filter(({ leased_until }) => leased_until === null).map(({ key, due_at }) => [key, due_at]),
     );
@@ -69,11 +69,11 @@ export function createMailService(
         requireRepeatable(mail, isOff);
         const now = clock.now();
         await addMailJobs(tx, [id], now);
-        await makeJobDue(tx, mailKind, String(id), now, 0);
+        await leasedJobs(tx).makeDue(mailKind, String(id), now, 0);
         if ((await queries.renew(id, timestamp(now + lifetimeMs(mail.name)))) === 0) {
           throw wasSent();
         }
-        const [time] = await listJobTimes(tx, mailKind, [String(id)]);
+        const [time] = await leasedJobs(tx).listTimes(mailKind, [String(id)]);
         return toMail((await queries.find(id)) as MailRow, time?.due_at);
       }),
   };

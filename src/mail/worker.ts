@@ -3,7 +3,7 @@ import { timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { LeaseWorker } from '../jobs/lease-worker.ts';
-import { endAllLeases } from '../jobs/leases.ts';
+import { leasedJobs } from '../jobs/leases.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
 import { mailKind, mailLane } from './jobs.ts';
 import { skipEvents } from './pause.ts';
@@ -65,7 +65,7 @@ export function createMailWorker(dependencies: Dependencies) {
       }
       isStarted = true;
       if (isOnlyServer) {
-        await endAllLeases(database, mailKind, clock.now());
+        await leasedJobs(database).endAllLeases(mailKind, clock.now());
       }
       if ((await queries.findReader())?.is_paused === 1) {
         log.warn(

@@ -1,6 +1,6 @@
 /** What an operator sees of the running server: figures of /metrics, instances, settings, and what failed recently. */
 
-import { type Clock, clockState, machineTime } from '../clock.ts';
+import { type Clock, clockState, machineTime, timestamp } from '../clock.ts';
 import { findBackupTime, ping } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { countUnnumbered, readLogState } from '../event-log/reading/log-reader.ts';
@@ -8,7 +8,7 @@ import type { LiveConnections } from '../events/live-connections.ts';
 import type { Site } from '../http/area.ts';
 import type { RecentFailures } from '../http/metrics/recent-failures.ts';
 import type { DeprecationReport } from '../http/pipeline/deprecation.ts';
-import { countDueJobs } from '../jobs/queue.ts';
+import { jobQueue } from '../jobs/queue.ts';
 import type { MailStatus } from '../mail/open.ts';
 import type { Config } from '../settings/config.ts';
 import type { WebhookStats } from '../webhooks/delivery/worker.ts';
@@ -38,6 +38,12 @@ export function createStatusReader(dependencies: StatusDependencies) {
     return Math.round((performance.now() - before) * 100) / 100;
   }
 
+  async function countDueJobs(): Promise<{ readonly due: number; readonly oldestSeconds: number }> {
+    const now = clock.now();
+    const { due = 0, first = null } = (await jobQueue(database).countDue(timestamp(now))) ?? {};
+    return { due, oldestSeconds: first === null ? 0 : Math.max(0, now - Date.parse(first)) / 1000 };
+  }
+
   return async () => {
     const latency = await latencyMs();
     const { first, last, epochs } = await readLogState(database);
@@ -53,7 +59,7 @@ export function createStatusReader(dependencies: StatusDependencies) {
       database: { latencyMs: latency, waiting: database.stats().waiting },
       log: { last, first, waiting: await countUnnumbered(database), epoch: epochs.at(-1)?.name ?? null },
       clock: clockState(clock),
-      jobs: await countDueJobs(database, clock.now()),
+      jobs: await countDueJobs(),
       deliveries: { waiting: await webhooks.waiting(), failing: await webhooks.failing() },
       mail: await mail(),
       streams: connections.count('stream'),

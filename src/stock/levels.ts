@@ -4,7 +4,7 @@ import type { Sql } from '../database/database.ts';
 import { kilogramsOf } from '../decimal.ts';
 import type { EventData } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
-import { scheduleJobs } from '../jobs/queue.ts';
+import { jobQueue } from '../jobs/queue.ts';
 import { stockEvents } from './event-types.ts';
 import type { Levels } from './queries.ts';
 
@@ -59,8 +59,7 @@ export async function recordLevelChanges(
   );
   if (crossed.length > 0) {
     // The rows of jobs need no order, because a transaction locks the stock of their cheeses first.
-    await scheduleJobs(
-      tx,
+    await jobQueue(tx).schedule(
       statusKind,
       crossed.map(({ after }) => String(after.cheese_id)),
       now,

@@ -4,7 +4,7 @@
  */
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Context } from '../database/context.ts';
-import { deleteJob } from '../jobs/queue.ts';
+import { jobQueue } from '../jobs/queue.ts';
 import type { JobHandler } from '../jobs/worker.ts';
 import { isDepleted, statusKind } from './levels.ts';
 import { stockQueries } from './queries.ts';
@@ -28,7 +28,7 @@ export function createStatusHandler(cheeses: CheeseService, context: Context): J
           await cheeses.updateIn(tx, context, id, { status: 'available' });
         }
       }
-      await deleteJob(tx, statusKind, key);
+      await jobQueue(tx).delete(statusKind, key);
     },
   };
 }

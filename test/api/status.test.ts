@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from '../../src/database/sql.ts';
-import { addJob } from '../../src/jobs/queue.ts';
+import { jobQueue } from '../../src/jobs/queue.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { withoutSecrets } from '../../src/settings/setting-origins.ts';
 import { settings } from '../../src/settings/table.ts';
@@ -72,8 +72,10 @@ onBothEngines('GET /status', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app;
-    await database.transaction((tx) => addJob(tx, 'order.approval', '999', '2026-06-01T11:59:50.000Z'));
-    await database.transaction((tx) => addJob(tx, 'order.approval', '1000', '2026-06-01T13:00:00.000Z'));
+    await database.transaction((tx) => jobQueue(tx).add('order.approval', '999', '2026-06-01T11:59:50.000Z'));
+    await database.transaction((tx) =>
+      jobQueue(tx).add('order.approval', '1000', '2026-06-01T13:00:00.000Z'),
+    );
     assert.deepEqual((await statusOf(shop)).jobs, { due: 1, oldestSeconds: 10 });
     await database.run(sql`update background_job set parked_at = due_at`);
     assert.deepEqual((await statusOf(shop)).jobs, { due: 0, oldestSeconds: 0 });

@@ -8,17 +8,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { watchLeases } from '../../src/jobs/lease-watch.ts';
 import { type LeasedWork, type LeaseHandler, LeaseWorker } from '../../src/jobs/lease-worker.ts';
-import {
-  addMissingJobs,
-  deleteJobsOfLane,
-  endAllLeases,
-  endLeasedJob,
-  type LeasedJob,
-  leaseJobs,
-  listDueLanes,
-  makeJobsDue,
-  postponeLeasedJob,
-} from '../../src/jobs/leases.ts';
+import { type LeasedJob, leasedJobs } from '../../src/jobs/leases.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
@@ -35,17 +25,17 @@ async function openMigrated(t: TestContext, engine: Engine): Promise<Database> {
 
 function add(database: Database, clock: Clock, lane: string, jobs: number): Promise<void> {
   const keys = Array.from({ length: jobs }, (_, index) => `${lane}:${String(index).padStart(3, '0')}`);
-  return database.transaction((tx) => addMissingJobs(tx, { kind, lane }, keys, clock.now()));
+  return database.transaction((tx) => leasedJobs(tx).addMissing({ kind, lane }, keys, clock.now()));
 }
 
 function lease(database: Database, clock: Clock, lane: string, max = laneMax): Promise<LeasedJob[]> {
   return database.transaction((tx) =>
-    leaseJobs(tx, { kind, lane }, { max, runningMax: laneMax }, clock.now(), leaseMs),
+    leasedJobs(tx).lease({ kind, lane }, { max, runningMax: laneMax }, clock.now(), leaseMs),
   );
 }
 
 async function end(database: Database, job: LeasedJob): Promise<void> {
-  await database.transaction((tx) => endLeasedJob(tx, kind, job));
+  await database.transaction((tx) => leasedJobs(tx).end(kind, job));
 }
 
 const workOf = (jobs: readonly LeasedJob[]): LeasedWork[] => jobs.map((job) => ({ job }));
@@ -62,22 +52,22 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.deepEqual([first.length, second.length], [5, 3], 'eight of the lane run at once');
     assert.deepEqual(await lease(database, clock, 'a'), []);
     const [one, two] = first as [LeasedJob, LeasedJob];
-    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, one)), true);
+    assert.equal(await database.transaction((tx) => leasedJobs(tx).end(kind, one)), true);
     assert.equal(
-      await database.transaction((tx) => postponeLeasedJob(tx, kind, two, clock.now() + 5000, 'no')),
+      await database.transaction((tx) => leasedJobs(tx).postpone(kind, two, clock.now() + 5000, 'no')),
       true,
     );
     assert.equal((await lease(database, clock, 'a')).length, 2, 'two of the lane have ended');
     clock.advance(leaseMs * 2);
     assert.deepEqual(await lease(database, clock, 'a'), [], 'a clock ends no lease');
-    await endAllLeases(database, kind, clock.now());
+    await leasedJobs(database).endAllLeases(kind, clock.now());
     const again = await lease(database, clock, 'a');
     assert.equal(again.length, 8);
     const late = first.find(({ key }) => again.some((job) => job.key === key && job.attempts === 2));
     assert.ok(late !== undefined);
-    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, late)), false);
+    assert.equal(await database.transaction((tx) => leasedJobs(tx).end(kind, late)), false);
     assert.equal(
-      await database.transaction((tx) => postponeLeasedJob(tx, kind, late, clock.now(), 'late')),
+      await database.transaction((tx) => leasedJobs(tx).postpone(kind, late, clock.now(), 'late')),
       false,
       'the result of an earlier attempt counted',
     );
@@ -89,20 +79,23 @@ onBothEngines('Jobs under leases', (engine) => {
     await add(database, clock, 'b', 2);
     await add(database, clock, 'a', 1);
     await add(database, clock, 'c', 1);
-    const lanes = async () => (await listDueLanes(database, kind, clock.now())).map(({ lane }) => lane);
+    const lanes = async () =>
+      (await leasedJobs(database).listDueLanes(kind, clock.now())).map(({ lane }) => lane);
     assert.deepEqual(await lanes(), ['a', 'b', 'c']);
     const [job] = (await lease(database, clock, 'a')) as [LeasedJob];
-    await database.transaction((tx) => postponeLeasedJob(tx, kind, job, clock.now() + 1000, 'x'.repeat(300)));
+    await database.transaction((tx) =>
+      leasedJobs(tx).postpone(kind, job, clock.now() + 1000, 'x'.repeat(300)),
+    );
     assert.deepEqual(await lanes(), ['b', 'c']);
     const stored = await database.get<{ last_error: string }>(
       sql`select last_error from background_job where key = ${job.key}`,
     );
     assert.equal(stored?.last_error.length, 200);
     await database.transaction((tx) =>
-      makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), { earlyMax: 1, isForced: false }),
+      leasedJobs(tx).makeLaneDue({ kind, lane: 'a' }, clock.now(), { earlyMax: 1, isForced: false }),
     );
     assert.deepEqual(await lanes(), ['a', 'b', 'c']);
-    await database.transaction((tx) => deleteJobsOfLane(tx, { kind, lane: 'b' }, 100));
+    await database.transaction((tx) => leasedJobs(tx).deleteLane({ kind, lane: 'b' }, 100));
     assert.deepEqual(await lanes(), ['a', 'c']);
   });
 
@@ -139,10 +132,10 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.equal(runningMost <= laneMax + 1, true, `${runningMost} ran at once`);
     assert.ok(done.indexOf('other:000') < 40, 'the other lane had to wait');
     // The job whose handler failed is run again when its lease was ended.
-    await endAllLeases(database, kind, clock.now());
+    await leasedJobs(database).endAllLeases(kind, clock.now());
     await worker.run();
     assert.deepEqual(done.slice(201), ['busy:001']);
-    await endAllLeases(database, kind, clock.now());
+    await leasedJobs(database).endAllLeases(kind, clock.now());
     assert.deepEqual(keysOf(await lease(database, clock, 'busy')), ['busy:001']);
     await worker.stop();
   });
@@ -248,7 +241,7 @@ onBothEngines('Jobs under leases', (engine) => {
       },
       async store({ job }) {
         const isStored = await database.transaction((tx) =>
-          postponeLeasedJob(tx, kind, job, clock.now() + 1000, 'no'),
+          leasedJobs(tx).postpone(kind, job, clock.now() + 1000, 'no'),
         );
         done.push(`${job.key} ${isStored}`);
         lose('store', undefined);
@@ -287,7 +280,7 @@ onBothEngines('Jobs under leases', (engine) => {
           }
         },
         async store({ job }) {
-          const isStored = await database.transaction((tx) => endLeasedJob(tx, kind, job));
+          const isStored = await database.transaction((tx) => leasedJobs(tx).end(kind, job));
           done.push(`${isStored ? '' : 'not '}${job.key}`);
         },
       };
@@ -309,7 +302,7 @@ onBothEngines('Jobs under leases', (engine) => {
       2,
       'each lease was ended once',
     );
-    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, first)), false);
+    assert.equal(await database.transaction((tx) => leasedJobs(tx).end(kind, first)), false);
     release();
     await Promise.all(workers.map((worker) => worker.stop()));
     assert.deepEqual(done.slice(3), ['slow:000']);
@@ -319,9 +312,11 @@ onBothEngines('Jobs under leases', (engine) => {
     const clock = testClock();
     const database = await openMigrated(t, engine);
     const keys = ['9', '10', '100', '99'];
-    await database.transaction((tx) => addMissingJobs(tx, { kind, lane: 'a' }, keys, clock.now()));
+    await database.transaction((tx) => leasedJobs(tx).addMissing({ kind, lane: 'a' }, keys, clock.now()));
     const makeDue = (earlyMax: number, isForced = false) =>
-      database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now(), { earlyMax, isForced }));
+      database.transaction((tx) =>
+        leasedJobs(tx).makeLaneDue({ kind, lane: 'a' }, clock.now(), { earlyMax, isForced }),
+      );
     const leaseInTurn = async () => {
       const jobs: LeasedJob[] = [];
       for (const _ of keys) {
@@ -332,7 +327,7 @@ onBothEngines('Jobs under leases', (engine) => {
     const postpone = (jobs: readonly LeasedJob[]) =>
       Promise.all(
         jobs.map((job) =>
-          database.transaction((tx) => postponeLeasedJob(tx, kind, job, clock.now() + 60_000, 'no')),
+          database.transaction((tx) => leasedJobs(tx).postpone(kind, job, clock.now() + 60_000, 'no')),
         ),
       );
     await postpone(await leaseInTurn());

@@ -5,7 +5,7 @@ import { type Clock, timestamp } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { addJob, claimJob, deleteJob, scheduleJobs } from '../../src/jobs/queue.ts';
+import { jobQueue } from '../../src/jobs/queue.ts';
 import { type JobHandler, JobWorker } from '../../src/jobs/worker.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock } from '../context.ts';
@@ -33,7 +33,7 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
     kind,
     attemptsMax: 2,
     async run(tx, { key }) {
-      if (await claimJob(tx, kind, key, timestamp(clock.now()))) {
+      if (await jobQueue(tx).claim(kind, key, timestamp(clock.now()))) {
         ranAlone.push(key);
         await work(tx, key);
       }
@@ -42,7 +42,7 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
       batches.push(jobs.map(({ key }) => key).join(' '));
       const some = jobs.filter(({ key }) => key !== 'alone' && !key.startsWith('left'));
       for (const { key } of some) {
-        await deleteJob(tx, kind, key);
+        await jobQueue(tx).delete(kind, key);
         await work(tx, key);
       }
       return jobs.filter(({ key }) => key === 'alone');
@@ -60,9 +60,9 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
 async function addAll(database: Database, clock: Clock, keys: readonly string[]): Promise<void> {
   await database.transaction(async (tx) => {
     for (const [index, key] of keys.entries()) {
-      await addJob(tx, kind, key, timestamp(clock.now() + index));
+      await jobQueue(tx).add(kind, key, timestamp(clock.now() + index));
     }
-    await addJob(tx, 'another.kind', 'untouched', timestamp(clock.now()));
+    await jobQueue(tx).add('another.kind', 'untouched', timestamp(clock.now()));
   });
 }
 
@@ -77,7 +77,7 @@ onBothEngines('Background jobs', (engine) => {
     const clock = testClock();
     const { database, worker, batches, ranAlone } = await openWorker(t, engine, clock);
     await addAll(database, clock, ['a', 'b', 'c', 'alone', 'e']);
-    await database.transaction((tx) => deleteJob(tx, kind, 'b'));
+    await database.transaction((tx) => jobQueue(tx).delete(kind, 'b'));
     clock.advance(3);
     await worker.run();
     assert.deepEqual(await keysIn(database, 'done'), ['a', 'alone', 'c']);
@@ -119,8 +119,8 @@ onBothEngines('Background jobs', (engine) => {
     const { database, worker, batches } = await openWorker(t, engine, clock);
     const left = Array.from({ length: 150 }, (_, index) => `left ${String(index).padStart(3, '0')}`);
     await database.transaction(async (tx) => {
-      await scheduleJobs(tx, kind, left, timestamp(clock.now()));
-      await addJob(tx, kind, 'last', timestamp(clock.now()));
+      await jobQueue(tx).schedule(kind, left, timestamp(clock.now()));
+      await jobQueue(tx).add(kind, 'last', timestamp(clock.now()));
     });
     await worker.run();
     assert.deepEqual(await keysIn(database, 'done'), ['last']);

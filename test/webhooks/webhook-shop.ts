@@ -1,7 +1,7 @@
 /** A shop with webhook endpoints, for tests. */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
-import { endAllLeases } from '../../src/jobs/leases.ts';
+import { leasedJobs } from '../../src/jobs/leases.ts';
 import { deliveryKind } from '../../src/webhooks/delivery/delivery-order.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/queries.ts';
 import { until } from '../context.ts';
@@ -50,8 +50,8 @@ export async function deliver(shop: Shop): Promise<void> {
 }
 
 /** As if the servers that send had been killed, and others had noticed it. */
-export function loseServers({ app, clock }: Shop): Promise<void> {
-  return endAllLeases(app.database, deliveryKind, clock.now());
+export async function loseServers({ app, clock }: Shop): Promise<void> {
+  await leasedJobs(app.database).endAllLeases(deliveryKind, clock.now());
 }
 
 export async function findEndpoint(shop: Shop, id: number): Promise<EndpointRow> {

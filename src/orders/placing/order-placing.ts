@@ -7,7 +7,7 @@ import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { AppError, invalidCredential, requireNoErrors } from '../../errors.ts';
-import { addJob } from '../../jobs/queue.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
@@ -166,7 +166,9 @@ export function createOrderPlacing({
     // Sent together with the order and the commit.
     await Promise.all([
       queries.insertOpenCheeses(row.id, cheesesOf(items), grams),
-      needsApproval ? null : addJob(tx, orderApprovalKind, String(row.id), timestamp(now + approvalDelayMs)),
+      needsApproval
+        ? null
+        : jobQueue(tx).add(orderApprovalKind, String(row.id), timestamp(now + approvalDelayMs)),
       transitions.recordPlaced(tx, context, row),
     ]);
     return toOrder(row);

@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../../clock.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
-import { claimJob } from '../../jobs/queue.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 import { findRow } from '../order.ts';
 import { firstRealId } from '../queries.ts';
@@ -22,7 +22,7 @@ export function createAutomaticHandlers(
       kind: orderShippingKind,
       attemptsMax: 20,
       async run(tx, { key }) {
-        if (await claimJob(tx, orderShippingKind, key, now())) {
+        if (await jobQueue(tx).claim(orderShippingKind, key, now())) {
           await transitions.tryChangeClaimed(tx, context, Number(key), transitions.shipping());
         }
       },
@@ -34,7 +34,7 @@ export function createAutomaticHandlers(
         // The customer before the job, by the lock order.
         const { customer_id } = await findRow(tx, Number(key), firstRealId);
         const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
-        if (await claimJob(tx, orderDeliveryKind, key, now())) {
+        if (await jobQueue(tx).claim(orderDeliveryKind, key, now())) {
           const row = await transitions.tryChangeClaimed(tx, context, Number(key), transitions.delivery());
           if (row !== undefined && isTheirs) {
             await customers.credit(tx, context, customer_id, row.goods_cents);

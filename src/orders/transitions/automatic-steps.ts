@@ -1,7 +1,7 @@
 /** The jobs of orders that ship and are delivered by themselves, in shops for tests (CURD_AUTO_SHIP, CURD_AUTO_DELIVER). */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
-import { scheduleJobs } from '../../jobs/queue.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import type { Config } from '../../settings/config.ts';
 import { firstRealId } from '../queries.ts';
 
@@ -19,13 +19,13 @@ export function createAutomaticSteps(
     async onApproval(tx: Sql, ids: readonly number[], shipDate: string) {
       const real = ids.filter((id) => id >= firstRealId);
       if (autoShip && real.length > 0) {
-        await scheduleJobs(tx, orderShippingKind, real.map(String), shipDate);
+        await jobQueue(tx).schedule(orderShippingKind, real.map(String), shipDate);
       }
     },
     /** An order was shipped, in this transaction. */
     async onShipping(tx: Sql, id: number) {
       if (autoDeliverMs !== null && id >= firstRealId) {
-        await scheduleJobs(tx, orderDeliveryKind, [String(id)], timestamp(clock.now() + autoDeliverMs));
+        await jobQueue(tx).schedule(orderDeliveryKind, [String(id)], timestamp(clock.now() + autoDeliverMs));
       }
     },
   };

@@ -7,7 +7,7 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
-import { claimJob } from '../../jobs/queue.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { cheesesOf, findRow } from '../order.ts';
@@ -85,7 +85,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
       // Cheeses and the customer before the job, by the lock order.
       const missing = await approvals.lockCheeses(tx, order);
       await testValues.lockCustomer(tx, order);
-      if (await claimJob(tx, orderApprovalKind, String(id), timestamp(clock.now()))) {
+      if (await jobQueue(tx).claim(orderApprovalKind, String(id), timestamp(clock.now()))) {
         const reason =
           testValues.noteOf(order.notes) === 'test:cancel'
             ? 'the notes are test:cancel'

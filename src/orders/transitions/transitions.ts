@@ -12,7 +12,7 @@ import { dollars, kilogramsOf } from '../../decimal.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
 import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
-import { deleteJob, deleteJobs } from '../../jobs/queue.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { orderEvents } from '../event-types.ts';
 import { cheesesOf, findRow } from '../order.ts';
@@ -140,7 +140,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         return undefined;
       }
       if (transition.to === 'approved' || transition.to === 'cancelled') {
-        await deleteJob(tx, orderApprovalKind, String(id));
+        await jobQueue(tx).delete(orderApprovalKind, String(id));
       }
       return transitions.tryChangeClaimed(tx, context, id, transition);
     },
@@ -163,7 +163,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     async cancelAll(tx: Sql, context: Context, ids: readonly number[], reason: string): Promise<void> {
       const real = ids.filter((id) => id >= firstId);
       // All jobs before the first order: two transactions with common orders cannot deadlock.
-      await deleteJobs(tx, orderApprovalKind, real.map(String));
+      await jobQueue(tx).deleteAll(orderApprovalKind, real.map(String));
       const released = new Map<number, number>();
       await forEachBlock(real, blockSize, async (block) => {
         await updateStatuses(tx, context, block, transitions.cancellation(reason), released);
@@ -176,7 +176,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       const now = clock.now();
       const shipDate = timestamp(now + shippingTimeMs);
       const ids = orders.map(({ id }) => id);
-      await deleteJobs(tx, orderApprovalKind, ids.map(String));
+      await jobQueue(tx).deleteAll(orderApprovalKind, ids.map(String));
       await orderQueries(tx).approveLocked(ids, shipDate, timestamp(now));
       await automaticSteps.onApproval(tx, ids, shipDate);
       const approved = orders.map(({ id, total_cents }) => ({

@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { deleteJob, findFirstDue } from '../../jobs/queue.ts';
+import { firstDue, jobQueue } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 
 /** The number of effects that a dry run lists. */
@@ -28,7 +28,7 @@ export async function forecast(
     const due = await Promise.all(
       handlers.map(async (handler) => ({
         handler,
-        job: await findFirstDue(tx, handler.kind, timestamp(target)),
+        job: (await jobQueue(tx).listDue(handler.kind, timestamp(target), firstDue, 1))[0],
       })),
     );
     const [first] = due
@@ -58,5 +58,5 @@ async function runOne(
       throw error;
     }
   }
-  await deleteJob(tx, handler.kind, job.key);
+  await jobQueue(tx).delete(handler.kind, job.key);
 }

@@ -5,8 +5,8 @@
 import { forEachBlock, readBlocks } from '../../blocks.ts';
 import { timestamp } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
-import { addMissingJobs, type Lane, makeJobDue, makeJobsDue } from '../../jobs/leases.ts';
-import { deleteJobs } from '../../jobs/queue.ts';
+import { type Lane, leasedJobs } from '../../jobs/leases.ts';
+import { jobQueue } from '../../jobs/queue.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { type NewDelivery, webhookQueries } from '../queries.ts';
 
@@ -48,8 +48,7 @@ export async function addJobsOfLines(
   now: number,
 ): Promise<void> {
   const firsts = await webhookQueries(tx).listFirstOf(endpointId, subjects);
-  await addMissingJobs(
-    tx,
+  await leasedJobs(tx).addMissing(
     laneOf(endpointId),
     firsts.map(({ id }) => String(id)),
     now,
@@ -57,7 +56,7 @@ export async function addJobsOfLines(
 }
 
 /**
- * Works like `addMissingJobs`, for a block of lines, those of the first subjects after one: for maintenance.
+ * Works like `addJobsOfLines`, for a block of lines, those of the first subjects after one: for maintenance.
  * @returns the last subject of the block; null after the last line
  */
 export async function addMissingJobsAfter(
@@ -67,8 +66,7 @@ export async function addMissingJobsAfter(
   now: number,
 ): Promise<string | null> {
   const firsts = await webhookQueries(tx).listFirsts(endpointId, after, blockSize);
-  await addMissingJobs(
-    tx,
+  await leasedJobs(tx).addMissing(
     laneOf(endpointId),
     firsts.map(({ id }) => String(id)),
     now,
@@ -83,23 +81,23 @@ export async function skipWaiting(tx: Sql, endpointId: number, now: number): Pro
   )) {
     const ids = block.map(({ id }) => id);
     await endpointQueries(tx).updateSkipped(ids, 'skipped when the endpoint was enabled', timestamp(now));
-    await deleteJobs(tx, deliveryKind, ids.map(String));
+    await jobQueue(tx).deleteAll(deliveryKind, ids.map(String));
   }
 }
 
 /** Lets the deliveries that wait for their next attempt be sent at once, in the order of their ids. */
 export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await makeJobsDue(tx, laneOf(endpointId), now, onRequest);
+  await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, onRequest);
 }
 
 /** Works like `wakeWaiting`, where another delivery was accepted. */
 export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await makeJobsDue(tx, laneOf(endpointId), now, afterSuccess);
+  await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, afterSuccess);
 }
 
 /** Works like `wakeWaiting`, for the line of a subject. */
 export async function wakeLine(tx: Sql, endpointId: number, subject: string, now: number): Promise<void> {
   for (const { id } of await webhookQueries(tx).listFirstOf(endpointId, [subject])) {
-    await makeJobDue(tx, deliveryKind, String(id), now, onRequest.earlyMax);
+    await leasedJobs(tx).makeDue(deliveryKind, String(id), now, onRequest.earlyMax);
   }
 }

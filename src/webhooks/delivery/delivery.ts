@@ -9,7 +9,7 @@ import type { Origin } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { readEvents, toEvent } from '../../event-log/reading/log-reader.ts';
 import type { LeaseHandler } from '../../jobs/lease-worker.ts';
-import { deleteJobsOfLane, endLeasedJob, type LeasedJob, leaseJobs } from '../../jobs/leases.ts';
+import { type LeasedJob, leasedJobs } from '../../jobs/leases.ts';
 import type { Log } from '../../log.ts';
 import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
@@ -77,7 +77,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       const now = clock.now();
       const endpoint = await webhookQueries(tx).lockEndpointForUpdate(id);
       if (endpoint === undefined) {
-        await deleteJobsOfLane(tx, laneOf(id), orphansOfABlock);
+        await leasedJobs(tx).deleteLane(laneOf(id), orphansOfABlock);
         return nothing;
       }
       const runningMax = runningMaxOf(endpoint, now);
@@ -90,7 +90,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
         return { ...nothing, disabled: 'secret_unreadable' as const };
       }
       onLease(now);
-      const jobs = await leaseJobs(tx, laneOf(id), { max, runningMax }, now, leaseMs);
+      const jobs = await leasedJobs(tx).lease(laneOf(id), { max, runningMax }, now, leaseMs);
       return jobs.length === 0 ? nothing : beginAttempts(tx, { endpoint, keys, jobs, now });
     });
     for (let count = 0; count < givenUp; count += 1) {
@@ -123,7 +123,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     for (const job of jobs) {
       const delivery = deliveries.find(({ id }) => String(id) === job.key);
       if (delivery === undefined || delivery.ended_at !== null) {
-        await endLeasedJob(tx, deliveryKind, job);
+        await leasedJobs(tx).end(deliveryKind, job);
         continue;
       }
       if (delivery.status === 'sending') {
@@ -138,10 +138,10 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       }
       const event = events.get(delivery.sequence);
       if (event === undefined) {
-        await endLeasedJob(tx, deliveryKind, job);
+        await leasedJobs(tx).end(deliveryKind, job);
         await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error: expired }, now);
       } else if (delivery.attempts - job.early_attempts >= attemptsMax) {
-        await endLeasedJob(tx, deliveryKind, job);
+        await leasedJobs(tx).end(deliveryKind, job);
         givenUp += 1;
         const before: EndpointRow = disabled === null ? endpoint : { ...endpoint, status: 'disabled' };
         disabled =

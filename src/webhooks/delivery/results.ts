@@ -6,7 +6,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import type { LogEventRow } from '../../event-log/reading/log-reader.ts';
-import { endLeasedJob, type LeasedJob, postponeLeasedJob } from '../../jobs/leases.ts';
+import { type LeasedJob, leasedJobs } from '../../jobs/leases.ts';
 import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
 import { afterFailure, afterSuccess, isRecovery } from '../health.ts';
@@ -97,8 +97,8 @@ function planOf(clock: Clock, { attempt, result }: Finished): Plan {
 /** Returns false where the attempt is not the latest one. */
 function releaseJob(tx: Sql, { attempt: { job } }: Finished, { now, error, waitMs }: Plan): Promise<boolean> {
   return waitMs === null
-    ? endLeasedJob(tx, deliveryKind, job)
-    : postponeLeasedJob(tx, deliveryKind, job, now + waitMs, error ?? '');
+    ? leasedJobs(tx).end(deliveryKind, job)
+    : leasedJobs(tx).postpone(deliveryKind, job, now + waitMs, error ?? '');
 }
 
 async function store(

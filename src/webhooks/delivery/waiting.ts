@@ -1,7 +1,7 @@
 /** Why deliveries wait, as responses show it. */
 import { timestamp } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
-import { type JobTime, type LaneState, listJobTimes, listLaneStates } from '../../jobs/leases.ts';
+import { type JobTime, type LaneState, leasedJobs } from '../../jobs/leases.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { isPaused, runningMaxOf } from '../health.ts';
 import type { DeliveryRow, EndpointRow } from '../queries.ts';
@@ -37,7 +37,7 @@ export async function readBacklogs(
   const ids = endpoints.map(({ id }) => id);
   const counts = await endpointQueries(sql).countOpen(ids);
   const lanes = counts.map(({ endpoint_id }) => laneOf(endpoint_id).lane);
-  const states = lanes.length === 0 ? [] : await listLaneStates(sql, deliveryKind, lanes);
+  const states = lanes.length === 0 ? [] : await leasedJobs(sql).listLaneStates(deliveryKind, lanes);
   const byLane = new Map(states.map((state) => [state.lane, state]));
   const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
   return new Map(
@@ -67,7 +67,7 @@ export async function readWaiting(
 ): Promise<ReadonlyMap<number, Waiting>> {
   const open = deliveries.filter(({ ended_at }) => ended_at === null);
   const keys = open.map(({ id }) => String(id));
-  const jobs = keys.length === 0 ? [] : await listJobTimes(sql, deliveryKind, keys);
+  const jobs = keys.length === 0 ? [] : await leasedJobs(sql).listTimes(deliveryKind, keys);
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   return new Map(open.map(({ id }) => [id, waitingOf(endpoint, byKey.get(String(id)), now)]));
 }

@@ -5,7 +5,7 @@
 import { timestamp } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
 import { purgeInSlices } from '../../database/purge.ts';
-import { endAllLeases, listDueLanes, listLaneStates, listNextDue } from '../../jobs/leases.ts';
+import { leasedJobs } from '../../jobs/leases.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { isPaused } from '../health.ts';
@@ -70,7 +70,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies) {
     async start(isOnlyServer: boolean = false) {
       isStarted = true;
       if (isOnlyServer) {
-        await endAllLeases(database, deliveryKind, clock.now());
+        await leasedJobs(database).endAllLeases(deliveryKind, clock.now());
       }
       await activate();
       rechecks.start();
@@ -130,7 +130,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies) {
       failing: async () => (await queries.countFailing())?.count ?? 0,
       async lagSeconds() {
         const enabled = new Set((await queries.listEnabled()).map(({ id }) => String(id)));
-        const due = (await listDueLanes(database, deliveryKind, clock.now()))
+        const due = (await leasedJobs(database).listDueLanes(deliveryKind, clock.now()))
           .filter(({ lane }) => enabled.has(lane))
           .map(({ due_at }) => clock.now() - Date.parse(due_at));
         return Math.max(0, ...due) / 1000;
@@ -149,8 +149,9 @@ async function findNextAttempt(sql: Sql, after: number): Promise<number | null> 
     isPaused(endpoint, after) ? 'paused' : 'open',
   );
   const lanesOf = (endpoints: typeof enabled) => endpoints.map(({ id }) => laneOf(id).lane);
-  const next = open.length === 0 ? [] : await listNextDue(sql, deliveryKind, lanesOf(open), after);
-  const states = paused.length === 0 ? [] : await listLaneStates(sql, deliveryKind, lanesOf(paused));
+  const next = open.length === 0 ? [] : await leasedJobs(sql).listNextDue(deliveryKind, lanesOf(open), after);
+  const states =
+    paused.length === 0 ? [] : await leasedJobs(sql).listLaneStates(deliveryKind, lanesOf(paused));
   const afterPauses = states.map(({ lane, due_at }) => {
     const end = paused.find(({ id }) => laneOf(id).lane === lane)?.paused_until ?? null;
     return due_at === null || end === null || due_at > end ? due_at : end;
