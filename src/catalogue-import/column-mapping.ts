@@ -1,19 +1,19 @@
 /** Maps the columns of an imported file to the fields of a cheese. */
 
-import { parsePortions } from '../cheeses/portions.ts';
-import { type CheeseField, CheeseInput, inputProperties } from '../cheeses/schemas.ts';
+import { type CheeseField, cheeseFields, fieldNames, requiredFields } from '../cheeses/fields.ts';
+import { CheeseInput } from '../cheeses/schemas.ts';
 import { requireNoErrors } from '../errors.ts';
 import { measureJson } from '../schema/json-bounds.ts';
 import { findRepeatedMember } from '../schema/repeated-members.ts';
 import { validate } from '../schema/validate.ts';
 import { onHandSchema } from '../stock/schemas.ts';
-import { parseAge, parseKilograms, parsePrice } from './cells.ts';
+import { type CellKind, readCell } from './cells.ts';
 import { ImportError } from './import-error.ts';
 import { cut } from './row-changes.ts';
 
 export type ImportField = CheeseField | 'stockKg';
 /** Fields that a file may contain: all that the server does not supply. */
-export const importFields = [...Object.keys(inputProperties), 'stockKg'] as readonly ImportField[];
+export const importFields: readonly ImportField[] = [...fieldNames, 'stockKg'];
 
 /** The columns of each field. The first column that is not empty is used; for tags, all columns are used. */
 export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
@@ -174,22 +174,16 @@ function missingColumns(
 export interface ImportedCheese {
   readonly input: CheeseInput;
   /** Fields with a value, and optional ones that JSON sets to null: those that update an existing cheese. */
-  readonly givenFields: readonly string[];
+  readonly givenFields: readonly CheeseField[];
   /** Kilograms on hand; undefined where the file does not say. */
   readonly stockKg: number | undefined;
   /** Remarks on values that were left out. */
   readonly remarks: readonly string[];
 }
 
-const clearable: ReadonlySet<string> = new Set<ImportField>([
-  'photoUrls',
-  'tags',
-  'origin',
-  'pricePerKg',
-  'ageMonths',
-  'organic',
-  'portions',
-]);
+/** A cheese is found by its category and name. */
+const isClearable = (field: ImportField): field is CheeseField =>
+  field !== 'stockKg' && field !== 'category' && !requiredFields.some((required) => required === field);
 
 const rowSchema = {
   ...CheeseInput,
@@ -203,12 +197,12 @@ const rowSchema = {
 export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese {
   const remarks: string[] = [];
   const fields: Record<string, unknown> = {};
-  const cleared: string[] = [];
+  const cleared: CheeseField[] = [];
   for (const [field, columns] of mapping) {
     const values = columns.map((column) => row[column]);
     const given = values.filter((value) => value !== undefined && value !== null && value !== '');
     if (given.length === 0) {
-      if (clearable.has(field) && values.includes(null)) {
+      if (isClearable(field) && values.includes(null)) {
         cleared.push(field);
       }
     } else {
@@ -218,7 +212,8 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese 
   const { value, errors } = validate(rowSchema, fields);
   requireNoErrors(errors);
   const { stockKg, ...input } = value as CheeseInput & { stockKg?: number };
-  return { input, givenFields: [...Object.keys(input), ...cleared], stockKg, remarks };
+  const given = Object.keys(input) as CheeseField[];
+  return { input, givenFields: [...given, ...cleared], stockKg, remarks };
 }
 
 /** The name of a row, which may be refused: cut, and null where it has none. */
@@ -228,59 +223,18 @@ export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
   return name === undefined ? null : cut(name.trim());
 }
 
-/** `1.0` is how programs write the 1 of a column with empty cells. */
-const flags: Readonly<Record<string, boolean>> = {
-  1: true,
-  true: true,
-  yes: true,
-  0: false,
-  false: false,
-  no: false,
-};
-
-function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
-  if (typeof value !== 'string') {
-    return value;
-  }
-  const text = value.trim();
-  switch (field) {
-    case 'category':
-      return { name: value };
-    case 'photoUrls':
-      // Shops write a comma between them, which can also be in a URL.
-      return value.split(/\r?\n|,\s*(?=https?:\/\/)/, listMax).filter((url) => url !== '');
-    case 'pricePerKg':
-      return parsePrice(text);
-    case 'stockKg':
-      return parseKilograms(text);
-    case 'ageMonths': {
-      const months = parseAge(text);
-      if (months === null) {
-        remarks.push(`ageMonths "${text}" is not an age in months and was left out`);
-      }
-      return months ?? undefined;
-    }
-    case 'organic':
-      return flags[text.toLowerCase().replace(/[.,]0+$/, '')] ?? text;
-    case 'portions':
-      return parsePortions(text);
-    case 'status':
-      return text.toLowerCase();
-    default:
-      return value;
-  }
+/** What the cells of a field contain. */
+export function kindOf(field: ImportField): CellKind {
+  return field === 'stockKg' ? 'kilograms' : cheeseFields[field].kind;
 }
 
-/** More than the validation permits. Without it, a cell of a megabyte would be split into a million values. */
-const listMax = 1000;
+/** Values of JSON are as the API accepts them. */
+function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
+  return typeof value === 'string' ? readCell(kindOf(field), value, field, remarks) : value;
+}
 
 /** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */
 function readTags(value: unknown): unknown[] {
-  if (typeof value === 'string') {
-    return value
-      .split(',', listMax)
-      .map((tag) => ({ name: tag.replace(/^ +|(?<! ) +$/g, '') }))
-      .filter(({ name }) => name !== '');
-  }
-  return Array.isArray(value) ? value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [value];
+  const tags = typeof value === 'string' ? readCell('tags', value, 'tags', []) : value;
+  return Array.isArray(tags) ? tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [tags];
 }

@@ -1,8 +1,7 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
-import { portionsText } from '../cheeses/portions.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
-import { decimalCell, escapeFormula } from './cells.ts';
-import { importFields } from './column-mapping.ts';
+import { escapeFormula, writeCell } from './cells.ts';
+import { importFields, kindOf } from './column-mapping.ts';
 import { readCsv } from './csv-rows.ts';
 import type { ImportRow } from './import-row.ts';
 import { readJson, readNdjson } from './json-rows.ts';
@@ -53,27 +52,14 @@ export function writerFor(format: Format): {
     case 'csv':
       return {
         head: csvLine(['id', ...importFields]),
-        item: (cheese) => csvLine(csvValues(cheese)),
+        item: (cheese) =>
+          csvLine([
+            String(cheese.id),
+            ...importFields.map((field) => writeCell(kindOf(field), cheese[field])),
+          ]),
         tail: '',
       };
   }
-}
-
-function csvValues(cheese: ExportedCheese): string[] {
-  const texts: Record<(typeof importFields)[number], string> = {
-    name: cheese.name,
-    category: cheese.category?.name ?? '',
-    photoUrls: cheese.photoUrls.join('\n'),
-    tags: cheese.tags.map(({ name }) => name).join(','),
-    status: cheese.status,
-    origin: cheese.origin ?? '',
-    pricePerKg: cheese.pricePerKg === undefined ? '' : decimalCell(cheese.pricePerKg),
-    ageMonths: cheese.ageMonths?.toString() ?? '',
-    organic: String(cheese.organic),
-    portions: portionsText(cheese.portions ?? []),
-    stockKg: cheese.stockKg === undefined ? '' : decimalCell(cheese.stockKg),
-  };
-  return [String(cheese.id), ...importFields.map((field) => texts[field])];
 }
 
 function csvLine(values: readonly string[]): string {

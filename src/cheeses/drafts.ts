@@ -4,19 +4,20 @@ import { AppError, requireNoErrors } from '../errors.ts';
 import type { EventData } from '../event-log/define.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { cheeseEvents } from './event-types.ts';
+import { type CheeseField, fieldEntries, fieldNames, isPresent } from './fields.ts';
 import { checkPortions } from './portions.ts';
 import { type CheeseRow, cheeseQueries, type Term } from './queries.ts';
 import { type Cheese, type CheeseInput, type CheeseMergePatch, parseCheese } from './schemas.ts';
 
 /** What a write needs to know of a cheese, and what two cheeses are compared by. */
 export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
-  readonly categoryName: string | null;
-  readonly tagNames: readonly string[];
+  readonly category: string | null;
+  readonly tags: readonly string[];
 };
 
 /** Equal for two cheeses that the unique index does not accept together. */
-export function uniqueKey(categoryName: string | null, name: string): string {
-  return JSON.stringify([categoryName === null ? null : nameKey(categoryName), nameKey(name)]);
+export function uniqueKey(category: string | null, name: string): string {
+  return JSON.stringify([category === null ? null : nameKey(category), nameKey(name)]);
 }
 
 /** Names without those that equal an earlier one. */
@@ -45,19 +46,21 @@ export async function throwConflict<T>(transaction: () => Promise<T>): Promise<T
 }
 
 /** Names of the fields in which a stored cheese and a draft differ. */
-export function differingFields(row: CheeseRow, draft: Draft): string[] {
+export function differingFields(row: CheeseRow, draft: Draft): CheeseField[] {
   const known = comparable(cheeseToDraft(parseCheese(row.body)));
   const wanted = comparable(draft);
-  return Object.keys({ ...known, ...wanted }).filter(
-    (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(wanted[key as keyof Draft]),
-  );
+  return fieldNames.filter((field) => JSON.stringify(known[field]) !== JSON.stringify(wanted[field]));
 }
 
 /** Another spelling of a name is no difference. */
 function comparable(draft: Draft): Draft {
-  const { name, categoryName, tagNames } = draft;
-  const category = categoryName === null ? null : nameKey(categoryName);
-  return { ...draft, name: nameKey(name), categoryName: category, tagNames: tagNames.map(nameKey) };
+  const { name, category, tags } = draft;
+  return {
+    ...draft,
+    name: nameKey(name),
+    category: category === null ? null : nameKey(category),
+    tags: tags.map(nameKey),
+  };
 }
 
 /** The draft that leads to a stored cheese. */
@@ -69,7 +72,7 @@ export function cheeseToDraft({
   updatedAt: _updated,
   ...rest
 }: Cheese): Draft {
-  return { ...rest, categoryName: category?.name ?? null, tagNames: tags.map(({ name }) => name) };
+  return { ...rest, category: category?.name ?? null, tags: tags.map(({ name }) => name) };
 }
 
 /** Adds defaults to an input and replaces ids of its category and tags by names. @throws AppError validation */
@@ -95,61 +98,46 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
     return name ?? '';
   }
 
-  const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
-  const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
+  const category = input.category === undefined ? null : nameOf('category', input.category, 'category');
+  const tags = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
   checkPortions(errors, 'portions', input.portions ?? []);
   requireNoErrors(errors);
-  return withoutUndefined<Draft>({
-    name: input.name,
-    photoUrls: input.photoUrls ?? [],
-    status: input.status ?? 'available',
-    origin: input.origin ?? null,
-    pricePerKg: input.pricePerKg,
-    ageMonths: input.ageMonths,
-    organic: input.organic ?? false,
-    portions: input.portions?.length ? input.portions : undefined,
-    categoryName,
-    tagNames: distinctNames(tagNames),
-  });
+  return { ...givenOrDefault(input), category, tags: distinctNames(tags) } as Draft;
 }
 
-/** The compiler requires every key, so that no new field is forgotten. Those that are undefined are left out. */
-function withoutUndefined<T>(all: { readonly [K in keyof Required<T>]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+/** The values of all fields. A cheese does not have an optional field that is an empty list. */
+function givenOrDefault(input: CheeseInput): Partial<Record<CheeseField, unknown>> {
+  const values: Partial<Record<CheeseField, unknown>> = {};
+  for (const [name, field] of fieldEntries) {
+    const value = input[name] ?? field.default;
+    if (value !== undefined && (isPresent(field) || !Array.isArray(value) || value.length > 0)) {
+      values[name] = value;
+    }
+  }
+  return values;
 }
 
 /** The category and tags of a draft. */
-export function termsOf({ categoryName, tagNames }: Draft): Term[] {
-  const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
-  return [...category, ...tagNames.map((name): Term => ['tag', name])];
+export function termsOf({ category, tags }: Draft): Term[] {
+  const found: Term[] = category === null ? [] : [['category', category]];
+  return [...found, ...tags.map((name): Term => ['tag', name])];
 }
 
 /** The cheese that responses contain, with its members in their documented order. */
 export function toCheese(
   draft: Draft,
   find: (term: Term) => { readonly id: number; readonly name: string },
-  supplied: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
+  { id, createdAt, updatedAt }: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
 ): Cheese {
-  const { categoryName, tagNames } = draft;
-  return withoutUndefined<Cheese>({
-    id: supplied.id,
-    name: draft.name,
-    category: categoryName === null ? undefined : find(['category', categoryName]),
-    photoUrls: draft.photoUrls,
-    tags: tagNames.map((name) => find(['tag', name])),
-    status: draft.status,
-    origin: draft.origin,
-    pricePerKg: draft.pricePerKg,
-    ageMonths: draft.ageMonths,
-    organic: draft.organic,
-    portions: draft.portions,
-    createdAt: supplied.createdAt,
-    updatedAt: supplied.updatedAt,
-  });
+  const values = {
+    ...draft,
+    category: draft.category === null ? undefined : find(['category', draft.category]),
+    tags: draft.tags.map((name) => find(['tag', name])),
+  };
+  const present = fieldNames.filter((field) => values[field] !== undefined);
+  const members = Object.fromEntries(present.map((field) => [field, values[field]]));
+  return { id, ...members, createdAt, updatedAt } as Cheese;
 }
-
-/** Drafts name two fields differently. */
-const draftKeys: Readonly<Record<string, keyof Draft>> = { category: 'categoryName', tags: 'tagNames' };
 
 /** The input whose draft has the values of the patch. A removed field has its default there. */
 export function patchToInput(patch: CheeseMergePatch): CheeseInput {
@@ -161,17 +149,16 @@ export function patchToInput(patch: CheeseMergePatch): CheeseInput {
  * The draft with these fields of other values. A category is replaced as a whole: merged with the current one, a new
  * id would be ignored beside the old name.
  */
-export function applyPatch(current: Draft, fields: readonly string[], values: Draft): Draft {
-  const draft: Record<string, unknown> = { ...current };
+export function applyPatch(current: Draft, fields: readonly CheeseField[], values: Draft): Draft {
+  const draft: Partial<Record<CheeseField, unknown>> = { ...current };
   for (const field of fields) {
-    const key = draftKeys[field] ?? (field as keyof Draft);
-    if (values[key] === undefined) {
-      delete draft[key];
+    if (values[field] === undefined) {
+      delete draft[field];
     } else {
-      draft[key] = values[key];
+      draft[field] = values[field];
     }
   }
-  return draft as unknown as Draft;
+  return draft as Draft;
 }
 
 export type CheeseUpdated = EventData<typeof cheeseEvents.updated>;
@@ -181,17 +168,13 @@ export type CheeseUpdated = EventData<typeof cheeseEvents.updated>;
  * the time of the event.
  */
 export function cheeseUpdated(before: Cheese, after: Cheese): CheeseUpdated {
-  const [from, to] = [valuesOf(before), valuesOf(after)];
-  const changes: Record<string, unknown> = {};
-  for (const field of Object.keys({ ...to, ...from })) {
+  const [from, to] = [cheeseToDraft(before), cheeseToDraft(after)];
+  const changes: Partial<Record<CheeseField, unknown>> = {};
+  for (const field of fieldNames) {
     const change = { from: from[field] ?? null, to: to[field] ?? null };
     if (JSON.stringify(change.from) !== JSON.stringify(change.to)) {
       changes[field] = change;
     }
   }
   return { id: after.id, name: after.name, changes: changes as CheeseUpdated['changes'] };
-}
-
-function valuesOf({ updatedAt: _, category, tags, ...rest }: Cheese): Readonly<Record<string, unknown>> {
-  return { ...rest, category: category?.name, tags: tags.map(({ name }) => name) };
 }

@@ -4,6 +4,7 @@ import { AppError, joinErrors } from '../errors.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { Versioned } from '../versioned.ts';
 import { applyPatch, cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
+import type { CheeseField } from './fields.ts';
 import { cheeseQueries } from './queries.ts';
 import { type CheeseInput, parseCheese } from './schemas.ts';
 
@@ -33,7 +34,7 @@ interface RefusedRow {
 export type SeenCheeses = ReadonlySet<number | string>;
 
 /** The fields of each row that update an existing cheese. If undefined, such a row is unchanged or refused. */
-export type GivenFields = readonly (readonly string[])[] | undefined;
+export type GivenFields = readonly (readonly CheeseField[])[] | undefined;
 
 /** The reason of a row that was refused. Throws all other errors. */
 export function refusedRow(error: unknown): RefusedRow {
@@ -66,7 +67,7 @@ export async function compareImport(
   const changes = new Map<number, { readonly id: number; readonly before: string; readonly draft: Draft }>();
   const keys = new Set<string>();
   for (const [index, draft] of drafts) {
-    const key = uniqueKey(draft.categoryName, draft.name);
+    const key = uniqueKey(draft.category, draft.name);
     const row = existing.get(key);
     if (keys.has(key) || seen.has(key) || (row !== undefined && seen.has(row.id))) {
       outcomes[index] = {
@@ -88,10 +89,9 @@ export async function compareImport(
     if (differing.length === 0) {
       outcomes[index] = { outcome: 'unchanged', id: row.id, body: row.body };
     } else if (fields === undefined) {
-      const names = differing.map((field) => (field === 'tagNames' ? 'tags' : field));
       outcomes[index] = {
         outcome: 'refused',
-        reason: `cheese ${row.id} has this name in this category and differs in ${names.join(', ')}`,
+        reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
       };
     } else {
       changes.set(index, { id: row.id, before: row.body, draft: wanted });
@@ -105,7 +105,7 @@ export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): 
   const drafts = new Map<string, Draft>();
   for (const input of inputs) {
     const draft = await inputToDraft(tx, input);
-    drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
+    drafts.set(uniqueKey(draft.category, draft.name), draft);
   }
   const rows = await findStored(tx, drafts.values());
   return rows.filter((row) => {
@@ -117,8 +117,8 @@ export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): 
 /** The stored cheeses with the categories and names of drafts. */
 function findStored(tx: Sql, drafts: Iterable<Draft>) {
   return cheeseQueries(tx).findByNames(
-    Array.from(drafts, ({ categoryName, name }) => ({
-      category: categoryName === null ? null : nameKey(categoryName),
+    Array.from(drafts, ({ category, name }) => ({
+      category: category === null ? null : nameKey(category),
       key: nameKey(name),
     })),
   );

@@ -14,7 +14,7 @@ import {
   valueList,
 } from '../database/sql.ts';
 import { nameKey } from '../schema/folding.ts';
-import type { Status } from './schemas.ts';
+import type { Status } from './fields.ts';
 
 export interface CheeseRow {
   readonly id: number;

@@ -1,92 +1,44 @@
 /** Cheeses in requests and responses. */
 
 import type { XStatic } from 'typebox/schema';
-import { int64, timestampSchema } from '../schema/parts.ts';
+import { int64, literals, timestampSchema } from '../schema/parts.ts';
 import type { Schema } from '../schema/schema.ts';
-import { lineRule } from '../schema/text-rules.ts';
-import { portionsSchema } from './portions.ts';
-import { photoUrlRule, tagRule } from './text-rules.ts';
+import {
+  type CheeseField,
+  type CheeseFields,
+  type Field,
+  fieldEntries,
+  fieldsThatStay,
+  presentFields,
+  type RequiredField,
+  rangeFields,
+  requiredFields,
+} from './fields.ts';
 
-export const statuses = ['available', 'pending', 'sold'] as const;
-export type Status = (typeof statuses)[number];
+/** A schema for each field. The caller states the literal types, of which TypeScript infers those of values. */
+export function mapFields<T>(toSchema: (field: Field) => Schema): T {
+  return Object.fromEntries(fieldEntries.map(([name, field]) => [name, toSchema(field)])) as T;
+}
 
-const statusText = {
-  type: 'string',
-  enum: statuses,
-  description: 'available can be ordered; pending and sold cannot',
-} as const;
-const nameText = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  rule: lineRule,
-  examples: ['Gruyère'],
-} as const;
-const originText = {
-  type: ['string', 'null'],
-  minLength: 1,
-  maxLength: 100,
-  rule: lineRule,
-  description: 'Name of the country of origin; null when it is not known',
-  examples: ['Switzerland'],
-} as const;
-const price = {
-  type: 'number',
-  minimum: 0,
-  maximum: 1_000_000,
-  description: 'What a kilogram costs, in the currency of the shop',
-  examples: [32.5],
-} as const;
-const age = {
-  type: 'integer',
-  minimum: 0,
-  maximum: 120,
-  description: 'Ageing in whole months',
-  examples: [9],
-} as const;
-const organicFlag = { type: 'boolean', description: 'Certified organic' } as const;
-const photos = {
-  type: 'array',
-  maxItems: 100,
-  items: { type: 'string', minLength: 1, maxLength: 2048, rule: photoUrlRule },
-  description: 'URLs of photos, the primary one first. The server never fetches them',
-  examples: [['https://example.com/gruyere.jpg']],
-} as const;
+/** A schema that accepts null, too. */
+export type Nullable<S> = {
+  readonly [K in keyof S]: K extends 'type' ? (S[K] extends string ? readonly [S[K], 'null'] : S[K]) : S[K];
+};
 
-export const Category = {
-  title: 'Category',
-  description: 'A kind of cheese. Names of cheeses are unique within a category',
-  type: 'object',
-  required: ['id', 'name'],
-  properties: { id: int64, name: { type: 'string' } },
-  examples: [{ id: 3, name: 'Hard' }],
-} as const;
+export function nullable<S extends Schema>(schema: S): Nullable<S> {
+  const { type = [] } = schema;
+  return { ...schema, type: typeof type === 'string' ? [type, 'null'] : type } as unknown as Nullable<S>;
+}
 
-export const Tag = {
-  title: 'Tag',
-  description: 'A label by which cheeses can be found',
-  type: 'object',
-  required: ['id', 'name'],
-  properties: { id: int64, name: { type: 'string' } },
-  examples: [{ id: 4, name: 'raw milk' }],
-} as const;
+type Values = { readonly [F in CheeseField]: CheeseFields[F]['schema'] };
 
 export const Cheese = {
   title: 'Cheese',
   type: 'object',
-  required: ['id', 'name', 'photoUrls', 'tags', 'status', 'origin', 'organic', 'createdAt', 'updatedAt'],
+  required: literals(['id', ...presentFields, 'createdAt', 'updatedAt']),
   properties: {
     id: int64,
-    name: nameText,
-    category: Category,
-    photoUrls: photos,
-    tags: { type: 'array', items: Tag },
-    status: statusText,
-    origin: originText,
-    pricePerKg: price,
-    ageMonths: age,
-    organic: organicFlag,
-    portions: { ...portionsSchema, description: `${portionsSchema.description}. Absent if there are none` },
+    ...mapFields<Values>(({ schema }) => schema),
     createdAt: timestampSchema,
     updatedAt: { ...timestampSchema, description: 'Time of the last change' },
   },
@@ -111,51 +63,28 @@ export const Cheese = {
   ],
 } as const;
 export type Cheese = XStatic<typeof Cheese>;
-/** A field that requests can set. Where a schema or literal must have all of them, the compiler checks it. */
-export type CheeseField = Exclude<keyof Cheese, 'id' | 'createdAt' | 'updatedAt'>;
 
 /** A cheese from the JSON in which it is stored and sent. */
 export function parseCheese(body: string): Cheese {
   return JSON.parse(body) as Cheese;
 }
 
-const categoryInput = {
-  type: 'object',
-  minProperties: 1,
-  properties: {
-    id: { ...int64, description: 'Used only when no name is given' },
-    name: { type: 'string', minLength: 1, maxLength: 100, rule: lineRule, examples: ['Hard'] },
-  },
-  description: 'By name, created on first use, or by the id of an existing category',
-} as const;
+type Inputs = {
+  readonly [F in CheeseField]: CheeseFields[F] extends { readonly input: infer I }
+    ? I
+    : CheeseFields[F]['schema'];
+};
 
-const tagInput = {
-  type: 'object',
-  minProperties: 1,
-  properties: {
-    id: { ...int64, description: 'Used only when no name is given' },
-    name: { type: 'string', minLength: 1, maxLength: 100, rule: tagRule, examples: ['raw milk'] },
-  },
-} as const;
+const inputOf = ({ schema, input = schema }: Field): Schema => input;
+
+/** The document does not say that null or an empty list is a default. */
+function withDefault(field: Field): Schema {
+  const isSaid = field.default !== undefined && typeof field.default !== 'object';
+  return { ...inputOf(field), ...(isSaid ? { default: field.default } : {}) };
+}
 
 /** What the server does not supply. */
-export const inputProperties = {
-  name: { ...nameText, description: 'Unique within the category' },
-  category: categoryInput,
-  photoUrls: photos,
-  tags: {
-    type: 'array',
-    maxItems: 100,
-    items: tagInput,
-    description: 'Duplicates are removed, the order is kept',
-  },
-  status: { ...statusText, default: 'available' },
-  origin: originText,
-  pricePerKg: price,
-  ageMonths: age,
-  organic: { ...organicFlag, default: false },
-  portions: { ...portionsSchema, type: ['array', 'null'] },
-} as const satisfies Readonly<Record<CheeseField, Schema>>;
+export const inputProperties = mapFields<Inputs>(withDefault);
 
 const supplied = {
   createdAt: { ...timestampSchema, readOnly: true },
@@ -182,11 +111,14 @@ export type CheeseInput = XStatic<typeof CheeseInput>;
 
 export const CheeseReplacement = {
   title: 'CheeseReplacement',
-  description:
-    'The whole cheese. Optional fields that are absent get their defaults, except portions, which stay',
+  description: `The whole cheese. Optional fields that are absent get their defaults, except ${fieldsThatStay.join(' and ')}, which stay`,
   type: 'object',
-  required: ['id', 'name', 'status'],
-  properties: { id: int64, ...inputProperties, status: statusText, ...supplied },
+  required: literals(['id', ...requiredFields]),
+  properties: {
+    id: int64,
+    ...mapFields<Inputs>((field) => (field.isRequired ? inputOf(field) : withDefault(field))),
+    ...supplied,
+  },
   examples: [
     { id: 2, name: 'Alpkäse, a new wheel', category: { name: 'Hard' }, status: 'available', pricePerKg: 39 },
   ],
@@ -196,11 +128,15 @@ export type CheeseReplacement = XStatic<typeof CheeseReplacement>;
 export const CheesePatch = {
   title: 'CheesePatch',
   type: 'object',
-  properties: { name: nameText, status: statusText },
+  properties: { name: Cheese.properties.name, status: Cheese.properties.status },
   // The reference page also sends the first status in the query, and both must be equal.
   examples: [{ name: 'Appenzeller, nine months', status: 'available' }],
 } as const;
 export type CheesePatch = XStatic<typeof CheesePatch>;
+
+type MergedInputs = {
+  readonly [F in CheeseField]: F extends RequiredField ? Inputs[F] : Nullable<Inputs[F]>;
+};
 
 export const CheeseMergePatch = {
   title: 'CheeseMergePatch',
@@ -209,20 +145,13 @@ export const CheeseMergePatch = {
   type: 'object',
   properties: {
     id: { ...int64, readOnly: true },
-    name: { ...nameText, refusesNull: true, description: 'Unique within the category' },
-    category: { ...categoryInput, type: ['object', 'null'] },
-    photoUrls: { ...photos, type: ['array', 'null'] },
-    tags: { ...inputProperties.tags, type: ['array', 'null'] },
-    status: { ...statusText, refusesNull: true },
-    origin: originText,
-    pricePerKg: { ...price, type: ['number', 'null'] },
-    ageMonths: { ...age, type: ['integer', 'null'] },
-    organic: { type: ['boolean', 'null'], description: 'Certified organic' },
-    portions: { ...portionsSchema, type: ['array', 'null'] },
+    ...mapFields<MergedInputs>((field) =>
+      field.isRequired ? { ...inputOf(field), refusesNull: true } : nullable(inputOf(field)),
+    ),
     ...supplied,
   },
   examples: [{ pricePerKg: 29.5, tags: [{ name: 'cow' }], ageMonths: null }],
-} as const satisfies { properties: Readonly<Record<keyof Cheese, Schema>>; [keyword: string]: unknown };
+} as const;
 export type CheeseMergePatch = XStatic<typeof CheeseMergePatch>;
 
 export const CheeseList = {
@@ -274,17 +203,10 @@ export const CheeseChangeList = {
   ],
 } as const;
 
-export const sorts = [
-  'name',
-  '-name',
-  'createdAt',
-  '-createdAt',
-  'pricePerKg',
-  '-pricePerKg',
-  'ageMonths',
-  '-ageMonths',
-] as const;
-export type Sort = (typeof sorts)[number];
+const sortFields = ['name', 'createdAt', ...rangeFields] as const;
+type SortField = (typeof sortFields)[number];
+export type Sort = SortField | `-${SortField}`;
+export const sorts = sortFields.flatMap((field): Sort[] => [field, `-${field}`]);
 
 /** Fields that cheeses without them can be found by. */
 export const missingFields = ['price', 'image'] as const;

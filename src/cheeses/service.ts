@@ -14,6 +14,7 @@ import {
   patchToInput,
   throwConflict,
 } from './drafts.ts';
+import { type CheeseField, fieldsThatStay, type Status } from './fields.ts';
 import {
   compareImport,
   type GivenFields,
@@ -28,7 +29,6 @@ import {
   type CheesePatch,
   type CheeseReplacement,
   parseCheese,
-  type Status,
 } from './schemas.ts';
 import { type CheeseWrites, notFound } from './writes.ts';
 
@@ -171,14 +171,13 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
     /** @throws AppError notFound, preconditionFailed, conflict */
     async replace(context: Context, input: CheeseReplacement, precondition?: Precondition) {
       const draft = await inputToDraft(database, input);
-      // Clients that do not know portions would remove them.
-      const keepsPortions = input.portions === undefined;
+      const kept = fieldsThatStay.filter((field) => input[field] === undefined);
       return writeInGroup(
         context,
         input.id,
         precondition,
-        ({ portions }) => (keepsPortions && portions !== undefined ? { ...draft, portions } : draft),
-        !keepsPortions,
+        (current) => applyPatch(draft, kept, cheeseToDraft(current)),
+        input.portions !== undefined,
       );
     },
 
@@ -197,7 +196,7 @@ export function createCheeseService(database: Database, writes: CheeseWrites, ch
         context,
         id,
         precondition,
-        (current) => applyPatch(cheeseToDraft(current), Object.keys(patch), values),
+        (current) => applyPatch(cheeseToDraft(current), Object.keys(patch) as CheeseField[], values),
         patch.portions !== undefined,
       );
     },

@@ -20,6 +20,14 @@ export function objectOf<
   return { type: 'object', required: required as Exclude<keyof P & string, O>[], properties } as const;
 }
 
+/**
+ * Calculated texts for `enum` or `required`. Types of values are inferred from tuples only, so the type has one element,
+ * which is each of them.
+ */
+export function literals<T extends string>(texts: readonly T[]): readonly [T] {
+  return texts as readonly [T];
+}
+
 /** @param maxLength what the longest cursor of the list needs: it contains the filters */
 export const cursorParameter = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, description: '`nextCursor` of the page before' }) as const;

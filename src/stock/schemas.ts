@@ -1,7 +1,7 @@
 /** Stock in requests and responses. Quantities are kilograms with at most three decimals: the shop counts grams. */
 import type { XStatic } from 'typebox/schema';
+import { statuses } from '../cheeses/fields.ts';
 import { Portion } from '../cheeses/portions.ts';
-import { statuses } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
 
 const kilogramsMax = 1_000_000_000;

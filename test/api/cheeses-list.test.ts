@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { Cheese, CheeseInput, Status } from '../../src/cheeses/schemas.ts';
+import type { Status } from '../../src/cheeses/fields.ts';
+import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, openShop, type Shop } from '../helper.ts';
 

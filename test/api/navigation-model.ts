@@ -1,5 +1,6 @@
 /** Random catalogues and queries, and what a plain filter and sort of all cheeses returns for them. */
-import type { Cheese, CheeseInput, Status } from '../../src/cheeses/schemas.ts';
+import type { Status } from '../../src/cheeses/fields.ts';
+import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 
 /** Returns pseudo-random choices; the same seed gives the same ones. */
 export function createRandom(seed: number) {

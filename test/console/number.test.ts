@@ -104,7 +104,7 @@ suite('A number in a field', () => {
         const inField = readNumber(written, priceRules, language).value;
         let inFile: number | null = null;
         try {
-          inFile = parsePrice(written.trim());
+          inFile = parsePrice(written.trim(), 'pricePerKg');
         } catch {}
         if (inField !== null && inFile !== null) {
           assert.equal(inField, inFile);

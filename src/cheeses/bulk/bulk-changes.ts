@@ -25,7 +25,7 @@ interface PlannedChange {
   /** Where the request has the change. */
   readonly at: string;
   /** undefined where the category stays. */
-  readonly categoryName: string | null | undefined;
+  readonly category: string | null | undefined;
 }
 
 export type BulkChanges = ReturnType<typeof createBulkChanges>;
@@ -39,14 +39,13 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
     const planned = new Map<number, PlannedChange>();
     const errors: FieldError[] = [];
     for (const [index, change] of changes.entries()) {
-      const { category } = change;
       const at = `changes[${index}]`;
-      const categoryName = category && (category.name ?? names.get(category.id ?? 0));
-      if (category && categoryName === undefined) {
+      const category = change.category && (change.category.name ?? names.get(change.category.id ?? 0));
+      if (change.category && category === undefined) {
         errors.push({ field: `${at}.category.id`, message: 'there is no category with this id' });
       }
       for (const id of change.cheeseIds) {
-        planned.set(id, { change, at, categoryName });
+        planned.set(id, { change, at, category });
       }
     }
     requireNoErrors(errors);
@@ -118,15 +117,11 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
   };
 }
 
-function applyChange(
-  before: Cheese,
-  { change, at, categoryName }: PlannedChange,
-  errors: FieldError[],
-): Draft {
+function applyChange(before: Cheese, { change, at, category }: PlannedChange, errors: FieldError[]): Draft {
   const { pricePerKg: _, portions: known, ...draft } = cheeseToDraft(before);
   const { status = draft.status, portions = known, tags, addTags = [], removeTags = [] } = change;
   const removed = new Set(removeTags.map(nameKey));
-  const kept = (tags ?? draft.tagNames).filter((tag) => !removed.has(nameKey(tag)));
+  const kept = (tags ?? draft.tags).filter((tag) => !removed.has(nameKey(tag)));
   const tagNames = distinctNames([...kept, ...addTags]);
   if (tagNames.length > 100) {
     errors.push({ field: `${at}.addTags`, message: `${before.name} would have more than 100 tags` });
@@ -144,8 +139,8 @@ function applyChange(
     ...(price === undefined ? {} : { pricePerKg: price }),
     ...(portions?.length ? { portions } : {}),
     status,
-    categoryName: categoryName === undefined ? draft.categoryName : categoryName,
-    tagNames,
+    category: category === undefined ? draft.category : category,
+    tags: tagNames,
   };
 }
 

@@ -3,8 +3,9 @@ import type { XStatic } from 'typebox/schema';
 import { int64 } from '../../schema/parts.ts';
 import type { CheeseUpdated } from '../drafts.ts';
 import { CheeseUpdate } from '../event-types.ts';
-import { CheeseMergePatch, statuses } from '../schemas.ts';
-import { tagRule } from '../text-rules.ts';
+import { statuses, tagRule } from '../fields.ts';
+import { CheeseMergePatch } from '../schemas.ts';
+
 import { roundings } from './price-change.ts';
 
 export const bulkCheesesMax = 1000;

@@ -5,7 +5,7 @@
 import type { Cursors } from '../../cursor.ts';
 import { createCache } from '../../database/cache.ts';
 import { unavailable } from '../../errors.ts';
-import { type Status, statuses } from '../schemas.ts';
+import { type Status, statuses } from '../fields.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CatalogueRead, CurrentIndex, IndexVersion } from '../search-index/current-index.ts';
 import { IndexCache } from '../search-index/index-cache.ts';

@@ -1,7 +1,7 @@
 /** Lists the names of categories and of tags, with their numbers of cheeses. */
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import { foldText } from '../../schema/folding.ts';
-import type { Status } from '../schemas.ts';
+import type { Status } from '../fields.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CurrentIndex } from '../search-index/current-index.ts';
 import { IndexCache } from '../search-index/index-cache.ts';

@@ -6,55 +6,32 @@ import { weakTag } from '../../http/responses/etag.ts';
 import { nextPageHeader } from '../../http/responses/link.ts';
 import { TextBody } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
-import { cursorParameter, limitParameter } from '../../schema/parts.ts';
+import { cursorParameter, limitParameter, literals } from '../../schema/parts.ts';
 import type { Parameters } from '../../schema/schema.ts';
 import { searchRule } from '../../schema/text-rules.ts';
 import { tagsOfList } from '../cache-tags.ts';
+import { filterParameters } from '../fields.ts';
 import { readsCatalogue } from '../routes.ts';
-import { Cheese, CheeseList, missingFields, sorts, statuses } from '../schemas.ts';
+import { Cheese, CheeseList, missingFields, sorts } from '../schemas.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseLists } from './cheese-lists.ts';
 import { CheeseListWithFacets, facetNames } from './navigation-schemas.ts';
 
 const tag = 'Cheeses';
-const statusItem = { type: 'string', enum: statuses } as const;
-const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: searchRule } as const;
-// The format is part of the published document. Programs ignore a format that they do not know.
-const tagItem = { ...nameText, format: 'line' } as const;
-const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
-const age = { type: 'integer', minimum: 0, maximum: 120 } as const;
+const { status, ...filters } = filterParameters;
 const cursor = cursorParameter(12_000);
 
 export const cheeseListQuery = {
   cursor,
   limit: limitParameter('Cheeses per page'),
-  status: { type: 'array', items: statusItem, description: 'One status, or several separated by commas' },
+  status,
   sort: {
     type: 'string',
-    enum: sorts,
+    enum: literals(sorts),
     description:
       'A minus sign reverses the order; `name` by default. Cheeses without a price or age come last in both orders by it',
   },
-  category: { ...nameText, description: 'Name of a category. Accents and case are ignored' },
-  categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
-  tags: {
-    type: 'array',
-    items: tagItem,
-    maxItems: 20,
-    description: 'Cheeses with at least one of these tags',
-  },
-  tagsAll: {
-    type: 'array',
-    items: tagItem,
-    maxItems: 20,
-    description: 'Cheeses with all of these tags',
-  },
-  origin: { ...nameText, description: 'Name of a country of origin. Accents and case are ignored' },
-  organic: { type: 'boolean', description: 'Only cheeses that are certified organic, or only others' },
-  minPrice: { ...price, description: 'Lowest price per kilogram. Cheeses without a price never match' },
-  maxPrice: { ...price, description: 'Highest price per kilogram. Cheeses without a price never match' },
-  minAge: { ...age, description: 'Lowest age in months. Cheeses without an age never match' },
-  maxAge: { ...age, description: 'Highest age in months. Cheeses without an age never match' },
+  ...filters,
   missing: {
     type: 'array',
     items: { type: 'string', enum: missingFields },
@@ -140,7 +117,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       publishable: 'catalogue',
       alternative: 'GET /v2/cheeses?status=<status>',
       query: {
-        status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
+        status: { ...status, isRequired: true, description: 'Separated by commas' },
         ...matchQuery,
       },
       responses: {
@@ -167,7 +144,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
       query: {
         tags: {
           type: 'array',
-          items: tagItem,
+          items: filters.tags.items,
           isRequired: true,
           description: 'Separated by commas. The request line limits their number',
         },

@@ -4,8 +4,8 @@
  * orders, everything only grows: a reader that has copied the live slots can continue after others were added.
  */
 import { searchableWords } from '../../schema/folding.ts';
+import { statuses } from '../fields.ts';
 import type { Cheese } from '../schemas.ts';
-import { statuses } from '../schemas.ts';
 import { type Bits, clearBit, setBit, withRoom } from './bits.ts';
 import { Labels } from './labels.ts';
 import { SlotColumns, type SortColumn, sortColumns } from './slot-columns.ts';

@@ -1,6 +1,7 @@
 /** Finds the slots that match filters, as the intersection of sets. */
 import { foldText } from '../../schema/folding.ts';
-import type { MissingField, Status } from '../schemas.ts';
+import type { Status } from '../fields.ts';
+import type { MissingField } from '../schemas.ts';
 import { type Bits, clearBit, intersect, newBits, setBit } from './bits.ts';
 import type { CatalogueIndex } from './catalogue-index.ts';
 import type { Label } from './labels.ts';
