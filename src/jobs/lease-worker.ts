@@ -1,13 +1,22 @@
 /**
  * Runs background jobs of one kind under leases: a transaction claims them, their work runs outside of any transaction,
  * and its result is stored in a second one. Lanes are taken in turn, so a lane with many due jobs delays no other.
+ *
+ * States of a lane:
+ *
+ *   idle      Four times a second, and when something wakes the worker, a look finds lanes with due jobs: -> claiming.
+ *   claiming  A claim runs (#claims). -> idle when it has leased jobs, -> delayed when it found none or failed.
+ *   outdated  Claiming, and woken since (#outdated): the claim may not have seen new jobs. -> idle, and a look at once.
+ *   delayed   No claim for a second (#delays). -> idle afterwards, or when the lane is woken.
+ *
+ * Jobs that were leased run in any of these states (#runs), and wake their lane when they end.
  */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { LeaseResults } from './lease-results.ts';
 import { watchLeases } from './lease-watch.ts';
-import { type JobLease, type LeasedJob, leasedJobs } from './leases.ts';
+import { type JobLease, type LeasedAttempt, leasedJobs } from './leases.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
@@ -18,12 +27,7 @@ const laneDelayMs = 1000;
 /** How often leases are renewed, and those of others are read, within the time after which they end. */
 const renewalsOfLease = 5;
 
-/** What a claim has leased. */
-export interface LeasedWork {
-  readonly job: LeasedJob;
-}
-
-export interface LeaseHandler<Work extends LeasedWork, Result> {
+export interface LeaseHandler<Work extends LeasedAttempt, Result> {
   readonly kind: string;
   /** Most jobs of a lane that run at once. */
   readonly laneMax: number;
@@ -39,14 +43,14 @@ export interface LeaseHandler<Work extends LeasedWork, Result> {
   store(work: Work, result: Result): Promise<void>;
 }
 
-interface Dependencies<Work extends LeasedWork, Result> {
+interface Dependencies<Work extends LeasedAttempt, Result> {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly handler: LeaseHandler<Work, Result>;
 }
 
-export class LeaseWorker<Work extends LeasedWork, Result> {
+export class LeaseWorker<Work extends LeasedAttempt, Result> {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'warn' | 'error'>;

@@ -28,8 +28,14 @@ export interface Lane {
 
 /** A job with the number of the attempt that a worker makes. */
 export interface LeasedJob extends Job {
+  readonly lane: string;
   /** How many of its attempts were made before they were due. */
   readonly early_attempts: number;
+}
+
+/** An attempt that was begun, with all that it needs. */
+export interface LeasedAttempt {
+  readonly job: LeasedJob;
 }
 
 /** How jobs are made due before their time. */
@@ -137,7 +143,7 @@ export const leasedJobs = queriesOn((tx) => {
             )
             update background_job set attempts = attempts + 1, leased_until = ${leaseEnd}, due_at = ${leaseEnd}
             where kind = ${kind} and key in (select key from picked)
-            returning key, attempts, early_attempts`);
+            returning key, lane, attempts, early_attempts`);
     },
 
     /** Leases of a kind, at most as many as jobs run in all processes. */

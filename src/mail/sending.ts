@@ -1,16 +1,18 @@
-/**
- * Sends mails, as background jobs under leases. A claim leases jobs in one transaction, the mails are sent outside of any,
- * and a second transaction stores each result. A server that dies in between has sent the mail or not: it is sent again
- * with the same Message-ID.
- */
+/** The mails of a shop, as the outbox sends them (jobs/outbox.ts): with the same Message-ID each time. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerAdministration } from '../customers/administration.ts';
 import type { CustomerContact, CustomerFinder } from '../customers/customer-finder.ts';
 import { resetUrl } from '../customers/login/reset-token.ts';
-import type { Database, Sql } from '../database/database.ts';
-import type { LeaseHandler } from '../jobs/lease-worker.ts';
-import { type LeasedJob, leasedJobs } from '../jobs/leases.ts';
+import type { Sql } from '../database/database.ts';
+import type { LeasedJob } from '../jobs/leases.ts';
+import {
+  type AfterCommit,
+  type Lease,
+  type Loaded,
+  nothingLoaded,
+  type OutboxContent,
+} from '../jobs/outbox.ts';
 import type { Log } from '../log.ts';
 import { caseFold } from '../schema/case-fold.ts';
 import type { Config, MailName, MailTransport } from '../settings/config.ts';
@@ -18,16 +20,20 @@ import { type AccountMails, customerWasDeleted } from './account-mails.ts';
 import { type ContentDependencies, createContentReader, type ReadVariables } from './content/content.ts';
 import type { TemplateStore } from './content/template-store.ts';
 import type { MailVariables } from './content/variables.ts';
-import { mailKind, mailLane } from './jobs.ts';
-import { type MailRow, mailQueries } from './queries.ts';
+import { mailKind } from './jobs.ts';
+import { type MailRow, type MailState, mailQueries } from './queries.ts';
 import { createResetTokens } from './reset/reset-token.ts';
-import { createResultStore, type MailAttempt, type OnEnd, type SendingResult } from './results.ts';
+import {
+  createSenderFault,
+  type MailAttempt,
+  nextAttempt,
+  type SendingResult,
+  storeMailResult,
+} from './results.ts';
 import { messageIdOf, senderOf } from './sender.ts';
 import { openMailSender } from './transport/open-sender.ts';
 import type { MailSender } from './transport/transport.ts';
 
-/** A server that has not renewed its leases for so long is dead. */
-const leaseMs = 10_000;
 const claimMax = 16;
 /** Jobs that all servers together have leased. */
 const leasedMax = 1000;
@@ -40,15 +46,16 @@ export interface SendingDependencies extends ContentDependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'secret' | 'orderUrl'>;
-  readonly database: Database;
   readonly accountMails: Pick<AccountMails, 'openAddress'>;
   readonly customerFinder: Pick<CustomerFinder, 'listContacts'>;
   readonly administration: Pick<CustomerAdministration, 'storeMailedReset'>;
   readonly templates: Pick<TemplateStore, 'read'>;
-  readonly onEnd: OnEnd;
+  /** A mail has ended. */
+  readonly onEnd: (name: MailName, state: Exclude<MailState, 'waiting'>) => void;
 }
 
-export interface Sending extends LeaseHandler<MailAttempt, SendingResult> {
+export interface Sending {
+  readonly content: OutboxContent<MailAttempt, SendingResult, undefined>;
   /** Why no mail can be sent; null where that is not known. */
   senderFault(): string | null;
   /** Mails that wait for a connection are released. */
@@ -56,9 +63,9 @@ export interface Sending extends LeaseHandler<MailAttempt, SendingResult> {
 }
 
 export function createSending(dependencies: SendingDependencies): Sending {
-  const { database, clock, log, config, accountMails, customerFinder, administration } = dependencies;
-  const { templates, issuer, site } = dependencies;
-  const { store, fault, isStopped } = createResultStore(dependencies);
+  const { clock, log, config, accountMails, customerFinder, administration } = dependencies;
+  const { templates, issuer, site, onEnd } = dependencies;
+  const fault = createSenderFault(clock, log);
   const recipientKey = Buffer.from(hkdfSync('sha256', config.secret, '', 'recipients of mails', 32));
   const readVariables: ReadVariables = createContentReader(dependencies);
   const tokenOf = createResetTokens(config.secret);
@@ -66,47 +73,50 @@ export function createSending(dependencies: SendingDependencies): Sending {
   const lastOfOrders = new Map<number, Promise<SendingResult>>();
   let sender: Promise<MailSender> | null = null;
 
-  function claim(
+  async function load(
+    tx: Sql,
     _lane: string,
-    max: number,
-    onLease: (now: number) => void,
-  ): Promise<readonly MailAttempt[]> {
-    return database.transaction(async (tx) => {
-      const reader = await mailQueries(tx).lockReader();
-      const now = clock.now();
-      if (reader?.is_paused !== 0 || isStopped()) {
-        return [];
-      }
-      onLease(now);
-      const jobs = await leasedJobs(tx).lease(mailLane, { max, runningMax: leasedMax }, now, leaseMs);
-      return jobs.length === 0 ? [] : beginAttempts(tx, jobs, now);
-    });
+    lease: Lease,
+    afterCommit: AfterCommit,
+  ): Promise<Loaded<MailAttempt>> {
+    const reader = await mailQueries(tx).lockReader();
+    if (reader?.is_paused !== 0 || fault.isActive()) {
+      return nothingLoaded;
+    }
+    const { jobs, now } = await lease(leasedMax);
+    return jobs.length === 0 ? nothingLoaded : beginAttempts(tx, jobs, now, afterCommit);
   }
 
-  async function beginAttempts(tx: Sql, jobs: readonly LeasedJob[], now: number): Promise<MailAttempt[]> {
+  async function beginAttempts(
+    tx: Sql,
+    jobs: readonly LeasedJob[],
+    now: number,
+    afterCommit: AfterCommit,
+  ): Promise<Loaded<MailAttempt>> {
     const mails = await mailQueries(tx).listByIds(jobs.map(({ key }) => Number(key)));
     const contacts = await customerFinder.listContacts(
       tx,
       mails.map(({ customer_id }) => customer_id),
     );
     const attempts: MailAttempt[] = [];
+    const over: LeasedJob[] = [];
     for (const job of jobs) {
       const mail = mails.find(({ id }) => String(id) === job.key);
       if (mail?.state !== 'waiting') {
-        await leasedJobs(tx).end(mailKind, job);
+        over.push(job);
         continue;
       }
       const contact = contactOf(mail, contacts.get(mail.customer_id));
       const problem = contact === null ? customerWasDeleted : await reasonToDrop(tx, mail, contact, now);
       if (contact === null || problem !== null) {
-        await leasedJobs(tx).end(mailKind, job);
+        over.push(job);
         await mailQueries(tx).drop([mail.id], problem ?? customerWasDeleted, timestamp(now));
-        dependencies.onEnd(mail.name, 'dropped');
+        afterCommit(() => onEnd(mail.name, 'dropped'));
       } else {
         attempts.push({ job, mail, contact });
       }
     }
-    return attempts.sort((a, b) => a.mail.id - b.mail.id);
+    return { attempts: attempts.sort((a, b) => a.mail.id - b.mail.id), over };
   }
 
   /** The customer, with the address that the mail goes to. */
@@ -141,7 +151,7 @@ export function createSending(dependencies: SendingDependencies): Sending {
     return null;
   }
 
-  async function run(attempt: MailAttempt): Promise<SendingResult> {
+  async function sendInTurn(attempt: MailAttempt): Promise<SendingResult> {
     const { order_id: order } = attempt.mail;
     if (order === null) {
       return trySend(attempt);
@@ -162,7 +172,9 @@ export function createSending(dependencies: SendingDependencies): Sending {
   /** Never rejects. */
   async function trySend(attempt: MailAttempt): Promise<SendingResult> {
     try {
-      return await send(attempt);
+      const result = await send(attempt);
+      fault.note(result);
+      return result;
     } catch (error) {
       log.error({ err: error, mailId: attempt.mail.id }, 'a mail could not be made; it is tried again');
       return { outcome: 'later', reason: 'the mail could not be made: the log of the server says why' };
@@ -221,13 +233,30 @@ export function createSending(dependencies: SendingDependencies): Sending {
   }
 
   return {
-    kind: mailKind,
-    laneMax: claimMax,
-    leaseMs,
-    claim,
-    run,
-    store,
-    senderFault: fault,
+    content: {
+      kind: mailKind,
+      laneMax: claimMax,
+      storesTogether: false,
+      load,
+      send: sendInTurn,
+      next: nextAttempt,
+      // Results lock their mails only.
+      lock: async () => undefined,
+      async end(tx, _, finished, afterCommit) {
+        const { mail } = finished.attempt;
+        const state = await storeMailResult(tx, finished);
+        afterCommit(() => {
+          if (state !== null) {
+            onEnd(mail.name, state);
+          }
+          if (state === 'failed') {
+            const { reason } = finished.result;
+            log.warn({ mailId: mail.id, mail: mail.name, reason }, 'a mail could not be sent');
+          }
+        });
+      },
+    },
+    senderFault: fault.reason,
     close: async () => (await sender)?.close(),
   };
 }

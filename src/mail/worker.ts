@@ -2,8 +2,8 @@
 import { timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import { purgeInSlices } from '../database/purge.ts';
-import { LeaseWorker } from '../jobs/lease-worker.ts';
 import { leasedJobs } from '../jobs/leases.ts';
+import { createOutbox } from '../jobs/outbox.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
 import { mailKind, mailLane } from './jobs.ts';
 import { skipEvents } from './pause.ts';
@@ -43,8 +43,8 @@ export function createMailWorker(dependencies: Dependencies) {
     mailNames.flatMap((name) => endStates.map((state) => [labelOf(name, state), 0] as const)),
   );
   const sending = createSending({ ...dependencies, onEnd: countEnd });
-  const worker = new LeaseWorker({ database, clock, log, handler: sending });
-  const reader = createMailReader({ ...dependencies, onMails: () => worker.wake(mailLane.lane) });
+  const outbox = createOutbox({ database, clock, log }, sending.content);
+  const reader = createMailReader({ ...dependencies, onMails: () => outbox.wake(mailLane.lane) });
   const isOn = config.mail.kind !== 'off';
   let isStarted = false;
 
@@ -74,12 +74,12 @@ export function createMailWorker(dependencies: Dependencies) {
       }
       await reader.run();
       reader.start();
-      worker.start();
+      outbox.start();
     },
     /** Mails were added, or may be sent now: call it after the commit. */
     wake() {
       if (isStarted) {
-        worker.wake(mailLane.lane);
+        outbox.wake(mailLane.lane);
       }
     },
     /** Deletes mails that ended long ago, and hashes of addresses. Returns whether some are left. */
@@ -95,11 +95,11 @@ export function createMailWorker(dependencies: Dependencies) {
     /** Makes mails of all events, and sends what is due now: for tests. */
     async run() {
       await reader.run();
-      await worker.run();
+      await outbox.run();
     },
     async stop() {
       await sending.close();
-      await Promise.all([reader.stop(), worker.stop()]);
+      await Promise.all([reader.stop(), outbox.stop()]);
     },
     stats: {
       ended: () => Object.fromEntries(ended),

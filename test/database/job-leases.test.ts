@@ -7,8 +7,8 @@ import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { watchLeases } from '../../src/jobs/lease-watch.ts';
-import { type LeasedWork, type LeaseHandler, LeaseWorker } from '../../src/jobs/lease-worker.ts';
-import { type LeasedJob, leasedJobs } from '../../src/jobs/leases.ts';
+import { type LeaseHandler, LeaseWorker } from '../../src/jobs/lease-worker.ts';
+import { type LeasedAttempt, type LeasedJob, leasedJobs } from '../../src/jobs/leases.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
@@ -38,7 +38,7 @@ async function end(database: Database, job: LeasedJob): Promise<void> {
   await database.transaction((tx) => leasedJobs(tx).end(kind, job));
 }
 
-const workOf = (jobs: readonly LeasedJob[]): LeasedWork[] => jobs.map((job) => ({ job }));
+const workOf = (jobs: readonly LeasedJob[]): LeasedAttempt[] => jobs.map((job) => ({ job }));
 const keysOf = (jobs: readonly LeasedJob[]) => jobs.map(({ key }) => key).sort();
 
 onBothEngines('Jobs under leases', (engine) => {
@@ -106,7 +106,7 @@ onBothEngines('Jobs under leases', (engine) => {
     const done: string[] = [];
     let running = 0;
     let runningMost = 0;
-    const handler: LeaseHandler<LeasedWork, void> = {
+    const handler: LeaseHandler<LeasedAttempt, void> = {
       kind,
       laneMax,
       leaseMs,
@@ -148,7 +148,7 @@ onBothEngines('Jobs under leases', (engine) => {
     const { promise: secondClaim, resolve: startSecondClaim } = Promise.withResolvers<void>();
     const { promise: firstEnd, resolve: endFirst } = Promise.withResolvers<void>();
     let claims = 0;
-    const handler: LeaseHandler<LeasedWork, void> = {
+    const handler: LeaseHandler<LeasedAttempt, void> = {
       kind,
       laneMax,
       leaseMs,
@@ -190,7 +190,7 @@ onBothEngines('Jobs under leases', (engine) => {
     const running: string[] = [];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let done = 0;
-    const handler: LeaseHandler<LeasedWork, void> = {
+    const handler: LeaseHandler<LeasedAttempt, void> = {
       kind,
       laneMax,
       leaseMs,
@@ -228,7 +228,7 @@ onBothEngines('Jobs under leases', (engine) => {
       return value;
     };
     const done: string[] = [];
-    const handler: LeaseHandler<LeasedWork, void> = {
+    const handler: LeaseHandler<LeasedAttempt, void> = {
       kind,
       laneMax,
       leaseMs,
@@ -268,7 +268,7 @@ onBothEngines('Jobs under leases', (engine) => {
     const warnings: unknown[] = [];
     const log = { ...createLog('silent'), warn: (...parts: unknown[]) => warnings.push(parts[0]) };
     const workerNamed = (name: string) => {
-      const handler: LeaseHandler<LeasedWork, void> = {
+      const handler: LeaseHandler<LeasedAttempt, void> = {
         kind,
         laneMax,
         leaseMs: 500,

@@ -6,7 +6,7 @@ import { filesIn, read } from './sources.ts';
 
 /** Each with the file, or its name in any area, that has to be among the first two that are found. */
 const fileOfTerm: Readonly<Record<string, string>> = {
-  backoff: 'src/webhooks/delivery/retry-schedule.ts',
+  backoff: 'src/jobs/retry-schedule.ts',
   'body limit': 'src/http/server.ts',
   budget: 'src/auth/keys/budgets.ts',
   'cache purge': 'src/edge/purger.ts',
@@ -19,7 +19,7 @@ const fileOfTerm: Readonly<Record<string, string>> = {
   'default plan': 'src/auth/keys/accounts.ts',
   'event retention': 'src/event-log/retention.ts',
   'event type': '/event-types.ts',
-  exponential: 'src/webhooks/delivery/retry-schedule.ts',
+  exponential: 'src/jobs/retry-schedule.ts',
   'graceful shutdown': 'src/http/close-server.ts',
   'group commit': 'src/database/group-commit.ts',
   'health check': 'src/operations/readiness.ts',
@@ -33,7 +33,7 @@ const fileOfTerm: Readonly<Record<string, string>> = {
   'rate limit': 'src/limits/rate-limits.ts',
   'request timeout': 'src/http/server.ts',
   retention: 'src/event-log/retention.ts',
-  'retry schedule': 'src/webhooks/delivery/retry-schedule.ts',
+  'retry schedule': 'src/jobs/retry-schedule.ts',
   'sandbox simulate': 'src/sandbox/faults/simulations.ts',
   savepoint: 'src/database/group-commit.ts',
   semaphore: 'src/database/semaphore.ts',

@@ -12,9 +12,15 @@ import { suite, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/delivery/retry-schedule.ts';
+import { nextAttemptMs } from '../../src/jobs/retry-schedule.ts';
+import { deliveryRetries } from '../../src/webhooks/delivery/delivery.ts';
 import { parseHosts } from '../../src/webhooks/requests/host-lookup.ts';
-import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/requests/sender.ts';
+import {
+  createWebhookSender,
+  isPublicAddress,
+  parseRetryAfter,
+  targetError,
+} from '../../src/webhooks/requests/sender.ts';
 import { sign } from '../../src/webhooks/requests/signed-request.ts';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { openNameServer } from './name-server.ts';
@@ -49,19 +55,19 @@ suite('Attempts', () => {
   test('Attempts of a webhook delivery are ten, over 68 to 84 hours', () => {
     const total = (random: number) =>
       Array.from(
-        { length: attemptsMax - 1 },
-        (_, index) => nextAttemptMs(index + 1, random) ?? Number.NaN,
+        { length: deliveryRetries.waitsMs.length },
+        (_, index) => nextAttemptMs(deliveryRetries, index + 1, random) ?? Number.NaN,
       ).reduce((sum, wait) => sum + wait, 0) / 3_600_000;
-    assert.equal(attemptsMax, 10);
-    assert.equal(nextAttemptMs(attemptsMax, 0.5), null);
+    assert.equal(deliveryRetries.waitsMs.length, 9);
+    assert.equal(nextAttemptMs(deliveryRetries, 10, 0.5), null);
     assert.ok(Math.abs(total(0.5) - 75.6) < 0.1, `${total(0.5)}`);
     assert.ok(total(0) > 68 && total(1) < 84);
   });
 
   test('Attempts of a webhook delivery wait longer where the receiver asks for it, up to a day', () => {
-    assert.equal(nextAttemptMs(1, 0.5, 60_000), 60_000);
-    assert.equal(nextAttemptMs(1, 0.5, 1_000_000_000), 24 * 3_600_000);
-    assert.equal(nextAttemptMs(1, 0.5, 1), 5000);
+    assert.equal(nextAttemptMs(deliveryRetries, 1, 0.5, 60_000), 60_000);
+    assert.equal(nextAttemptMs(deliveryRetries, 1, 0.5, 1_000_000_000), 24 * 3_600_000);
+    assert.equal(nextAttemptMs(deliveryRetries, 1, 0.5, 1), 5000);
   });
 
   test('Attempts of a webhook delivery understand seconds and dates in Retry-After, and ignore all else', () => {

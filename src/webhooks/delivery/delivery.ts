@@ -1,45 +1,51 @@
-/**
- * Sends deliveries, as background jobs under leases. A claim begins attempts in one transaction, the requests are sent
- * outside of any, and a second transaction stores each result. A server that dies in between has sent the request or
- * not; when its leases have ended, the deliveries are sent again with the same ids.
- */
+/** The deliveries of webhooks, as the outbox sends them (jobs/outbox.ts). A lane is an endpoint, which all claims and results lock. */
 import { type Clock, machineTime, timestamp } from '../../clock.ts';
-import { batchCalls } from '../../database/batch-calls.ts';
 import type { Origin } from '../../database/context.ts';
-import type { Database, Sql } from '../../database/database.ts';
+import type { Sql } from '../../database/database.ts';
 import { readEvents, toEvent } from '../../event-log/reading/log-reader.ts';
-import type { LeaseHandler } from '../../jobs/lease-worker.ts';
-import { type LeasedJob, leasedJobs } from '../../jobs/leases.ts';
+import type { LeasedJob } from '../../jobs/leases.ts';
+import {
+  type AfterCommit,
+  type Lease,
+  type Loaded,
+  nothingLoaded,
+  type OutboxContent,
+} from '../../jobs/outbox.ts';
+import { nextAttemptMs, type RetrySchedule } from '../../jobs/retry-schedule.ts';
 import type { Log } from '../../log.ts';
 import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
 import { requestsMax, runningMaxOf } from '../health.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
 import type { SendResult, WebhookSender } from '../requests/sender.ts';
-import { toRequest } from '../requests/signed-request.ts';
+import { attemptError, toRequest } from '../requests/signed-request.ts';
 import { type EndpointSecrets, parseSecrets } from '../secrets.ts';
-import { deliveryKind, laneOf } from './delivery-order.ts';
-import {
-  type DeliveryAttempt,
-  endDelivery,
-  type Finished,
-  giveUp,
-  type Outcome,
-  type StoredResult,
-  storeResults,
-} from './results.ts';
-import { attemptsMax } from './retry-schedule.ts';
+import { deliveryKind } from './delivery-order.ts';
+import { type DeliveryAttempt, endDelivery, giveUp, type Outcome, storeDeliveryResult } from './results.ts';
 
-/** A server that has not renewed its leases for so long is dead. */
-const leaseMs = 10_000;
 /** A request that moves the clock waits for the deliveries on the way. */
 export const advancingTimeoutMs = 1000;
-const orphansOfABlock = 500;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** Ten attempts over three days, as Standard Webhooks recommends. */
+export const deliveryRetries: RetrySchedule = {
+  waitsMs: [
+    5000,
+    5 * minuteMs,
+    30 * minuteMs,
+    2 * hourMs,
+    5 * hourMs,
+    10 * hourMs,
+    14 * hourMs,
+    20 * hourMs,
+    24 * hourMs,
+  ],
+  jitter: 0.1,
+};
 const stopped = 'the server stopped before the result was known';
 const expired = 'the event has expired';
 
 interface Dependencies {
-  readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
   readonly secrets: EndpointSecrets;
@@ -51,83 +57,68 @@ interface Dependencies {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** What a claim has changed. */
-interface Claimed {
-  readonly attempts: readonly DeliveryAttempt[];
-  /** Deliveries whose last attempt had no result. */
-  readonly givenUp: number;
-  /** Why the endpoint was disabled; null where it was not. */
-  readonly disabled: DisabledReason | null;
+interface Claim {
+  readonly endpoint: EndpointRow;
+  readonly keys: readonly Uint8Array[];
+  readonly jobs: readonly LeasedJob[];
+  readonly now: number;
 }
 
-const nothing: Claimed = { attempts: [], givenUp: 0, disabled: null };
+export function createDeliveryContent(
+  dependencies: Dependencies,
+): OutboxContent<DeliveryAttempt, SendResult, EndpointRow> {
+  const { clock, log, secrets, sender, origin, version, onOutcome } = dependencies;
 
-export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<DeliveryAttempt, SendResult> {
-  const { database, clock, log, secrets, sender, origin, version, onOutcome } = dependencies;
+  async function lock(tx: Sql, lane: string): Promise<EndpointRow | null> {
+    return (await webhookQueries(tx).lockEndpointForUpdate(Number(lane))) ?? null;
+  }
 
-  const storers = new Map<number, (finished: Finished) => Promise<StoredResult | null>>();
-
-  async function claim(
+  async function load(
+    tx: Sql,
     lane: string,
-    max: number,
-    onLease: (now: number) => void,
-  ): Promise<readonly DeliveryAttempt[]> {
-    const id = Number(lane);
-    const { attempts, givenUp, disabled } = await database.transaction(async (tx) => {
-      const now = clock.now();
-      const endpoint = await webhookQueries(tx).lockEndpointForUpdate(id);
-      if (endpoint === undefined) {
-        await leasedJobs(tx).deleteLane(laneOf(id), orphansOfABlock);
-        return nothing;
-      }
-      const runningMax = runningMaxOf(endpoint, now);
-      if (runningMax === 0) {
-        return nothing;
-      }
-      const keys = secrets.signingKeys(id, parseSecrets(endpoint.secrets), now);
-      if (keys === null) {
-        await disableEndpoint(tx, origin, id, 'secret_unreadable', now);
-        return { ...nothing, disabled: 'secret_unreadable' as const };
-      }
-      onLease(now);
-      const jobs = await leasedJobs(tx).lease(laneOf(id), { max, runningMax }, now, leaseMs);
-      return jobs.length === 0 ? nothing : beginAttempts(tx, { endpoint, keys, jobs, now });
-    });
-    for (let count = 0; count < givenUp; count += 1) {
-      onOutcome('given_up');
+    lease: Lease,
+    afterCommit: AfterCommit,
+  ): Promise<Loaded<DeliveryAttempt> | null> {
+    const endpoint = await lock(tx, lane);
+    if (endpoint === null) {
+      return null;
     }
-    if (disabled !== null) {
-      logDisabled(id, disabled);
+    const runningMax = runningMaxOf(endpoint, clock.now());
+    if (runningMax === 0) {
+      return nothingLoaded;
     }
-    return attempts;
+    const keys = secrets.signingKeys(endpoint.id, parseSecrets(endpoint.secrets), clock.now());
+    if (keys === null) {
+      await disableEndpoint(tx, origin, endpoint.id, 'secret_unreadable', clock.now());
+      afterCommit(() => logDisabled(endpoint.id, 'secret_unreadable'));
+      return nothingLoaded;
+    }
+    const { jobs, now } = await lease(runningMax);
+    return jobs.length === 0 ? nothingLoaded : beginAttempts(tx, { endpoint, keys, jobs, now }, afterCommit);
   }
 
   async function beginAttempts(
     tx: Sql,
-    claim: {
-      readonly endpoint: EndpointRow;
-      readonly keys: readonly Uint8Array[];
-      readonly jobs: readonly LeasedJob[];
-      readonly now: number;
-    },
-  ): Promise<Claimed> {
-    const { endpoint, keys, jobs, now } = claim;
-    const deliveries = await webhookQueries(tx).listDeliveries(jobs.map(({ key }) => Number(key)));
+    { endpoint, keys, jobs, now }: Claim,
+    afterCommit: AfterCommit,
+  ): Promise<Loaded<DeliveryAttempt>> {
+    const queries = webhookQueries(tx);
+    const deliveries = await queries.listDeliveries(jobs.map(({ key }) => Number(key)));
     const events = await readEvents(
       tx,
       deliveries.map(({ sequence }) => sequence),
     );
     const attempts: DeliveryAttempt[] = [];
-    let givenUp = 0;
+    const over: LeasedJob[] = [];
     let disabled: DisabledReason | null = null;
     for (const job of jobs) {
       const delivery = deliveries.find(({ id }) => String(id) === job.key);
       if (delivery === undefined || delivery.ended_at !== null) {
-        await leasedJobs(tx).end(deliveryKind, job);
+        over.push(job);
         continue;
       }
       if (delivery.status === 'sending') {
-        await webhookQueries(tx).updateAttempt({
+        await queries.updateAttempt({
           delivery_id: delivery.id,
           number: delivery.attempts,
           duration_ms: null,
@@ -138,50 +129,30 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       }
       const event = events.get(delivery.sequence);
       if (event === undefined) {
-        await leasedJobs(tx).end(deliveryKind, job);
+        over.push(job);
         await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error: expired }, now);
-      } else if (delivery.attempts - job.early_attempts >= attemptsMax) {
-        await leasedJobs(tx).end(deliveryKind, job);
-        givenUp += 1;
+      } else if (delivery.attempts - job.early_attempts > deliveryRetries.waitsMs.length) {
+        over.push(job);
         const before: EndpointRow = disabled === null ? endpoint : { ...endpoint, status: 'disabled' };
         disabled =
           (await giveUp(tx, origin, before, delivery, { status: null, error: stopped }, now)) ?? disabled;
+        afterCommit(() => onOutcome('given_up'));
       } else {
         attempts.push({ endpoint, delivery, job, event, keys, number: delivery.attempts + 1, at: now });
       }
     }
     if (disabled !== null) {
+      const reason = disabled;
+      afterCommit(() => logDisabled(endpoint.id, reason));
       // The other jobs wait until the endpoint is enabled.
-      return { attempts: [], givenUp, disabled };
+      return { attempts: [], over };
     }
     if (attempts.length > 0) {
       const begun = attempts.map(({ delivery }) => delivery);
-      await webhookQueries(tx).insertAttempts(begun, timestamp(now));
-      await webhookQueries(tx).markSending(begun.map(({ id }) => id));
+      await queries.insertAttempts(begun, timestamp(now));
+      await queries.markSending(begun.map(({ id }) => id));
     }
-    return { attempts, givenUp, disabled };
-  }
-
-  async function store(attempt: DeliveryAttempt, result: SendResult): Promise<void> {
-    const stored = await storerOf(attempt.endpoint.id)({ attempt, result });
-    if (stored !== null) {
-      onOutcome(stored.outcome);
-      if (stored.disabled !== null) {
-        logDisabled(attempt.endpoint.id, stored.disabled);
-      }
-    }
-  }
-
-  /** Results of an endpoint that arrive while others are stored share a transaction, because each locks the endpoint. */
-  function storerOf(endpointId: number) {
-    let storer = storers.get(endpointId);
-    if (storer === undefined) {
-      storer = batchCalls((results) =>
-        database.transaction((tx) => storeResults(tx, { clock, origin }, endpointId, results)),
-      );
-      storers.set(endpointId, storer);
-    }
-    return storer;
+    return { attempts, over };
   }
 
   function requestOf({ endpoint, delivery, event, keys }: DeliveryAttempt) {
@@ -209,9 +180,29 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
   return {
     kind: deliveryKind,
     laneMax: requestsMax,
-    leaseMs,
-    claim,
-    run: (attempt) => sender.send(requestOf(attempt), clock.isAdvancing() ? advancingTimeoutMs : undefined),
-    store,
+    storesTogether: true,
+    lock,
+    load,
+    send: (attempt) => sender.send(requestOf(attempt), clock.isAdvancing() ? advancingTimeoutMs : undefined),
+    next({ number, job }, result) {
+      const error = attemptError(result);
+      const { status, retryAfterMs } = result;
+      if (error === null || status === 410) {
+        return { afterMs: null, error: error ?? '' };
+      }
+      const asked = status === 429 || status === 503 ? retryAfterMs : 0;
+      const random = (clock.random(1)[0] ?? 0) / 255;
+      return { afterMs: nextAttemptMs(deliveryRetries, number - job.early_attempts, random, asked), error };
+    },
+    async end(tx, endpoint, finished, afterCommit) {
+      const { outcome, disabled, changed } = await storeDeliveryResult(tx, origin, endpoint, finished);
+      afterCommit(() => {
+        onOutcome(outcome);
+        if (disabled !== null) {
+          logDisabled(endpoint.id, disabled);
+        }
+      });
+      return changed;
+    },
   };
 }

@@ -1,17 +1,17 @@
-/** Sends webhooks: a loop that queues deliveries of new events, and a worker that sends them. Loaded when needed. */
+/** Sends webhooks: a loop that queues deliveries of new events, and the outbox that sends them. Loaded when needed. */
 import { forEachBlock } from '../../blocks.ts';
 import { type Clock, machineTime } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import type { EventHub } from '../../event-log/reading/hub.ts';
 import { readLogState } from '../../event-log/reading/log-reader.ts';
-import { LeaseWorker } from '../../jobs/lease-worker.ts';
+import { createOutbox } from '../../jobs/outbox.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from '../../settings/config.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
 import { createWebhookSender } from '../requests/sender.ts';
 import { createEndpointSecrets } from '../secrets.ts';
-import { advancingTimeoutMs, createDeliveryHandler } from './delivery.ts';
+import { advancingTimeoutMs, createDeliveryContent } from './delivery.ts';
 import { addMissingJobsAfter, laneOf } from './delivery-order.ts';
 import { type FanOutResult, fanOut } from './fan-out.ts';
 import type { Outcome } from './results.ts';
@@ -50,17 +50,8 @@ export function createWebhookEngine(
 ) {
   const sender = createWebhookSender(config.webhookTargets, () => machineTime(clock));
   const secrets = createEndpointSecrets(clock, config.secret);
-  const handler = createDeliveryHandler({
-    database,
-    clock,
-    log,
-    secrets,
-    sender,
-    origin,
-    version,
-    onOutcome,
-  });
-  const worker = new LeaseWorker({ database, clock, log, handler });
+  const content = createDeliveryContent({ clock, log, secrets, sender, origin, version, onOutcome });
+  const outbox = createOutbox({ database, clock, log }, content);
   /** Endpoints with long backlogs, which are not looked at before a time. */
   const delays = new Map<number, number>();
   let waiting = new AbortController();
@@ -71,7 +62,7 @@ export function createWebhookEngine(
   async function queueFor({ id }: Pick<EndpointRow, 'id'>): Promise<FanOutResult> {
     const result = await fanOut({ database, clock }, origin, id);
     if (result.queued > 0) {
-      worker.wake(laneOf(id).lane);
+      outbox.wake(laneOf(id).lane);
     }
     if (result.open >= longBacklog && !result.hasMore) {
       delays.set(id, performance.now() + result.open * waitMsOfDelivery);
@@ -125,14 +116,14 @@ export function createWebhookEngine(
   return {
     start() {
       loop ??= rounds();
-      worker.start();
+      outbox.start();
     },
     /** An endpoint was registered or enabled, or has deliveries to be repeated. */
     wake(endpointId: number) {
       isWoken = true;
       delays.delete(endpointId);
       waiting.abort();
-      worker.wake(laneOf(endpointId).lane);
+      outbox.wake(laneOf(endpointId).lane);
     },
     /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
     async run(mayContinue?: () => boolean) {
@@ -141,7 +132,7 @@ export function createWebhookEngine(
         sender.shortenAll(advancingTimeoutMs);
       }
       while ((await round()).waitMs === 0) {}
-      await worker.run(mayContinue);
+      await outbox.run(mayContinue);
     },
     async addMissingJobs() {
       const endpoints = await webhookQueries(database).listEnabled();
@@ -159,7 +150,7 @@ export function createWebhookEngine(
       isStopped = true;
       waiting.abort();
       await loop;
-      await worker.stop();
+      await outbox.stop();
       sender.close();
     },
   };

@@ -1,116 +1,53 @@
 /**
- * Stores the results of attempts: completes deliveries, plans the next attempt, and pauses or disables endpoints. After
- * the last attempt a delivery fails for good (a dead letter): it stays in the list, and can be resent.
+ * Stores the results of attempts: completes deliveries, and pauses or disables endpoints. After the last attempt a
+ * delivery fails for good (a dead letter): it stays in the list, and can be resent.
  */
-import { type Clock, timestamp } from '../../clock.ts';
+import { timestamp } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import type { LogEventRow } from '../../event-log/reading/log-reader.ts';
-import { type LeasedJob, leasedJobs } from '../../jobs/leases.ts';
+import type { LeasedAttempt } from '../../jobs/leases.ts';
+import type { Finished } from '../../jobs/outbox.ts';
 import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
 import { afterFailure, afterSuccess, isRecovery } from '../health.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from '../queries.ts';
 import type { SendResult } from '../requests/sender.ts';
 import { attemptError } from '../requests/signed-request.ts';
-import { addJobsOfLines, deliveryKind, wakeAfterSuccess } from './delivery-order.ts';
-import { nextAttemptMs } from './retry-schedule.ts';
+import { addJobsOfLines, wakeAfterSuccess } from './delivery-order.ts';
 
 /** An attempt that was begun. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends LeasedAttempt {
   readonly endpoint: Pick<EndpointRow, 'id' | 'url'>;
   /** The delivery before the attempt. */
   readonly delivery: DeliveryRow;
-  readonly job: LeasedJob;
   readonly event: LogEventRow;
   readonly keys: readonly Uint8Array[];
   readonly number: number;
   readonly at: number;
 }
 
-/** An attempt with its result. */
-export interface Finished {
-  readonly attempt: DeliveryAttempt;
-  readonly result: SendResult;
-}
-
 export type Outcome = 'delivered' | 'retried' | 'given_up';
 
-export interface StoredResult {
+interface StoredResult {
   readonly outcome: Outcome;
   /** Why the endpoint was disabled; null where it was not. */
   readonly disabled: DisabledReason | null;
+  /** The endpoint as it is now. */
+  readonly changed: EndpointRow;
 }
 
-interface Tools {
-  readonly clock: Clock;
-  readonly origin: Origin;
-}
-
-/** Results of one endpoint, in order. null where another attempt has begun since, or the endpoint was deleted. */
-export async function storeResults(
+/** @param endpoint locked */
+export async function storeDeliveryResult(
   tx: Sql,
-  tools: Tools,
-  endpointId: number,
-  results: readonly Finished[],
-): Promise<(StoredResult | null)[]> {
-  let endpoint = await webhookQueries(tx).lockEndpointForUpdate(endpointId);
-  const stored: (StoredResult | null)[] = [];
-  for (const finished of results) {
-    const plan = planOf(tools.clock, finished);
-    if (endpoint === undefined || !(await releaseJob(tx, finished, plan))) {
-      stored.push(null);
-    } else {
-      const [result, changed] = await store(tx, tools, endpoint, finished, plan);
-      stored.push(result);
-      endpoint = changed;
-    }
-  }
-  return stored;
-}
-
-/** What follows from a result. */
-interface Plan {
-  readonly now: number;
-  /** null for a success. */
-  readonly error: string | null;
-  /** null where there is no further attempt. */
-  readonly waitMs: number | null;
-}
-
-function planOf(clock: Clock, { attempt, result }: Finished): Plan {
-  const now = clock.now();
-  const error = attemptError(result);
-  if (error === null) {
-    return { now, error, waitMs: null };
-  }
-  const { status, retryAfterMs } = result;
-  const asked = status === 429 || status === 503 ? retryAfterMs : 0;
-  const random = (clock.random(1)[0] ?? 0) / 255;
-  return {
-    now,
-    error,
-    waitMs: status === 410 ? null : nextAttemptMs(attempt.number - attempt.job.early_attempts, random, asked),
-  };
-}
-
-/** Returns false where the attempt is not the latest one. */
-function releaseJob(tx: Sql, { attempt: { job } }: Finished, { now, error, waitMs }: Plan): Promise<boolean> {
-  return waitMs === null
-    ? leasedJobs(tx).end(deliveryKind, job)
-    : leasedJobs(tx).postpone(deliveryKind, job, now + waitMs, error ?? '');
-}
-
-async function store(
-  tx: Sql,
-  { origin }: Tools,
+  origin: Origin,
   endpoint: EndpointRow,
-  { attempt, result }: Finished,
-  { now, error, waitMs }: Plan,
-): Promise<[StoredResult, EndpointRow]> {
+  { attempt, result, isOver, now }: Finished<DeliveryAttempt, SendResult>,
+): Promise<StoredResult> {
   const queries = webhookQueries(tx);
   const { delivery, number, at } = attempt;
   const { status, durationMs, response } = result;
+  const error = attemptError(result);
   await queries.updateAttempt({
     delivery_id: delivery.id,
     number,
@@ -128,18 +65,18 @@ async function store(
     if (isRecovery(endpoint, now)) {
       await wakeAfterSuccess(tx, endpoint.id, now);
     }
-    return [{ outcome: 'delivered', disabled: null }, healthy];
+    return { outcome: 'delivered', disabled: null, changed: healthy };
   }
   const failing = { ...endpoint, ...afterFailure(endpoint, timestamp(at), status, now) };
   await queries.updateHealth(failing);
-  if (waitMs !== null) {
+  if (!isOver) {
     const waiting = { status: 'waiting', last_status: status, last_error: error, ended_at: null } as const;
     await queries.updateDelivery({ id: delivery.id, ...waiting });
-    return [{ outcome: 'retried', disabled: null }, failing];
+    return { outcome: 'retried', disabled: null, changed: failing };
   }
   const disabled = await giveUp(tx, origin, failing, delivery, { status, error }, now);
   const changed = disabled === null ? failing : ({ ...failing, status: 'disabled' } as const);
-  return [{ outcome: 'given_up', disabled }, changed];
+  return { outcome: 'given_up', disabled, changed };
 }
 
 /**

@@ -7,7 +7,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent as HttpAgent, request as httpRequest } from '../../http/node-http.ts';
-import { parseRetryAfter } from '../delivery/retry-schedule.ts';
 import { findAddresses } from './host-lookup.ts';
 
 /** `public`: https to public unicast addresses alone. `any`: everything, for local development. */
@@ -240,4 +239,14 @@ async function readBeginning(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
+}
+
+/** Milliseconds of a Retry-After header, a number of seconds or a date; 0 where it is absent or malformed. */
+export function parseRetryAfter(header: string | undefined, now: number): number {
+  if (header === undefined) {
+    return 0;
+  }
+  const text = header.trim();
+  const milliseconds = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
