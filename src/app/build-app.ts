@@ -57,7 +57,15 @@ export async function buildApp(
   ];
   const rawRoutes = areas.flatMap((area) => area.rawRoutes ?? []);
   const server = createServer(routes, {
-    ...{ config, clock, log, metrics, rateLimits, uploads, overload, failures, rawRoutes },
+    config,
+    clock,
+    log,
+    metrics,
+    rateLimits,
+    uploads,
+    overload,
+    failures,
+    rawRoutes,
     site: shop.site,
     guard: auth.guard,
     transaction: database.transaction,
@@ -106,7 +114,13 @@ export async function buildApp(
   let closed: Promise<void> | null = null;
 
   return {
-    ...{ ...shop, server, routes, metrics, maintenance, start, describe },
+    ...shop,
+    server,
+    routes,
+    metrics,
+    maintenance,
+    start,
+    describe,
     close() {
       closed ??= close();
       return closed;

@@ -3,7 +3,6 @@ import { openOauth } from '../auth/oauth/open.ts';
 import { openAuth } from '../auth/open.ts';
 import { openCatalogueImport } from '../catalogue-import/open.ts';
 import { openCheeses } from '../cheeses/open.ts';
-import { systemClock } from '../clock.ts';
 import { openCustomers } from '../customers/open.ts';
 import { openEdge } from '../edge/open.ts';
 import { openEvents } from '../events/open.ts';
@@ -12,11 +11,9 @@ import { openHttp } from '../http/open.ts';
 import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
 import { JobWorker } from '../jobs/worker.ts';
-import { createLog } from '../log.ts';
 import { openMail } from '../mail/open.ts';
 import { openMcp } from '../mcp/open.ts';
 import { openNotes } from '../notes/open.ts';
-import { runAll } from '../operations/maintenance.ts';
 import { openOperations } from '../operations/open.ts';
 import { openOrders } from '../orders/open.ts';
 import { reservationsOfOpenOrders } from '../orders/transitions/open-orders.ts';
@@ -27,126 +24,75 @@ import { openShop } from '../shop/open.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
-import { createDemoFill } from './demo/demo.ts';
 import { openDemo } from './demo/open.ts';
 import { eventTypes } from './event-types.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
+import { createShopEnd } from './shop-end.ts';
 
-const none = async () => {};
+const areasIn = (opened: Readonly<Record<string, Area>>): readonly Area[] => Object.values(opened);
 
 export type ComposedShop = Awaited<ReturnType<typeof composeShop>>;
 
 /** Close it when done. @throws ConfigError, AppError unavailable */
 export async function composeShop(config: Config, options: ShopOptions = {}) {
-  const { clock: machineClock = systemClock, log = createLog('silent') } = options;
-  const shop = await openFoundation(config, machineClock, log, options);
+  const shop = await openFoundation(config, options);
   const http = openHttp(shop);
-  const { countClientIp } = http.rateLimits;
   const idempotency = openIdempotency(shop);
   const events = openEvents({ ...shop, eventTypes, streamTimes: options.streamTimes });
-  const shared = { ...shop, countClientIp, events: events.service, connections: events.connections };
-  const shopArea = openShop(shop);
-  const auth = openAuth({ ...shop, rateLimits: http.rateLimits });
-  const { keys, budgets } = auth;
-  const cheeses = openCheeses(shared);
-  const catalogue = { ...shared, cheeses: cheeses.service, cheeseLists: cheeses.lists };
+  const auth = openAuth({ ...shop, ...http.provides });
+  const base = { ...shop, ...http.provides, ...events.provides, ...auth.provides };
+  const webhooks = openWebhooks({ ...base, eventTypes });
+  const shopArea = openShop(base);
+  const cheeses = openCheeses(base);
+  const catalogue = { ...base, ...cheeses.provides };
+  const images = await openImages(catalogue);
   const stock = openStock({ ...catalogue, openOrders: reservationsOfOpenOrders });
-  const catalogueImport = openCatalogueImport({ ...catalogue, stock: stock.service });
-  const images = await openImages({ ...catalogue, renderer: shop.imageRenderer });
-  const customers = openCustomers({ ...catalogue, ...auth });
-  const { login: directory, registration, finder: customerFinder } = customers;
-  const orders = openOrders({ ...catalogue, budgets, customers: customers.service, customerFinder });
-  const notes = openNotes({
-    ...{ ...shop, customerFinder, customers: customers.service, orderReader: orders.reader },
-  });
-  const bounds = publishedLimits(config);
-  const oauth = openOauth({ ...shared, keys, budgets, directory, registration, bounds });
-  const { clients, consoleLinks } = oauth;
-  const mail = openMail({
-    ...{ ...shared, ...oauth, customerFinder, orderReader: orders.reader },
-    shipments: orders.shipments,
-    administration: customers.administration,
-    customers: customers.service,
-  });
-  const statistics = openStatistics({ ...shop, cheeses: cheeses.service });
-  const demo = openDemo({
-    ...{ cheeses: cheeses.service, orderReader: orders.reader, statistics: statistics.service },
-  });
-  const webhooks = openWebhooks({ ...shared, eventTypes, keys, hub: events.hub });
-  const edge = openEdge(catalogue);
-  const operations = openOperations({
-    ...{ ...catalogue, ...http, keys, clients, customerFinder },
-    ...{
-      orderReader: orders.reader,
-      webhooks: webhooks.worker.stats,
-      mail: mail.status,
-      catalogueIndex: cheeses.index,
-    },
-  });
-  const requestLog = openRequestLog({ ...shop, instance: operations.instances.id });
-  const pages = openPages({ ...shop, consoleLinks });
-  const sandbox = openSandbox({
-    ...shared,
-    jobs: () => worker,
-    orderJobsBy: orders.jobsBy,
-    webhooks: webhooks.worker,
-    numbering: events.numbering,
-    eventSchema: events.components.eventSchema,
-    ...{ keys, clients, customers, cheeses: cheeses.service, images: images.service, stock: stock.service },
-    ...{ orders: orders.service, shipments: orders.shipments },
-    ...{ approvals: oauth.approvals, endpoints: webhooks.endpoints, shopService: shopArea.service },
-    demo: createDemoFill({ ...shop, cheeses: cheeses.service, images: images.service }),
-  });
+  const customers = openCustomers(catalogue);
+  const orders = openOrders({ ...catalogue, ...customers.provides });
+  const oauth = openOauth({ ...base, ...customers.provides, bounds: publishedLimits(config) });
+  const sales = { ...images.provides, ...stock.provides, ...orders.provides, ...oauth.provides };
+  const others = { ...customers.provides, ...webhooks.provides, ...shopArea.provides };
+  const services = { ...catalogue, ...sales, ...others };
+  const catalogueImport = openCatalogueImport(services);
+  const notes = openNotes(services);
+  const mail = openMail(services);
+  const statistics = openStatistics(services);
+  const demo = openDemo({ ...services, ...statistics.provides });
+  const edge = openEdge(services);
+  const operations = openOperations({ ...services, ...mail.provides });
+  const requestLog = openRequestLog({ ...services, ...operations.provides });
+  const pages = openPages({ ...shop, consoleLinks: oauth.consoleLinks });
   const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });
-
   // Routes, tasks, metrics and checks are in this order.
-  const areas: readonly Area[] = [
-    ...[
-      shopArea,
-      cheeses,
-      catalogueImport,
-      images,
-      stock,
-      customers,
-      orders,
-      notes,
-      demo,
-      auth,
-      oauth,
-      statistics,
-      edge,
-      operations,
-    ],
-    ...[events, webhooks, mail, requestLog, idempotency, sandbox, pages, mcp, http],
-  ];
-  shop.hooks.register(areas.flatMap(({ hooks = [] }) => hooks));
-  const { database, clock } = shop;
-  const worker = new JobWorker({
-    ...{ database, clock, log },
-    handlers: areas.flatMap(({ jobs = [] }) => jobs),
-  });
-  let stopped: Promise<unknown> | null = null;
-  /** Ends waits of requests and background work. */
-  function stop(): Promise<unknown> {
-    stopped ??= Promise.all(
-      areas.map(({ stop = none }) => runAll(log, 'background work did not end', [stop])),
-    );
-    return stopped;
-  }
-  return {
-    ...{ ...shop, http, idempotency, events, auth, cheeses, stock, images, customers, orders, oauth },
-    ...{ demo, notes, statistics, edge, webhooks, mail, operations, requestLog, sandbox, areas, worker },
-    stop,
-    async close() {
-      await stop();
-      await runAll(
-        log,
-        'buffered data could not be stored',
-        areas.map(({ close = none }) => close),
-      );
-      await shop.close();
-    },
+  const withJobs = {
+    shopArea,
+    cheeses,
+    catalogueImport,
+    images,
+    stock,
+    customers,
+    orders,
+    notes,
+    demo,
+    auth,
+    oauth,
+    statistics,
+    edge,
+    operations,
+    events,
+    webhooks,
+    mail,
+    requestLog,
+    idempotency,
   };
+  // The sandbox runs jobs when it moves the clock, so it is opened after all areas that have some.
+  const handlers = areasIn(withJobs).flatMap(({ jobs = [] }) => jobs);
+  const worker = new JobWorker({ ...shop, handlers });
+  const sandbox = openSandbox({ ...services, ...demo.provides, jobs: worker });
+  const opened = { ...withJobs, sandbox, pages, mcp, http };
+  const areas = areasIn(opened);
+  shop.hooks.register(areas.flatMap(({ hooks = [] }) => hooks));
+  return { ...shop, ...opened, areas, worker, ...createShopEnd(shop, areas) };
 }

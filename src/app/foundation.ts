@@ -1,6 +1,6 @@
 /** Opens what all areas of a shop share: its database, its pools of child processes, its addresses. */
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
 import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
@@ -11,7 +11,7 @@ import type { StreamTimes } from '../events/stream.ts';
 import { Hooks } from '../hooks/hooks.ts';
 import type { AreaDependencies } from '../http/area.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
-import type { Log } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { openClock } from '../sandbox/clock/movable-clock.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
@@ -55,12 +55,9 @@ interface Foundation extends AreaDependencies, ChildPools {
 }
 
 /** @throws ConfigError where the shop is of another environment than the settings; AppError unavailable */
-export async function openFoundation(
-  config: Config,
-  machineClock: Clock,
-  log: Log,
-  { workers, isOfAnyEnvironment = false, listeningPort = () => undefined }: ShopOptions,
-): Promise<Foundation> {
+export async function openFoundation(config: Config, options: ShopOptions): Promise<Foundation> {
+  const { clock: machineClock = systemClock, log = createLog('silent'), workers } = options;
+  const { isOfAnyEnvironment = false, listeningPort = () => undefined } = options;
   const database = await openDatabase(config);
   const opening = prepare(database, config, machineClock, log, isOfAnyEnvironment);
   const { newerSchema, clock, profile } = await opening.catch(async (error) => {

@@ -26,12 +26,15 @@ export function openAuth({ database, clock, log, config, site, rateLimits }: Dep
   const grants = createGrants(database, clock);
   const budgets = createKeyBudgets(database, clock, site);
   const webOrigins = createWebOrigins({
-    ...{ database, clock, log },
+    database,
+    clock,
+    log,
     // A failure is tried again by the maintenance, which reports it.
     onNew: () => setTimeout(() => webOrigins.flush().catch(() => {}), webOriginMs).unref(),
   });
   const keyResolver = createKeyResolver({ database, clock, environment, webOrigins });
   return {
+    provides: { keys, budgets, sessions, grants },
     keys,
     budgets,
     sessions,

@@ -56,6 +56,7 @@ export function openCheeses(dependencies: Dependencies) {
   }
 
   return {
+    provides: { cheeses: service, cheeseLists: lists, catalogueIndex: index },
     service,
     index,
     lists,

@@ -46,18 +46,27 @@ export function openCustomers(dependencies: Dependencies) {
     throttle,
     directory: login,
   });
+  const finder = createCustomerFinder(database, cheeses);
   const search = createCustomerSearch(database, createCursors(secret, 'customers'), cheeses);
+  /** Used by pages of the authorization server; null where customers cannot register. */
+  const pageRegistration =
+    registration === 'open' ? createRegistration(service, passwordLengthMin, contextOf('anonymous')) : null;
   return {
+    provides: {
+      customers: service,
+      customerFinder: finder,
+      customerSearch: search,
+      administration,
+      directory: login,
+      registration: pageRegistration,
+    },
     service,
     login,
     loginThrottle: throttle,
     networks,
     administration,
     search,
-    finder: createCustomerFinder(database, cheeses),
-    /** Used by pages of the authorization server; null where customers cannot register. */
-    registration:
-      registration === 'open' ? createRegistration(service, passwordLengthMin, contextOf('anonymous')) : null,
+    finder,
     routes: [
       ...customerRoutes({ customers: service, login, registration, passwordLengthMin }),
       ...customerOperatorRoutes(administration, search, issuer),

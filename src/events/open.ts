@@ -27,6 +27,7 @@ export function openEvents(dependencies: Dependencies) {
   const components = createEventComponents(eventTypes);
   const { eventSchema } = components;
   return {
+    provides: { events: service, connections, hub, numbering, eventSchema },
     hub,
     service,
     numbering,

@@ -55,6 +55,8 @@ export interface ConsistencyCheck {
 
 /** The parts of an area, next to its services. Opening an area starts no background work. */
 export interface Area {
+  /** Services that other areas are opened with. No two areas provide one of the same name. */
+  readonly provides?: Readonly<Record<string, unknown>>;
   readonly routes?: readonly Route[];
   /** Routes that write their own responses. */
   readonly rawRoutes?: readonly RawRoute[];
@@ -73,6 +75,6 @@ export interface Area {
   stop?(): Promise<void>;
   /** Called when no request and no job runs any more: stores what is buffered. */
   close?(): Promise<unknown>;
-  /** Its services, by name. */
+  /** Its services, as commands and tests use them. */
   readonly [service: string]: unknown;
 }

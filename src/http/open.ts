@@ -19,13 +19,16 @@ export function openHttp({ config, clock, log, database }: AreaDependencies) {
   const rateLimits = createRateLimits({ config, clock, counts, sharedLogins });
   const overload = createOverloadGuard();
   const uploads = createUploads(config.incomingDir, clock);
+  const failures = createRecentFailures(clock);
+  const deprecations = createDeprecationReport(log, clock.now);
   return {
+    provides: { rateLimits, countClientIp: rateLimits.countClientIp, failures, deprecations },
     rateLimits,
     overload,
     uploads,
     metrics: createMetrics(),
-    failures: createRecentFailures(clock),
-    deprecations: createDeprecationReport(log, clock.now),
+    failures,
+    deprecations,
     tasks: [counts.purge, uploads.purge],
     gauges: [
       counter('curd_calls_refused_total', 'Requests that a rate limit refused.', rateLimits.refusals),

@@ -14,15 +14,16 @@ import { createImageService } from './service.ts';
 
 interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
-  readonly renderer: ImageRenderer;
+  readonly imageRenderer: ImageRenderer;
 }
 
 export async function openImages(dependencies: Dependencies) {
-  const { database, clock, config, cheeses, renderer, fileUrl } = dependencies;
+  const { database, clock, config, cheeses, imageRenderer: renderer, fileUrl } = dependencies;
   const files = await openFiles(config, clock);
   const service = createImageService({ database, clock, cheeses, renderer, files });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
   return {
+    provides: { images: service },
     service,
     routes: imageRoutes({ cheeses, images: service, urlOf: fileUrl, isRedirecting }),
     tasks: [service.deleteUnused],

@@ -29,7 +29,10 @@ export async function addMail(
   now: number,
 ): Promise<void> {
   const id = await mailQueries(tx).insert({
-    ...{ order_id: null, sequence: null, event_id: null, sealed_address: null },
+    order_id: null,
+    sequence: null,
+    event_id: null,
+    sealed_address: null,
     ...mail,
     created_at: timestamp(now),
     expires_at: timestamp(now + lifetimeMs(mail.name)),

@@ -56,22 +56,23 @@ export function openMail(dependencies: Dependencies) {
   const mails = createMailService(database, clock, createCursors(config.secret, 'mails'), isOff);
   const previews = createMailPreviews({ ...dependencies, templates });
   const pause = createMailPause(database, clock);
+  /** What the status of the shop shows. */
+  const mailStatus = async (): Promise<MailStatus> => ({
+    transport: config.mail.kind === 'folder' ? 'file' : config.mail.kind,
+    folder: config.mail.kind === 'folder' ? config.mail.folder : null,
+    paused: await pause.isPaused(),
+    ...(await stats.counts()),
+    fault: stats.senderFault(),
+  });
   const resets = createResetRequests({ ...dependencies, accountMails, wake: worker.wake });
   return {
+    provides: { mailStatus },
     worker,
     templates,
     previews,
     pause,
     resets,
     testMail: createTestMail(dependencies),
-    /** What the status of the shop shows. */
-    status: async (): Promise<MailStatus> => ({
-      transport: config.mail.kind === 'folder' ? 'file' : config.mail.kind,
-      folder: config.mail.kind === 'folder' ? config.mail.folder : null,
-      paused: await pause.isPaused(),
-      ...(await stats.counts()),
-      fault: stats.senderFault(),
-    }),
     routes: [...mailRoutes(mails, previews, worker.wake), ...resetRoutes(resets)],
     rawRoutes: forgotPasswordPages({
       ...dependencies,

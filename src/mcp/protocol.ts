@@ -38,7 +38,10 @@ const instructionsOf = (currency: string) =>
 const forwarded = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 const listed: ListedTool[] = tools.map(({ name, title, description, annotations, input, output }) => ({
-  ...{ name, title, description, annotations },
+  name,
+  title,
+  description,
+  annotations,
   inputSchema: publishedSchema(input, { isClosed: true }) as ListedTool['inputSchema'],
   outputSchema: publishedSchema(output) as NonNullable<ListedTool['outputSchema']>,
 }));

@@ -75,7 +75,13 @@ const search: Tool = {
   input: {
     type: 'object',
     properties: {
-      ...{ q, category, tags, minPrice, maxPrice, organic, sort },
+      q,
+      category,
+      tags,
+      minPrice,
+      maxPrice,
+      organic,
+      sort,
       limit: { type: 'integer', minimum: 1, maximum: 20, default: 10, description: 'Cheeses per page' },
       cursor,
     },

@@ -26,6 +26,7 @@ export function openOperations(dependencies: Dependencies) {
   const { database, config, catalogueIndex } = dependencies;
   const instances = createInstances(dependencies);
   return {
+    provides: { instance: instances.id },
     instances,
     /** The health check of load balancers. @throws AppError unavailable */
     requireReady: createReadiness(config, database, catalogueIndex),

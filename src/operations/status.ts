@@ -20,8 +20,8 @@ export interface StatusDependencies {
   readonly config: Pick<Config, 'environment' | 'given'>;
   readonly site: () => Site;
   readonly instances: Instances;
-  readonly webhooks: Pick<WebhookStats, 'waiting' | 'failing'>;
-  readonly mail: () => Promise<MailStatus>;
+  readonly webhookStats: Pick<WebhookStats, 'waiting' | 'failing'>;
+  readonly mailStatus: () => Promise<MailStatus>;
   readonly connections: Pick<LiveConnections, 'count'>;
   readonly deprecations: Pick<DeprecationReport, 'list'>;
   readonly failures: Pick<RecentFailures, 'list'>;
@@ -29,7 +29,7 @@ export interface StatusDependencies {
 
 /** A function that reads the status of the shop and of this instance. */
 export function createStatusReader(dependencies: StatusDependencies) {
-  const { database, clock, config, instances, webhooks, mail, connections } = dependencies;
+  const { database, clock, config, instances, webhookStats, mailStatus, connections } = dependencies;
   const { deprecations, failures } = dependencies;
 
   async function latencyMs(): Promise<number> {
@@ -60,8 +60,8 @@ export function createStatusReader(dependencies: StatusDependencies) {
       log: { last, first, waiting: await countUnnumbered(database), epoch: epochs.at(-1)?.name ?? null },
       clock: clockState(clock),
       jobs: await countDueJobs(),
-      deliveries: { waiting: await webhooks.waiting(), failing: await webhooks.failing() },
-      mail: await mail(),
+      deliveries: { waiting: await webhookStats.waiting(), failing: await webhookStats.failing() },
+      mail: await mailStatus(),
       streams: connections.count('stream'),
       memoryBytes: process.memoryUsage.rss(),
       lastBackupAt: await findBackupTime(database),

@@ -86,10 +86,13 @@ export function openOrders(dependencies: Dependencies) {
     settings: config,
     firstId,
   });
+  /** Handlers that see another time, for a dry run of what will happen. */
+  const orderJobsBy = (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context);
   const reader = createOrderReader(database, clock, createCursors(config.secret, 'orders'), firstId);
   const counter = createOrderCounter(database, log);
   const onDelete = createOrderOnDelete(clock, transitions);
   return {
+    provides: { orders: service, orderReader: reader, shipments, orderJobsBy },
     service,
     reader,
     approvals,
@@ -109,8 +112,6 @@ export function openOrders(dependencies: Dependencies) {
       ),
     ],
     jobs: jobsOf(clock, byShopTime, contextOf('system')),
-    /** Handlers that see another time, for a dry run of what will happen. */
-    jobsBy: (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context),
     hooks: [
       hookOn(cheeseDeleted, 'background_job order.approval', onDelete.onCheeseDelete),
       hookOn(customerDeleted, 'background_job order.approval', onDelete.onCustomerDelete),

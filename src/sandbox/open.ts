@@ -15,26 +15,18 @@ import type { DemoFill } from './snapshots/reset.ts';
 import { openTriggers, type TriggerDependencies } from './triggers/open.ts';
 
 interface Dependencies extends TriggerDependencies {
-  /** The handlers of all areas; a function, because this area is one of them. */
-  readonly jobs: () => JobWorker;
+  /** It has the handlers of all areas. */
+  readonly jobs: JobWorker;
   /** Handlers of jobs that change orders, by another clock. */
   readonly orderJobsBy: JobsBy;
-  readonly webhooks: WebhookWorker;
-  readonly demo: DemoFill;
+  readonly webhookWorker: WebhookWorker;
+  readonly demoFill: DemoFill;
   readonly profile: ShopProfile;
 }
 
 export function openSandbox(dependencies: Dependencies) {
-  const { config, jobs, orderJobsBy } = dependencies;
-  const clock = createClockService({
-    ...dependencies,
-    jobs: {
-      run: (mayContinue) => jobs().run(mayContinue),
-      nextDueAt: (after) => jobs().nextDueAt(after),
-      done: () => jobs().done(),
-    },
-    jobsBy: orderJobsBy,
-  });
+  const { config, orderJobsBy, webhookWorker } = dependencies;
+  const clock = createClockService({ ...dependencies, webhooks: webhookWorker, jobsBy: orderJobsBy });
   if (config.environment === 'production') {
     return { clock, simulate: null, triggers: null, snapshots: null, tagPrefix: null } satisfies Area;
   }

@@ -11,6 +11,7 @@ interface Dependencies extends AreaDependencies {
 export function openShop({ config, clock, log, profile }: Dependencies) {
   const service = createShopService({ clock, profile });
   return {
+    provides: { shopService: service },
     service,
     routes: shopRoutes(service),
     start(): void {

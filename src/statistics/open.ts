@@ -16,6 +16,7 @@ export function openStatistics({ database, clock, log, cheeses }: Dependencies) 
   const service = createStatisticsService(database, clock);
   const counter = createStatisticsCounter(database, log);
   return {
+    provides: { statistics: service },
     service,
     counter,
     routes: [...statisticsRoutes(service), ...salesRoutes(createSalesReader(database, clock, cheeses))],

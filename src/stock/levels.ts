@@ -79,7 +79,10 @@ function eventsOf({ before, after, adjusted }: LevelChange) {
       ? []
       : [
           stockEvents.adjusted.of(subject, {
-            ...{ cheeseId, onHand, reserved, available },
+            cheeseId,
+            onHand,
+            reserved,
+            available,
             deltaKg: kilogramsOf(adjusted.delta),
             reason: adjusted.reason,
           }),

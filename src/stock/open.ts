@@ -24,6 +24,7 @@ export function openStock(dependencies: Dependencies) {
   const reader = createStockReader(database, cheeses, createCursors(config.secret, 'stock levels'));
   const availability = createAvailabilityReader(database, cheeses, config.requirePrice);
   return {
+    provides: { stock: service },
     service,
     reader,
     routes: [...stockRoutes(service, reader), ...availabilityRoutes(availability)],

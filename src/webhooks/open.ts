@@ -34,6 +34,7 @@ export function openWebhooks(dependencies: Dependencies) {
   const worker = createWebhookWorker({ ...dependencies, origin: contextOf('system').origin });
   const { stats, wake } = worker;
   return {
+    provides: { endpoints, webhookWorker: worker, webhookStats: stats },
     endpoints,
     testPing,
     deliveries,

@@ -115,6 +115,10 @@ suite('The sources', () => {
     assert.deepEqual(found, Object.keys(allowed), 'use readNumber of console/src/parts/fields/number.ts');
   });
 
+  test('The sources spread no literal into a literal: its members can be listed', () => {
+    assert.deepEqual(placesOf(/\.\.\.\{(?! *\})/, []), [], 'list the members');
+  });
+
   test('The sources read the environment in one place', () => {
     // The client sample is text for programs of others. The name of the command depends on PATH, which is no setting.
     const allowed = [

@@ -1,19 +1,22 @@
 /** Opens what removes the demo from a shop that is in use. */
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
-import type { Area } from '../../http/area.ts';
+import type { Area, AreaDependencies } from '../../http/area.ts';
+import type { ImageService } from '../../images/service.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
 import type { StatisticsService } from '../../statistics/service.ts';
-import { type RemovedDemo, removeDemoCheeses } from './demo.ts';
+import { createDemoFill, type RemovedDemo, removeDemoCheeses } from './demo.ts';
 import { demoRoutes } from './routes.ts';
 
-interface Dependencies {
+interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
+  readonly images: ImageService;
   readonly orderReader: Pick<OrderReader, 'listInOpenOrders'>;
   readonly statistics: Pick<StatisticsService, 'listOrdered'>;
 }
 
-export function openDemo({ cheeses, orderReader, statistics }: Dependencies) {
+export function openDemo(dependencies: Dependencies) {
+  const { cheeses, orderReader, statistics } = dependencies;
   /** Deletes the demo cheeses that were not changed and never ordered. */
   const remove = (context: Context): Promise<RemovedDemo> =>
     context.transaction((tx) =>
@@ -26,5 +29,9 @@ export function openDemo({ cheeses, orderReader, statistics }: Dependencies) {
         return new Set([...open, ...counted]);
       }),
     );
-  return { remove, routes: demoRoutes(remove) } satisfies Area;
+  return {
+    provides: { demoFill: createDemoFill(dependencies) },
+    remove,
+    routes: demoRoutes(remove),
+  } satisfies Area;
 }

@@ -31,6 +31,7 @@ export function openOauth(dependencies: Dependencies) {
   const approvals = createScopeApprovals(database, clock);
   const consoleClient = createConsoleClient({ database, clock, keys, context: contextOf('system') });
   return {
+    provides: { clients, approvals },
     clients,
     approvals,
     consoleLinks: createConsoleLinks({ database, clock, approvals, client: consoleClient }),

@@ -116,10 +116,15 @@ const stopped: MailResult = { outcome: 'stopped', reason: null };
 async function connect(server: SmtpServer, onLine: ((line: string) => void) | null): Promise<SMTPConnection> {
   const { host, port, isImplicitTls, isVerified, login } = server;
   const connection = new SMTPConnection({
-    ...{ host, port, secure: isImplicitTls, requireTLS: isVerified && !isImplicitTls },
+    host,
+    port,
+    secure: isImplicitTls,
+    requireTLS: isVerified && !isImplicitTls,
     opportunisticTLS: !isVerified,
     tls: { rejectUnauthorized: isVerified, minVersion: 'TLSv1.2' },
-    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     socketCloseTimeout: 0,
     maxResponseSize: responseBytesMax,
     ...(onLine === null ? {} : { logger: lineLogger(onLine), transactionLog: true }),

@@ -18,7 +18,7 @@ import { createTagPrefix } from './tag-prefix.ts';
 interface Dependencies extends AreaDependencies {
   readonly keys: Pick<KeyService, 'countLive'>;
   readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
-  readonly demo: DemoFill;
+  readonly demoFill: DemoFill;
   readonly profile: Pick<ShopProfile, 'read'>;
 }
 

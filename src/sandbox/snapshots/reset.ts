@@ -22,14 +22,22 @@ interface Dependencies {
   readonly runExclusively: RunExclusively;
   /** @throws AppError conflict for a shop that is not reset or restored */
   readonly requireReplaceable: () => Promise<void>;
-  readonly demo: DemoFill;
+  readonly demoFill: DemoFill;
 }
 
 /** Returns the time of the shop afterwards. @throws AppError conflict, unavailable */
 export type ResetShop = (context: Context) => Promise<string>;
 
 export function createReset(dependencies: Dependencies): ResetShop {
-  const { database, clock, profile, copies, runExclusively, requireReplaceable, demo } = dependencies;
+  const {
+    database,
+    clock,
+    profile,
+    copies,
+    runExclusively,
+    requireReplaceable,
+    demoFill: demo,
+  } = dependencies;
   return (context) =>
     runExclusively(async () => {
       await requireReplaceable();

@@ -87,7 +87,11 @@ export function createSnapshotService(dependencies: Dependencies) {
         const migration = await newestMigration(database);
         return await context.transaction(async (tx) => {
           const row = await snapshotQueries(tx).insert({
-            ...{ name, place, bytes, migration, advanced_ms: clock.advancedMs() },
+            name,
+            place,
+            bytes,
+            migration,
+            advanced_ms: clock.advancedMs(),
             last_ids: JSON.stringify(lastIds),
             created_at: timestamp(clock.now()),
           });

@@ -14,11 +14,9 @@ import { changing, making, randomText, type TriggerRequest, type Triggers } from
 interface Dependencies {
   readonly clock: Clock;
   readonly config: { readonly tiers: TierThresholds };
-  readonly customers: {
-    readonly service: CustomerService;
-    readonly administration: CustomerAdministration;
-    readonly search: CustomerSearch;
-  };
+  readonly customers: CustomerService;
+  readonly administration: CustomerAdministration;
+  readonly customerSearch: CustomerSearch;
   readonly orders: OrderService;
 }
 
@@ -35,8 +33,7 @@ export function customerTriggers(
   makeCheese: MakeCheese,
   placeOrder: PlaceOrder,
 ): Triggers {
-  const { clock, config, orders } = dependencies;
-  const { service: customers, administration, search } = dependencies.customers;
+  const { clock, config, orders, customers, administration, customerSearch: search } = dependencies;
   const find = async (id: number): Promise<FoundCustomer> => JSON.parse(await search.find(id));
 
   async function makeCustomer({ context }: TriggerRequest): Promise<number> {

@@ -33,11 +33,9 @@ export interface TriggerDependencies extends AreaDependencies {
   readonly stock: StockService;
   readonly orders: OrderService;
   readonly shipments: Shipments;
-  readonly customers: {
-    readonly service: CustomerService;
-    readonly administration: CustomerAdministration;
-    readonly search: CustomerSearch;
-  };
+  readonly customers: CustomerService;
+  readonly administration: CustomerAdministration;
+  readonly customerSearch: CustomerSearch;
   readonly keys: KeyService;
   readonly clients: ClientService;
   readonly approvals: ScopeApprovals;

@@ -16,7 +16,12 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
     const account = await keys.findAccount(options.account);
     const { name, type, dollarsPerOrder, dollarsPerDay, ordersPerDay } = options;
     const created = await keys.create(contextOf('cli'), account.id, {
-      ...{ kind, name, type, dollarsPerOrder, dollarsPerDay, ordersPerDay },
+      kind,
+      name,
+      type,
+      dollarsPerOrder,
+      dollarsPerDay,
+      ordersPerDay,
       origins: listOf(options.origin),
       categories: listOf(options.category),
       cheeseIds: listOf(options.cheeseId),
