@@ -1,38 +1,43 @@
 /** "npm test" runs every test file, once. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import packageJson from '../../package.json' with { type: 'json' };
-import { foldersOfProcesses } from '../groups.ts';
+import { fileURLToPath } from 'node:url';
+import { areasOfProcesses, listAreas } from '../groups.ts';
 
-test('Each folder of tests is in one group, or its files run in processes of their own', () => {
-  const tests = new URL('../', import.meta.url);
-  const folders = readdirSync(tests, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .filter((folder) => readdirSync(new URL(folder, tests)).some((name) => name.endsWith('.test.ts')));
-  const runs = foldersOfProcesses.map((folder) => `${folder} 1 of 1`);
+test('Each area of tests is in one group, or its files run in processes of their own', () => {
+  const groups = new URL('../groups/', import.meta.url);
+  const runs = areasOfProcesses.map((area) => `${area} 1 of 1`);
   const expected = new Set(runs);
-  for (const name of readdirSync(new URL('groups/', tests))) {
-    const call = readFileSync(new URL(`groups/${name}`, tests), 'utf8');
+  for (const name of readdirSync(groups)) {
+    const call = readFileSync(new URL(name, groups), 'utf8');
     const [, list = '', part = '1', parts = '1'] =
-      /runFolders\(\[(.*?)\](?:, (\d+), (\d+))?\)/.exec(call) ?? [];
-    for (const [, folder = ''] of list.matchAll(/'(\w+)'/g)) {
-      runs.push(`${folder} ${part} of ${parts}`);
+      /runAreas\(\[(.*?)\](?:, (\d+), (\d+))?\)/.exec(call) ?? [];
+    for (const [, area = ''] of list.matchAll(/'(\w+)'/g)) {
+      runs.push(`${area} ${part} of ${parts}`);
       for (let number = 1; number <= Number(parts); number += 1) {
-        expected.add(`${folder} ${number} of ${parts}`);
+        expected.add(`${area} ${number} of ${parts}`);
       }
     }
   }
   assert.deepEqual(
     runs.toSorted(),
     [...expected].toSorted(),
-    'name each part of a folder once in the files of test/groups/',
+    'name each part of an area once in the files of test/groups/',
   );
   assert.deepEqual(
     [...new Set(runs.map((run) => run.split(' ')[0]))].toSorted(),
-    folders.toSorted(),
-    'add the folder to a file of test/groups/, or to foldersOfProcesses and the script "test"',
+    listAreas().toSorted(),
+    'add the folder to a file of test/groups/, or to areasOfProcesses',
   );
-  assert.ok(packageJson.scripts.test.endsWith(`'test/groups/*.ts' 'test/${foldersOfProcesses}/*.test.ts'`));
+});
+
+test('An unknown area of "npm test -- AREA" fails before any test, and the error lists the areas', () => {
+  const program = fileURLToPath(new URL('../run.ts', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'gates', 'cheese'], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^"cheese" is not an area of tests\. .*: .*\bgates, .*\bwebhooks\.\n$/);
 });

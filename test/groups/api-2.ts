@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['api'], 2, 2);
+runAreas(['api'], 2, 2);

@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['browser', 'client'], 2, 3);
+runAreas(['browser', 'client'], 2, 3);

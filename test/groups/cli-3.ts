@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['cli'], 3, 3);
+runAreas(['cli'], 3, 3);

@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['auth', 'database', 'stock']);
+runAreas(['auth', 'database', 'stock']);

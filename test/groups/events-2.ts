@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['events', 'webhooks', 'mail'], 2, 2);
+runAreas(['events', 'webhooks', 'mail'], 2, 2);

@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['faults', 'files'], 1, 2);
+runAreas(['faults', 'files'], 1, 2);

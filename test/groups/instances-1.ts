@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['instances'], 1, 3);
+runAreas(['instances'], 1, 3);

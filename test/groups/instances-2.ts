@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['instances'], 2, 3);
+runAreas(['instances'], 2, 3);

@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['instances'], 3, 3);
+runAreas(['instances'], 3, 3);

@@ -1,3 +1,3 @@
-import { runFolders } from '../groups.ts';
+import { runAreas } from '../groups.ts';
 
-runFolders(['oauth', 'console', 'mcp']);
+runAreas(['oauth', 'console', 'mcp']);
