@@ -87,19 +87,24 @@ export function curd(environment: Environment, ...args: string[]): Promise<Run> 
   if (args[0] === 'serve') {
     return curdProcess(environment, ...args);
   }
-  const run = running.then(() => runInPlace(environment, args));
+  return curdIn(environment.CURD_DATA_DIR ?? tmpdir(), environment, args);
+}
+
+/** Runs a command in this process, in a folder. */
+export function curdIn(folder: string, environment: Environment, args: readonly string[]): Promise<Run> {
+  const run = running.then(() => runInPlace(folder, environment, args));
   running = run.catch(() => {});
   return run;
 }
 
 /** Gives the process the settings, the folder and the streams of a command while it runs. */
-async function runInPlace(environment: Environment, args: readonly string[]): Promise<Run> {
+async function runInPlace(folder: string, environment: Environment, args: readonly string[]): Promise<Run> {
   const { env, exit, exitCode } = process;
-  const folder = process.cwd();
+  const folderBefore = process.cwd();
   const umask = process.umask(0o077);
   const stdout = collectTexts(process.stdout);
   const stderr = collectTexts(process.stderr);
-  process.chdir(environment.CURD_DATA_DIR ?? tmpdir());
+  process.chdir(folder);
   process.env = { ...inherited(), ...environment };
   process.exitCode = 0;
   process.exit = (code = process.exitCode) => {
@@ -115,7 +120,7 @@ async function runInPlace(environment: Environment, args: readonly string[]): Pr
   }
   const code = Number(process.exitCode);
   Object.assign(process, { env, exit, exitCode });
-  process.chdir(folder);
+  process.chdir(folderBefore);
   process.umask(umask);
   return { code, stdout: stdout(), stderr: stderr() };
 }
