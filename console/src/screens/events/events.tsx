@@ -1,11 +1,11 @@
 /** The event log: live, or from a time on. */
-import { Anchor, Badge, Button, Center, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
+import { type List, ListTable } from '../../parts/list-screen.tsx';
 import { Empty, PageTitle } from '../../parts/page.tsx';
-import { type List, ListTable } from '../../parts/tables/list-table.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { Subject } from '../../parts/text/subject.tsx';
@@ -118,7 +118,7 @@ function ListSince({ view, since, onOpen }: ListProps & { readonly since: string
     <>
       <EventTable list={{ data, error, refetch, rows, onVisible }} hasMore={hasNextPage} onOpen={onOpen} />
       {data === undefined ? null : (
-        <Center p="sm">
+        <Group justify="center" p="sm">
           <Button
             variant="default"
             loading={log.isFetching}
@@ -126,7 +126,7 @@ function ListSince({ view, since, onOpen }: ListProps & { readonly since: string
           >
             {hasNextPage ? 'Later events' : 'Read again'}
           </Button>
-        </Center>
+        </Group>
       )}
     </>
   );

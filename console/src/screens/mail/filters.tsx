@@ -1,6 +1,6 @@
 /** Filters of mails. They are in the URL. */
 import { Group } from '@mantine/core';
-import { TabsFilter } from '../../parts/fields/choice-filters.tsx';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
 import { TextFilter } from '../../parts/fields/text-filter.tsx';
 import { asId, asOneOf, type Changes, type Filters } from '../../parts/url-filters.ts';
 import { nameOfState, states } from './state.tsx';

@@ -1,6 +1,6 @@
 /** Every setting, with its value and where it comes from. The server sends no secret. */
 import { Badge, Code, Group, Table, Title } from '@mantine/core';
-import { TabsFilter } from '../../parts/fields/choice-filters.tsx';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
 import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import type { Status } from './status.ts';
 

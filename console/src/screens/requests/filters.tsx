@@ -1,6 +1,6 @@
 /** Filters of the request log. They are in the URL. */
 import { Group } from '@mantine/core';
-import { SelectFilter } from '../../parts/fields/choice-filters.tsx';
+import { SelectFilter } from '../../parts/fields/select-filter.tsx';
 import { TextFilter } from '../../parts/fields/text-filter.tsx';
 import { TimeField } from '../../parts/fields/time-field.tsx';
 import { asOneOf, asText, type Changes, type Filters as FiltersOf } from '../../parts/url-filters.ts';

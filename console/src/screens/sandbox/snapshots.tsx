@@ -5,7 +5,7 @@ import type { Result } from '../../../../client/src/index.ts';
 import { queryClient, useCurd, useList } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
-import { ListTable } from '../../parts/tables/list-table.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';

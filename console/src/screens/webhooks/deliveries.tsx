@@ -1,9 +1,9 @@
 /** The deliveries to an endpoint, the newest first. */
 import { Anchor, Badge, Group, Text, Title } from '@mantine/core';
 import { useCurd } from '../../data/queries.ts';
-import { TabsFilter } from '../../parts/fields/choice-filters.tsx';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
 import { Empty } from '../../parts/page.tsx';
-import { ListTable } from '../../parts/tables/list-table.tsx';
 import { useNewestFirst } from '../../parts/tables/newest-first.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';

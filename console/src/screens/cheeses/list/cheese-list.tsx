@@ -9,7 +9,7 @@ import { shopCommand } from '../../../environment.ts';
 import { ListScreen } from '../../../parts/list-screen.tsx';
 import { Empty } from '../../../parts/page.tsx';
 import { type Rest, useSelectAll } from '../../../parts/select-all.ts';
-import { ColumnsButton } from '../../../parts/tables/columns.tsx';
+import { ColumnsButton } from '../../../parts/tables/columns-button.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
 import type { Column } from '../../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../../parts/text/format.ts';
