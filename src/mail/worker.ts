@@ -1,7 +1,9 @@
 /** Makes mails of new events and sends them, from the start of the server on. A shop without mail does neither. */
 import { timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
+import type { Database } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
+import { createFollowing } from '../event-log/reading/event-follower.ts';
 import { leasedJobs } from '../jobs/leases.ts';
 import { createOutbox } from '../jobs/outbox.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
@@ -32,7 +34,7 @@ export interface MailStats {
 }
 
 type Dependencies = Omit<SendingDependencies, 'onEnd'> &
-  Omit<Parameters<typeof createMailReader>[0], 'onMails'>;
+  Omit<Parameters<typeof createMailReader>[0], 'onMails'> & { readonly database: Database };
 
 export type MailWorker = ReturnType<typeof createMailWorker>;
 
@@ -44,7 +46,8 @@ export function createMailWorker(dependencies: Dependencies) {
   );
   const sending = createSending({ ...dependencies, onEnd: countEnd });
   const outbox = createOutbox({ database, clock, log }, sending.content);
-  const reader = createMailReader({ ...dependencies, onMails: () => outbox.wake(mailLane.lane) });
+  const onMails = () => outbox.wake(mailLane.lane);
+  const reader = createFollowing(database, log, createMailReader({ ...dependencies, onMails }));
   const isOn = config.mail.kind !== 'off';
   let isStarted = false;
 

@@ -1,6 +1,5 @@
 /**
- * Counts events of the log into statistics, a page at a time. The position moves in the transaction that adds the
- * figures, so every event is counted exactly once, and no order waits for a counter.
+ * Counts events of the log into statistics: it follows the event log, and stores figures.
  *
  * Counting begins with the history: events of orders and cheeses that are stored but were removed from the log.
  * `doctor --repair` counts everything again in the same way.
@@ -8,6 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { type EventFollower, followToEnd } from '../event-log/reading/event-follower.ts';
 import {
   readHistory,
   readLogState,
@@ -15,8 +15,6 @@ import {
   readTimedHeads,
   type TimedHeadRow,
 } from '../event-log/reading/log-reader.ts';
-import { RepeatedWork } from '../jobs/repeated-work.ts';
-import type { Log } from '../log.ts';
 import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
 import { countedTypes, quarterOf } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';
@@ -34,29 +32,9 @@ const cheesesMax = 2000;
 const rowsMax = 500;
 const dayMs = 86_400_000;
 
-export type CountResult = 'counted' | 'done' | 'locked';
-
-/** Counts the next page. `locked`: another instance counts, and this one has nothing to do. */
-export async function countPage(database: Database): Promise<CountResult> {
-  const position = await statisticsQueries(database).findPosition();
-  if (position === undefined) {
-    await database.transaction(beginCounting);
-    return 'counted';
-  }
-  const tally = createTally();
-  const next =
-    position.history_id === null
-      ? await countLog(database, position, tally)
-      : await countHistory(database, position, position.history_id, tally);
-  if (next === null) {
-    return 'done';
-  }
-  return (await database.transaction((tx) => store(tx, position, next, tally))) ? 'counted' : 'locked';
-}
-
 /** Counts all that happened until now. */
 export async function countAll(database: Database): Promise<void> {
-  while ((await countPage(database)) === 'counted') {}
+  await followToEnd(database, statisticsFollower);
 }
 
 /** Begins to count everything again. Figures of customers whose events have expired are kept. */
@@ -148,46 +126,30 @@ async function addEvents(
   return counted;
 }
 
-/** Returns false where another instance has counted these events, or is about to. */
-async function store(tx: Sql, before: PositionRow, after: PositionRow, tally: Tally): Promise<boolean> {
-  const queries = statisticsQueries(tx);
-  const found = await queries.tryLockPosition();
-  if (found?.sequence !== before.sequence || found.history_id !== before.history_id) {
-    return false;
-  }
-  await forEachBlock(tally.figureRows(), rowsMax, async (rows) => {
-    await queries.addFigures(rows);
-  });
-  await forEachBlock(tally.cheeseRows(), rowsMax, async (rows) => {
-    await queries.addCheeses(rows);
-  });
-  await forEachBlock(tally.saleRows(), rowsMax, async (rows) => {
-    await queries.addSales(rows);
-  });
-  await queries.upsertPosition(after);
-  return true;
-}
-
-const intervalMs = 2000;
-
-/**
- * Counts new events every two seconds. A reader that waits for events would cost more: it reads each event after its
- * commit, and on SQLite looks for commits of other processes ten times a second.
- */
-export function createStatisticsCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
-  /** Version at the last count: the database has not changed while it has the same version. */
-  let counted: number | null = null;
-
-  async function countRest(isStopped: () => boolean): Promise<void> {
-    const version = database.dataVersion();
-    if (version !== null && version === counted) {
-      return;
-    }
-    while (!isStopped() && (await countPage(database)) === 'counted') {}
-    counted = version;
-  }
-
-  return new RepeatedWork(intervalMs, countRest, (error) =>
-    log.error({ err: error }, 'statistics could not be counted; it is tried again'),
-  );
-}
+export const statisticsFollower: EventFollower<PositionRow, Tally> = {
+  failure: 'statistics could not be counted; it is tried again',
+  findPosition: async (sql) => (await statisticsQueries(sql).findPosition()) ?? null,
+  begin: beginCounting,
+  async read(sql, position) {
+    const page = createTally();
+    const next =
+      position.history_id === null
+        ? await countLog(sql, position, page)
+        : await countHistory(sql, position, position.history_id, page);
+    return next === null ? null : { page, next };
+  },
+  lockPosition: async (tx) => (await statisticsQueries(tx).tryLockPosition()) ?? null,
+  async store(tx, tally, next) {
+    const queries = statisticsQueries(tx);
+    await forEachBlock(tally.figureRows(), rowsMax, async (rows) => {
+      await queries.addFigures(rows);
+    });
+    await forEachBlock(tally.cheeseRows(), rowsMax, async (rows) => {
+      await queries.addCheeses(rows);
+    });
+    await forEachBlock(tally.saleRows(), rowsMax, async (rows) => {
+      await queries.addSales(rows);
+    });
+    await queries.upsertPosition(next);
+  },
+};

@@ -1,8 +1,9 @@
 /** Opens the statistics. */
 import type { CheeseService } from '../cheeses/service.ts';
+import { createFollowing } from '../event-log/reading/event-follower.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { checkStatistics } from './consistency-check.ts';
-import { createStatisticsCounter } from './counting.ts';
+import { statisticsFollower } from './counting.ts';
 import { statisticsRoutes } from './routes.ts';
 import { createSalesReader } from './sales.ts';
 import { salesRoutes } from './sales-routes.ts';
@@ -14,7 +15,7 @@ interface Dependencies extends AreaDependencies {
 
 export function openStatistics({ database, clock, log, cheeses }: Dependencies) {
   const service = createStatisticsService(database, clock);
-  const counter = createStatisticsCounter(database, log);
+  const counter = createFollowing(database, log, statisticsFollower);
   return {
     provides: { statistics: service },
     service,
