@@ -45,8 +45,8 @@ export interface Total {
 
 /** Counts each pair of filters with empty caches. */
 export async function measureTotals(environment: Readonly<Record<string, string>>): Promise<Total[]> {
-  const { database, close } = await composeShop(loadConfig(environment));
-  const current = new CurrentIndex(database);
+  const { database, loops, close } = await composeShop(loadConfig(environment));
+  const current = new CurrentIndex(database, loops);
   await current.load();
   const totals: Total[] = [];
   for (const pair of pairs) {

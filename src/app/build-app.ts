@@ -79,6 +79,7 @@ export async function buildApp(
   const writeRefusals = createRefusalLog(log, metrics);
   const maintenance = startMaintenance(
     log,
+    shop.loops,
     areas.flatMap(({ tasks = [] }) => tasks),
     writeRefusals,
   );

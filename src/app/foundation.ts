@@ -11,6 +11,7 @@ import type { StreamTimes } from '../events/stream.ts';
 import { Hooks } from '../hooks/hooks.ts';
 import type { AreaDependencies } from '../http/area.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
+import { Loops } from '../jobs/loops.ts';
 import { createLog, type Log } from '../log.ts';
 import { openClock } from '../sandbox/clock/movable-clock.ts';
 import type { Config } from '../settings/config.ts';
@@ -58,8 +59,9 @@ interface Foundation extends AreaDependencies, ChildPools {
 export async function openFoundation(config: Config, options: ShopOptions): Promise<Foundation> {
   const { clock: machineClock = systemClock, log = createLog('silent'), workers } = options;
   const { isOfAnyEnvironment = false, listeningPort = () => undefined } = options;
+  const loops = new Loops(machineClock);
   const database = await openDatabase(config);
-  const opening = prepare(database, config, machineClock, log, isOfAnyEnvironment);
+  const opening = prepare(database, config, machineClock, log, loops, isOfAnyEnvironment);
   const { newerSchema, clock, profile } = await opening.catch(async (error) => {
     await database.close();
     throw error instanceof Error && 'severity' in error
@@ -72,6 +74,7 @@ export async function openFoundation(config: Config, options: ShopOptions): Prom
     config,
     clock,
     log,
+    loops,
     database,
     hooks: new Hooks(),
     newerSchema,
@@ -99,6 +102,7 @@ async function prepare(
   config: Config,
   machineClock: Clock,
   log: Log,
+  loops: Loops,
   isOfAnyEnvironment: boolean,
 ): Promise<Pick<Foundation, 'newerSchema' | 'clock' | 'profile'>> {
   await migrate(database);
@@ -108,5 +112,5 @@ async function prepare(
   }
   const clock = await openClock(database, machineClock, config);
   await beginFirstEpoch(database, clock);
-  return { newerSchema, clock, profile: await ShopProfile.open(database, log, config.shopName) };
+  return { newerSchema, clock, profile: await ShopProfile.open(database, log, loops, config.shopName) };
 }

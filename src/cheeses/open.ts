@@ -24,11 +24,11 @@ interface Dependencies extends AreaDependencies {
 }
 
 export function openCheeses(dependencies: Dependencies) {
-  const { database, clock, log, config, events, connections } = dependencies;
+  const { database, clock, log, loops, config, events, connections } = dependencies;
   const { secret } = config;
   const writes = createWrites({ ...dependencies, cheesesMax: config.catalogueMax });
   const service = createCheeseService(database, writes, config.catalogueMax);
-  const index = new CurrentIndex(database);
+  const index = new CurrentIndex(database, loops);
   const lists = new CheeseLists(index, createCursors(secret, 'cheeses'));
   const nameLists = new NameLists(index, {
     category: createCursors(secret, 'categories'),

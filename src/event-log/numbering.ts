@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { toBase62 } from '../random-text.ts';
@@ -34,6 +35,7 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
+  readonly loops: Loops;
   /** Only for tests: see `ignoreFloorMs`. */
   readonly floorMs?: number;
 }
@@ -52,15 +54,18 @@ export class Numbering {
   /** SQLite: the last number before the start. */
   #startedAfter = 0;
 
-  constructor({ database, clock, log, floorMs = ignoreFloorMs }: Dependencies) {
+  constructor({ database, clock, log, loops, floorMs = ignoreFloorMs }: Dependencies) {
     this.#database = database;
     this.#clock = clock;
     this.#floorMs = floorMs;
-    this.#work = new RepeatedWork(
-      tickMs,
-      (isStopped) => (database.numbersEventsAtWrite ? this.#numberRest() : this.#passes(isStopped)),
-      (error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'),
-    );
+    this.#work = new RepeatedWork({
+      loops,
+      name: 'event.numbering',
+      everyMs: tickMs,
+      run: (isStopped) => (database.numbersEventsAtWrite ? this.#numberRest() : this.#passes(isStopped)),
+      onError: (error) =>
+        log.error({ err: error }, 'events could not be numbered; the next pass tries again'),
+    });
   }
 
   /** Starts to number events: now, after commits of this process, and once a second. */

@@ -19,10 +19,10 @@ interface Dependencies extends AreaDependencies {
 
 /** The caller starts the numbering before the first request, and stops it after the last change. */
 export function openEvents(dependencies: Dependencies) {
-  const { database, clock, log, config, eventTypes, streamTimes: times = streamTimes } = dependencies;
-  const hub = new EventHub(database, log);
+  const { database, clock, log, loops, config, eventTypes, streamTimes: times = streamTimes } = dependencies;
+  const hub = new EventHub(database, log, loops);
   const service = createEventService(database, hub);
-  const numbering = new Numbering({ database, clock, log });
+  const numbering = new Numbering({ database, clock, log, loops });
   const connections = createLiveConnections(config.streams, config.streamsPerAccount, hub.stopping);
   const components = createEventComponents(eventTypes);
   const { eventSchema } = components;

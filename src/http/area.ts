@@ -4,6 +4,7 @@ import type { Finding } from '../database/checks/findings.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Hook, Hooks } from '../hooks/hooks.ts';
+import type { Loops } from '../jobs/loops.ts';
 import type { JobHandler } from '../jobs/worker.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
@@ -27,6 +28,8 @@ export interface AreaDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** The loops of this process. */
+  readonly loops: Loops;
   readonly database: Database;
   /** Runs what areas do when this one changes something. */
   readonly hooks: Hooks;

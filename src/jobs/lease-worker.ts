@@ -17,6 +17,7 @@ import type { Log } from '../log.ts';
 import { LeaseResults } from './lease-results.ts';
 import { watchLeases } from './lease-watch.ts';
 import { type JobLease, type LeasedAttempt, leasedJobs } from './leases.ts';
+import type { Loops } from './loops.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
@@ -47,6 +48,7 @@ interface Dependencies<Work extends LeasedAttempt, Result> {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly loops: Loops;
   readonly handler: LeaseHandler<Work, Result>;
 }
 
@@ -72,7 +74,7 @@ export class LeaseWorker<Work extends LeasedAttempt, Result> {
   #mayClaim = () => false;
   #renewalCount = 0;
 
-  constructor({ database, clock, log, handler }: Dependencies<Work, Result>) {
+  constructor({ database, clock, log, loops, handler }: Dependencies<Work, Result>) {
     const { kind, leaseMs } = handler;
     this.#database = database;
     this.#clock = clock;
@@ -85,9 +87,11 @@ export class LeaseWorker<Work extends LeasedAttempt, Result> {
         await leasedJobs(database).release({ kind, lane }, leaseEnd, clock.now());
       },
     });
-    this.#looks = new RepeatedWork(
-      pollMs,
-      async (isStopped) => {
+    this.#looks = new RepeatedWork({
+      loops,
+      name: kind,
+      everyMs: pollMs,
+      run: async (isStopped) => {
         try {
           await this.#look(isStopped);
         } catch (error) {
@@ -95,14 +99,14 @@ export class LeaseWorker<Work extends LeasedAttempt, Result> {
           throw error;
         }
       },
-      (error) => log.error({ err: error, kind }, 'due jobs could not be read; it is tried again'),
-    );
-    this.#renewals = new RepeatedWork(
-      leaseMs / renewalsOfLease,
-      () => this.#renewAndWatch(),
-      // The next time tries again.
-      () => undefined,
-    );
+      onError: (error) => log.error({ err: error, kind }, 'due jobs could not be read; it is tried again'),
+    });
+    this.#renewals = new RepeatedWork({
+      loops,
+      name: `${kind}.leases`,
+      everyMs: leaseMs / renewalsOfLease,
+      run: () => this.#renewAndWatch(),
+    });
   }
 
   /** Looks for due jobs four times a second from now on. */

@@ -10,6 +10,7 @@ import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { LeaseWorker } from './lease-worker.ts';
 import { type LeasedAttempt, type LeasedJob, leasedJobs } from './leases.ts';
+import type { Loops } from './loops.ts';
 
 /** A process that has not renewed its leases for so long is dead. */
 const leaseMs = 10_000;
@@ -66,11 +67,12 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly loops: Loops;
 }
 
 /** The worker that sends. */
 export function createOutbox<A extends LeasedAttempt, Result, Target>(
-  { database, clock, log }: Dependencies,
+  { database, clock, log, loops }: Dependencies,
   content: OutboxContent<A, Result, Target>,
 ): LeaseWorker<A, Result> {
   const { kind, laneMax, storesTogether } = content;
@@ -152,5 +154,5 @@ export function createOutbox<A extends LeasedAttempt, Result, Target>(
   }
 
   const handler = { kind, laneMax, leaseMs, claim, run: content.send, store };
-  return new LeaseWorker({ database, clock, log, handler });
+  return new LeaseWorker({ database, clock, log, loops, handler });
 }

@@ -1,11 +1,24 @@
+import type { Loop, Loops } from './loops.ts';
+
 /** A database that is down fails several runs a second: the log of an hour would fill a disk. */
 const reportMs = 10_000;
 
+interface Options {
+  /** The loops of the process, which it joins. */
+  readonly loops: Loops;
+  readonly name: string;
+  readonly everyMs: number;
+  /** Ends soon after `isStopped` returns true. When it fails, the next run tries again. */
+  readonly run: (isStopped: () => boolean) => Promise<unknown>;
+  /** Reports the first of several failures for the same reason, and one every ten seconds. */
+  readonly onError?: (error: unknown) => void;
+}
+
 /** The loop of all background work: it runs at an interval, and when it is woken. Two runs never overlap. */
 export class RepeatedWork {
-  readonly #intervalMs: number;
-  readonly #work: (isStopped: () => boolean) => Promise<unknown>;
-  readonly #onError: (error: unknown) => void;
+  readonly #loop: Loop;
+  readonly #work: Options['run'];
+  readonly #onError: NonNullable<Options['onError']>;
   #running: Promise<void> | null = null;
   /** Whether another run follows the one under way. */
   #isDue = false;
@@ -14,17 +27,9 @@ export class RepeatedWork {
   /** The failure that was reported; null after a success. */
   #reported: { readonly reason: string; readonly at: number } | null = null;
 
-  /**
-   * @param work ends soon after `isStopped` returns true; when it fails, the next run tries again
-   * @param onError reports the first of several failures for the same reason, and one every ten seconds
-   */
-  constructor(
-    intervalMs: number,
-    work: (isStopped: () => boolean) => Promise<unknown>,
-    onError: (error: unknown) => void,
-  ) {
-    this.#intervalMs = intervalMs;
-    this.#work = work;
+  constructor({ loops, name, everyMs, run, onError = () => {} }: Options) {
+    this.#loop = loops.add(name, everyMs);
+    this.#work = run;
     this.#onError = onError;
   }
 
@@ -39,7 +44,7 @@ export class RepeatedWork {
   }
 
   /** Repeats the work from now on; the first run is after an interval. @param intervalMs from now on */
-  start(intervalMs = this.#intervalMs): void {
+  start(intervalMs = this.#loop.everyMs): void {
     clearInterval(this.#timer);
     this.#timer = this.#isStopped ? undefined : setInterval(() => void this.#begin(), intervalMs).unref();
   }
@@ -79,12 +84,14 @@ export class RepeatedWork {
   async #repeat(): Promise<void> {
     do {
       this.#isDue = false;
-      await this.#work(() => this.#isStopped).then(
-        () => {
-          this.#reported = null;
-        },
-        (error) => this.#report(error),
-      );
+      await this.#loop
+        .measure(() => this.#work(() => this.#isStopped))
+        .then(
+          () => {
+            this.#reported = null;
+          },
+          (error) => this.#report(error),
+        );
     } while (this.#isDue);
     this.#running = null;
   }

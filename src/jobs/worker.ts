@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
+import type { Loops } from './loops.ts';
 import { type DueJob, type DuePosition, firstDue, type Job, jobQueue } from './queue.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
@@ -39,6 +40,7 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly loops: Loops;
   readonly handlers: readonly JobHandler[];
 }
 
@@ -51,16 +53,18 @@ export class JobWorker {
   #running: Promise<void> = Promise.resolve();
   #done = 0;
 
-  constructor({ database, clock, log, handlers }: Dependencies) {
+  constructor({ database, clock, log, loops, handlers }: Dependencies) {
     this.#database = database;
     this.#clock = clock;
     this.#log = log;
     this.#handlers = handlers;
-    this.#polls = new RepeatedWork(
-      pollMs,
-      () => this.#poll(),
-      (error) => log.error({ err: error }, 'due jobs could not be read; it is tried again'),
-    );
+    this.#polls = new RepeatedWork({
+      loops,
+      name: 'job.worker',
+      everyMs: pollMs,
+      run: () => this.#poll(),
+      onError: (error) => log.error({ err: error }, 'due jobs could not be read; it is tried again'),
+    });
   }
 
   /** Looks for due jobs four times a second from now on. */

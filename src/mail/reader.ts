@@ -77,6 +77,7 @@ export function createMailReader(dependencies: Dependencies): EventFollower<numb
   }
 
   return {
+    name: 'mail.events',
     failure: 'mails of new events could not be added; it is tried again',
     findPosition: async (sql) => (await mailQueries(sql).findReader())?.position ?? null,
     /** Mails begin with the next event. */

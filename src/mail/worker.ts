@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { createFollowing } from '../event-log/reading/event-follower.ts';
 import { leasedJobs } from '../jobs/leases.ts';
+import type { Loops } from '../jobs/loops.ts';
 import { createOutbox } from '../jobs/outbox.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
 import { mailKind, mailLane } from './jobs.ts';
@@ -34,7 +35,10 @@ export interface MailStats {
 }
 
 type Dependencies = Omit<SendingDependencies, 'onEnd'> &
-  Omit<Parameters<typeof createMailReader>[0], 'onMails'> & { readonly database: Database };
+  Omit<Parameters<typeof createMailReader>[0], 'onMails'> & {
+    readonly database: Database;
+    readonly loops: Loops;
+  };
 
 export type MailWorker = ReturnType<typeof createMailWorker>;
 
@@ -45,9 +49,9 @@ export function createMailWorker(dependencies: Dependencies) {
     mailNames.flatMap((name) => endStates.map((state) => [labelOf(name, state), 0] as const)),
   );
   const sending = createSending({ ...dependencies, onEnd: countEnd });
-  const outbox = createOutbox({ database, clock, log }, sending.content);
+  const outbox = createOutbox(dependencies, sending.content);
   const onMails = () => outbox.wake(mailLane.lane);
-  const reader = createFollowing(database, log, createMailReader({ ...dependencies, onMails }));
+  const reader = createFollowing(dependencies, createMailReader({ ...dependencies, onMails }));
   const isOn = config.mail.kind !== 'off';
   let isStarted = false;
 

@@ -1,4 +1,5 @@
 /** Periodic cleanup: stores what is buffered, and deletes what has expired. */
+import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 
@@ -12,10 +13,14 @@ export type Task = () => Promise<unknown>;
 export type Maintenance = ReturnType<typeof startMaintenance>;
 
 /** Runs the tasks every minute; a run that takes longer delays the next. @param report is called every minute */
-export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void) {
-  const work = new RepeatedWork(intervalMs, runTasks, (error) =>
-    log.error({ err: error }, 'maintenance failed; it is tried again in a minute'),
-  );
+export function startMaintenance(log: Log, loops: Loops, tasks: readonly Task[], report: () => void) {
+  const work = new RepeatedWork({
+    loops,
+    name: 'maintenance',
+    everyMs: intervalMs,
+    run: runTasks,
+    onError: (error) => log.error({ err: error }, 'maintenance failed; it is tried again in a minute'),
+  });
   const reports = setInterval(report, intervalMs).unref();
 
   async function runTasks(isStopped: () => boolean): Promise<void> {

@@ -4,7 +4,8 @@ import { databaseSize, findBackupTime } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
-import { cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';
+import { byLabel, cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';
+import type { Loop, Loops } from '../jobs/loops.ts';
 import { createInstances } from './instances.ts';
 import { listDoctorRuns } from './integrity.ts';
 import type { NameDependencies } from './names.ts';
@@ -32,11 +33,35 @@ export function openOperations(dependencies: Dependencies) {
     requireReady: createReadiness(config, database, catalogueIndex),
     routes: administrationRoutes({ ...dependencies, instances }),
     tasks: [instances.report],
-    gauges: [...createGauges(dependencies), ...createCareGauges(database)],
+    gauges: [
+      ...createGauges(dependencies),
+      ...createLoopGauges(dependencies.loops),
+      ...createCareGauges(database),
+    ],
     checks: [{ name: 'instances', run: instances.checkImageStorage }],
     start: instances.report,
     close: instances.stop,
   } satisfies Area;
+}
+
+function createLoopGauges(loops: Loops): MetricDefinition[] {
+  const read = (value: (loop: Loop) => number | null) => () =>
+    byLabel('loop', Object.fromEntries(loops.list().map((loop) => [loop.name, (value(loop) ?? 0) / 1000])));
+  return [
+    counter('curd_loop_failures_total', 'Runs of background loops that failed.', () =>
+      byLabel('loop', Object.fromEntries(loops.list().map(({ name, failures }) => [name, failures]))),
+    ),
+    gauge(
+      'curd_loop_last_run_timestamp_seconds',
+      'End of the last run of each background loop, 0 before the first.',
+      read(({ lastRunAt }) => lastRunAt),
+    ),
+    gauge(
+      'curd_loop_last_run_seconds',
+      'Duration of the last run of each background loop, 0 before the first.',
+      read(({ lastRunMs }) => lastRunMs),
+    ),
+  ];
 }
 
 /** What operators do regularly, as times: an alert compares them with its own clock. */

@@ -26,6 +26,29 @@ const Instance = {
   ],
 } as const;
 
+const BackgroundLoop = {
+  title: 'BackgroundLoop',
+  description: 'Background work that an instance repeats',
+  ...objectOf({
+    name: { type: 'string' },
+    everySeconds: { type: 'number', description: 'The interval of its runs. Most are also woken by changes' },
+    lastRunAt: { ...nullableTimestampSchema, description: 'The end of the last run; null before the first' },
+    lastRunSeconds: { type: ['number', 'null'], description: 'The duration of the last run' },
+    failures: { ...count, description: 'Runs that failed since the start; the log of the instance says why' },
+    isFailing: { type: 'boolean', description: 'Whether the last run failed' },
+  }),
+  examples: [
+    {
+      name: 'mail.events',
+      everySeconds: 2,
+      lastRunAt: '2026-01-15T12:40:59.000Z',
+      lastRunSeconds: 0.004,
+      failures: 0,
+      isFailing: false,
+    },
+  ],
+} as const;
+
 const SettingInUse = {
   title: 'SettingInUse',
   ...objectOf({
@@ -91,6 +114,7 @@ export const ShopStatus = {
       due: { ...count, description: 'Background jobs that are due' },
       oldestSeconds: { type: 'number', description: 'How long the oldest has been due; 0 without any' },
     }),
+    loops: { type: 'array', items: BackgroundLoop, description: 'The loops of this instance, by name' },
     deliveries: objectOf({
       waiting: { ...count, description: 'Webhook deliveries that have not ended' },
       failing: { ...count, description: 'Enabled webhook endpoints whose last delivery failed' },
@@ -141,6 +165,7 @@ export const ShopStatus = {
       log: { last: 1043, first: 1, waiting: 0, epoch: 'k3Xw' },
       clock: { now: '2026-01-15T12:41:00.000Z', advancedBy: 'PT0S' },
       jobs: { due: 0, oldestSeconds: 0 },
+      loops: BackgroundLoop.examples,
       deliveries: { waiting: 3, failing: 0 },
       mail: { transport: 'smtp', folder: null, paused: false, waiting: 0, failed: 1, fault: null },
       streams: 4,

@@ -8,6 +8,7 @@ import type { LiveConnections } from '../events/live-connections.ts';
 import type { Site } from '../http/area.ts';
 import type { RecentFailures } from '../http/metrics/recent-failures.ts';
 import type { DeprecationReport } from '../http/pipeline/deprecation.ts';
+import type { Loops } from '../jobs/loops.ts';
 import { jobQueue } from '../jobs/queue.ts';
 import type { MailStatus } from '../mail/open.ts';
 import type { Config } from '../settings/config.ts';
@@ -19,6 +20,7 @@ export interface StatusDependencies {
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment' | 'given'>;
   readonly site: () => Site;
+  readonly loops: Loops;
   readonly instances: Instances;
   readonly webhookStats: Pick<WebhookStats, 'waiting' | 'failing'>;
   readonly mailStatus: () => Promise<MailStatus>;
@@ -30,7 +32,7 @@ export interface StatusDependencies {
 /** A function that reads the status of the shop and of this instance. */
 export function createStatusReader(dependencies: StatusDependencies) {
   const { database, clock, config, instances, webhookStats, mailStatus, connections } = dependencies;
-  const { deprecations, failures } = dependencies;
+  const { deprecations, failures, loops } = dependencies;
 
   async function latencyMs(): Promise<number> {
     const before = performance.now();
@@ -43,6 +45,16 @@ export function createStatusReader(dependencies: StatusDependencies) {
     const { due = 0, first = null } = (await jobQueue(database).countDue(timestamp(now))) ?? {};
     return { due, oldestSeconds: first === null ? 0 : Math.max(0, now - Date.parse(first)) / 1000 };
   }
+
+  const listLoops = () =>
+    loops.list().map(({ name, everyMs, lastRunAt, lastRunMs, failures, isFailing }) => ({
+      name,
+      everySeconds: everyMs / 1000,
+      lastRunAt: lastRunAt === null ? null : timestamp(lastRunAt),
+      lastRunSeconds: lastRunMs === null ? null : Math.round(lastRunMs) / 1000,
+      failures,
+      isFailing,
+    }));
 
   return async () => {
     const latency = await latencyMs();
@@ -60,6 +72,7 @@ export function createStatusReader(dependencies: StatusDependencies) {
       log: { last, first, waiting: await countUnnumbered(database), epoch: epochs.at(-1)?.name ?? null },
       clock: clockState(clock),
       jobs: await countDueJobs(),
+      loops: listLoops(),
       deliveries: { waiting: await webhookStats.waiting(), failing: await webhookStats.failing() },
       mail: await mailStatus(),
       streams: connections.count('stream'),

@@ -50,7 +50,7 @@ interface Dependencies extends AreaDependencies {
 }
 
 export function openOrders(dependencies: Dependencies) {
-  const { database, clock, log, config, cheeses, customers, customerFinder, contextOf } = dependencies;
+  const { database, clock, log, loops, config, cheeses, customers, customerFinder, contextOf } = dependencies;
   const firstId = firstIdIn(config.environment);
   const transitionsBy = (clock: Clock) => {
     const stock = createStockReservations(clock);
@@ -89,7 +89,7 @@ export function openOrders(dependencies: Dependencies) {
   /** Handlers that see another time, for a dry run of what will happen. */
   const orderJobsBy = (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context);
   const reader = createOrderReader(database, clock, createCursors(config.secret, 'orders'), firstId);
-  const counter = createOrderCounter(database, log);
+  const counter = createOrderCounter(database, log, loops);
   const onDelete = createOrderOnDelete(clock, transitions);
   return {
     provides: { orders: service, orderReader: reader, shipments, orderJobsBy },

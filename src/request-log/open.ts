@@ -13,11 +13,11 @@ interface Dependencies extends AreaDependencies {
   readonly instance: string;
 }
 
-export function openRequestLog({ config, database, clock, log, instance }: Dependencies) {
+export function openRequestLog({ config, database, clock, log, loops, instance }: Dependencies) {
   const isOn = config.requestLog === 'on';
   const service = createRequestService(database, clock, createCursors(config.secret, 'requests'), isOn);
   const { forgotten } = service;
-  const writer = createRequestWriter({ database, clock, log, instance, forgotten, isOn });
+  const writer = createRequestWriter({ database, clock, log, loops, instance, forgotten, isOn });
   return {
     service,
     recorder: writer,

@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
 import { clientNetwork } from '../http/client-ip.ts';
 import type { RequestRecorder } from '../http/metrics/request-log.ts';
+import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import {
@@ -44,12 +45,13 @@ interface Dependencies extends FactOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly loops: Loops;
   readonly forgotten: ForgottenCustomers;
   readonly isOn: boolean;
 }
 
 export function createRequestWriter(dependencies: Dependencies): RequestWriter {
-  const { database, clock, log, forgotten, isOn } = dependencies;
+  const { database, clock, log, loops, forgotten, isOn } = dependencies;
   let waiting: NewRequestRow[] = [];
   let unlogged = 0;
   let second = 0;
@@ -136,7 +138,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
         keep(request, status, milliseconds, error);
       }
     },
-    work: new RepeatedWork(writeMs, write, () => undefined),
+    work: new RepeatedWork({ loops, name: 'request.log', everyMs: writeMs, run: write }),
     unlogged: () => unlogged,
     takeOwners() {
       const taken = [...owners];

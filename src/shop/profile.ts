@@ -3,6 +3,7 @@
  * waiting for the database. Changes of this process are seen at once, and those of others within seconds.
  */
 import type { Database, Sql } from '../database/database.ts';
+import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { type ShopRow, shopQueries } from './queries.ts';
@@ -16,25 +17,32 @@ export class ShopProfile {
   #row: ShopRow;
   #shop: Shop;
 
-  private constructor(database: Database, log: Pick<Log, 'error'>, row: ShopRow) {
+  private constructor(database: Database, log: Pick<Log, 'error'>, loops: Loops, row: ShopRow) {
     this.#database = database;
     this.#row = row;
     this.#shop = JSON.parse(row.body);
-    this.#reads = new RepeatedWork(
-      intervalMs,
-      () => this.read(),
-      (error) => log.error({ err: error }, 'the description of the shop could not be read'),
-    );
+    this.#reads = new RepeatedWork({
+      loops,
+      name: 'shop.profile',
+      everyMs: intervalMs,
+      run: () => this.read(),
+      onError: (error) => log.error({ err: error }, 'the description of the shop could not be read'),
+    });
   }
 
   /** Reads the shop. At the first start it gets its name. */
-  static async open(database: Database, log: Pick<Log, 'error'>, name: string): Promise<ShopProfile> {
+  static async open(
+    database: Database,
+    log: Pick<Log, 'error'>,
+    loops: Loops,
+    name: string,
+  ): Promise<ShopProfile> {
     const row = await shopQueries(database).find();
     if (row === undefined) {
       await shopQueries(database).insert(JSON.stringify({ name, ...newShop }));
-      return ShopProfile.open(database, log, name);
+      return ShopProfile.open(database, log, loops, name);
     }
-    return new ShopProfile(database, log, row);
+    return new ShopProfile(database, log, loops, row);
   }
 
   /** The shop as it was last read. */

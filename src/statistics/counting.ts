@@ -127,6 +127,7 @@ async function addEvents(
 }
 
 export const statisticsFollower: EventFollower<PositionRow, Tally> = {
+  name: 'statistics.events',
   failure: 'statistics could not be counted; it is tried again',
   findPosition: async (sql) => (await statisticsQueries(sql).findPosition()) ?? null,
   begin: beginCounting,

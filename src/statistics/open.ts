@@ -13,9 +13,9 @@ interface Dependencies extends AreaDependencies {
   readonly cheeses: Pick<CheeseService, 'listCategories'>;
 }
 
-export function openStatistics({ database, clock, log, cheeses }: Dependencies) {
+export function openStatistics({ database, clock, log, loops, cheeses }: Dependencies) {
   const service = createStatisticsService(database, clock);
-  const counter = createFollowing(database, log, statisticsFollower);
+  const counter = createFollowing({ database, log, loops }, statisticsFollower);
   return {
     provides: { statistics: service },
     service,

@@ -80,6 +80,38 @@ onBothEngines('GET /status', (engine) => {
     await database.run(sql`update background_job set parked_at = due_at`);
     assert.deepEqual((await statusOf(shop)).jobs, { due: 0, oldestSeconds: 0 });
   });
+
+  test('GET /status lists the loops of the instance, with their last runs and how often they failed', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const { database, maintenance, statistics } = shop.app;
+    const loopNamed = async (name: string) =>
+      (await statusOf(shop)).loops.find((loop: { name: string }) => loop.name === name);
+    const states = async () => {
+      const { lastRunAt, failures, isFailing } = await loopNamed('statistics.events');
+      return [lastRunAt, failures, isFailing];
+    };
+    assert.deepEqual(await states(), [null, 0, false]);
+    await maintenance.run();
+    const { lastRunSeconds, ...rest } = await loopNamed('maintenance');
+    assert.ok(lastRunSeconds >= 0 && lastRunSeconds < 60, `${lastRunSeconds}`);
+    const at = '2026-06-01T12:00:00.000Z';
+    assert.deepEqual(rest, {
+      ...{ name: 'maintenance', everySeconds: 60, lastRunAt: at, failures: 0, isFailing: false },
+    });
+    await database.run(sql`alter table statistic_position rename to hidden`);
+    clock.advance(1000);
+    await statistics.counter.run();
+    assert.deepEqual(await states(), ['2026-06-01T12:00:01.000Z', 1, true]);
+    await database.run(sql`alter table hidden rename to statistic_position`);
+    clock.advance(1000);
+    await statistics.counter.run();
+    assert.deepEqual(await states(), ['2026-06-01T12:00:02.000Z', 1, false]);
+    const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
+    for (const sample of ['failures_total', 'last_run_timestamp_seconds', 'last_run_seconds']) {
+      assert.match(text, new RegExp(`^curd_loop_${sample}\\{loop="statistics.events"\\} \\d`, 'm'));
+    }
+  });
 });
 
 suite('GET /status', () => {

@@ -64,6 +64,9 @@ inConsole(
     for (const { id, version } of status.instances) {
       await page.getByRole('row', { name: new RegExp(`${id}.*running.*${version}`) }).waitFor();
     }
+    const loops = page.getByRole('table', { name: 'Background loops' });
+    assert.equal(await loops.getByRole('row').count(), status.loops.length + 1);
+    await loops.getByRole('row', { name: /^maintenance running/ }).waitFor();
     const settings = page.getByRole('table', { name: 'Settings' });
     assert.equal(await settings.getByRole('row').count(), status.settings.length + 1);
     await settings.getByRole('row', { name: 'CURD_SHOP_NAME Käse & Co. environment' }).waitFor();

@@ -9,11 +9,13 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { watchLeases } from '../../src/jobs/lease-watch.ts';
 import { type LeaseHandler, LeaseWorker } from '../../src/jobs/lease-worker.ts';
 import { type LeasedAttempt, type LeasedJob, leasedJobs } from '../../src/jobs/leases.ts';
+import { Loops } from '../../src/jobs/loops.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
 const kind = 'lease.test';
+const loops = new Loops(testClock());
 const leaseMs = 60_000;
 const laneMax = 8;
 
@@ -126,7 +128,7 @@ onBothEngines('Jobs under leases', (engine) => {
       },
       store: ({ job }) => end(database, job),
     };
-    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), loops, handler });
     await worker.run();
     assert.equal(done.length, 201);
     assert.equal(runningMost <= laneMax + 1, true, `${runningMost} ran at once`);
@@ -174,7 +176,7 @@ onBothEngines('Jobs under leases', (engine) => {
         endFirst();
       },
     };
-    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), loops, handler });
     await worker.run();
     assert.deepEqual(done, ['lane:000', 'lane:001']);
     await worker.stop();
@@ -204,7 +206,7 @@ onBothEngines('Jobs under leases', (engine) => {
         done += 1;
       },
     };
-    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), loops, handler });
     const finished = worker.run();
     await until(async () => running.length === 64);
     assert.equal(new Set(running.map((key) => key.split(':')[0])).size, lanes.length);
@@ -247,7 +249,7 @@ onBothEngines('Jobs under leases', (engine) => {
         lose('store', undefined);
       },
     };
-    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const worker = new LeaseWorker({ database, clock, log: createLog('silent'), loops, handler });
     await worker.run();
     assert.deepEqual(done, [], 'the claim was not lost');
     await worker.run();
@@ -284,7 +286,7 @@ onBothEngines('Jobs under leases', (engine) => {
           done.push(`${isStored ? '' : 'not '}${job.key}`);
         },
       };
-      return new LeaseWorker({ database, clock, log, handler });
+      return new LeaseWorker({ database, clock, log, loops, handler });
     };
     const workers = [workerNamed('one'), workerNamed('two')];
     for (const worker of workers) {

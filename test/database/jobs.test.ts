@@ -5,6 +5,7 @@ import { type Clock, timestamp } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
+import { Loops } from '../../src/jobs/loops.ts';
 import { jobQueue } from '../../src/jobs/queue.ts';
 import { type JobHandler, JobWorker } from '../../src/jobs/worker.ts';
 import { createLog } from '../../src/log.ts';
@@ -52,6 +53,7 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
     database,
     clock,
     log: createLog('silent'),
+    loops: new Loops(clock),
     handlers: [handler],
   });
   return { database, worker, batches, ranAlone };

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { purgeInSlices } from '../../src/database/purge.ts';
 import { rawSql, sql, type Value } from '../../src/database/sql.ts';
+import { Loops } from '../../src/jobs/loops.ts';
 import type { Log } from '../../src/log.ts';
 import { startMaintenance } from '../../src/operations/maintenance.ts';
 import { onBothEngines, openShop, shared, testClock } from '../helper.ts';
@@ -27,7 +28,7 @@ test('Maintenance runs tasks that have work left again after the others, until i
     return left;
   };
   const log = { error: assert.fail } as unknown as Log;
-  const maintenance = startMaintenance(log, [purge, report], () => {});
+  const maintenance = startMaintenance(log, new Loops(testClock()), [purge, report], () => {});
   await maintenance.run();
   assert.deepEqual(runs, ['purge', 'report', 'purge', 'purge']);
   left = 1_000_000;

@@ -10,6 +10,7 @@ import type { Database, Sql } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { rawSql, sql } from '../../src/database/sql.ts';
 import { Numbering } from '../../src/event-log/numbering.ts';
+import { Loops } from '../../src/jobs/loops.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 const instances = 3;
@@ -95,7 +96,8 @@ async function violations(t: TestContext, rules: Rules): Promise<Set<Violation>>
   const [first] = databases as [Database];
   await prepare(first, rules);
   const log = { error: () => {} };
-  const numberings = databases.map((database) => new Numbering({ database, clock: systemClock, log }));
+  const loops = new Loops(systemClock);
+  const numberings = databases.map((database) => new Numbering({ database, clock: systemClock, log, loops }));
   for (const numbering of numberings) {
     await numbering.start();
     cleanUp(t, () => numbering.stop());

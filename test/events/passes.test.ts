@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts';
 import { sql } from '../../src/database/sql.ts';
 import { Numbering } from '../../src/event-log/numbering.ts';
 import { EventHub } from '../../src/event-log/reading/hub.ts';
+import { Loops } from '../../src/jobs/loops.ts';
 import { cleanUp, createDatabase, until } from '../context.ts';
 
 interface Numbered {
@@ -25,6 +26,7 @@ async function openNumbered(t: TestContext, floorMs?: number): Promise<Numbered>
     database,
     clock: systemClock,
     log: log as never,
+    loops: new Loops(systemClock),
     ...(floorMs === undefined ? {} : { floorMs }),
   });
   cleanUp(t, () => numbering.stop());
@@ -156,7 +158,7 @@ test('Where notifications do not arrive, as behind a pooler, events come all the
   const warnings: string[] = [];
   // A pooler in transaction mode accepts LISTEN and sends nothing.
   const log = { warn: (text: string) => warnings.push(text) } as never;
-  const hub = new EventHub({ ...database, listen: async () => async () => {} }, log);
+  const hub = new EventHub({ ...database, listen: async () => async () => {} }, log, new Loops(systemClock));
   cleanUp(t, () => hub.stop());
   const waiting = hub.wait(0, 20_000);
   await until(async () => warnings.length > 0, 'there is no warning');

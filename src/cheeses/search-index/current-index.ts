@@ -4,6 +4,7 @@
  */
 import { batchCalls } from '../../database/batch-calls.ts';
 import type { Database } from '../../database/database.ts';
+import type { Loops } from '../../jobs/loops.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { CatalogueIndex } from './catalogue-index.ts';
@@ -44,18 +45,19 @@ export class CurrentIndex {
   /** Reads cheeses of the present. Calls that arrive while a statement runs share the next one. */
   readonly read: (ids: readonly number[]) => Promise<CatalogueRead>;
 
-  constructor(database: Database) {
+  constructor(database: Database, loops: Loops) {
     this.#database = database;
     this.read = batchCalls(async (requests: readonly (readonly number[])[]) => {
       const read = await this.#read([...new Set(requests.flat())]);
       return requests.map(() => read);
     });
-    this.#looks = new RepeatedWork(
-      followedMs,
-      () => this.#look(),
-      // The next look tries again, and /readyz says that the database does not respond.
-      () => {},
-    );
+    // Failures are not reported: /readyz says that the database does not respond.
+    this.#looks = new RepeatedWork({
+      loops,
+      name: 'catalogue.index',
+      everyMs: followedMs,
+      run: () => this.#look(),
+    });
   }
 
   /** Number of cheeses; 0 before the index is loaded. */

@@ -27,7 +27,10 @@ function isOlder({ last, epochs }: LogState, before: Noted): boolean {
 }
 
 /** Warns where the database is older than what the last server noted, and notes the position every second from now on. */
-export async function noteLogPosition({ database, config, log }: App, lock: ServerLock): Promise<void> {
+export async function noteLogPosition(
+  { database, config, log, loops }: App,
+  lock: ServerLock,
+): Promise<void> {
   const before: Noted | null = lock.note === null ? null : JSON.parse(lock.note);
   const state = await readLogState(database);
   const { last } = state;
@@ -39,9 +42,11 @@ export async function noteLogPosition({ database, config, log }: App, lock: Serv
     );
   }
   let stamp: number | null = null;
-  const work = new RepeatedWork(
-    notedMs,
-    async () => {
+  const work = new RepeatedWork({
+    loops,
+    name: 'log.position',
+    everyMs: notedMs,
+    run: async () => {
       const now = database.dataVersion();
       if (now !== stamp) {
         const { last: end, epochs } = await readLogState(database);
@@ -50,8 +55,6 @@ export async function noteLogPosition({ database, config, log }: App, lock: Serv
         stamp = now;
       }
     },
-    // The next second tries again.
-    () => {},
-  );
+  });
   work.start();
 }

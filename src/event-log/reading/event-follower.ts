@@ -7,6 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Sql } from '../../database/database.ts';
+import type { Loops } from '../../jobs/loops.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { Log } from '../../log.ts';
 
@@ -17,6 +18,7 @@ import type { Log } from '../../log.ts';
 const intervalMs = 2000;
 
 export interface EventFollower<Position, Page> {
+  readonly name: string;
   /** Said in the log where a page cannot be handled. */
   readonly failure: string;
   /** null before the first page. */
@@ -70,23 +72,30 @@ export async function followToEnd<Position, Page>(
   while (!isStopped() && (await followPage(database, follower))) {}
 }
 
+interface Dependencies {
+  readonly database: Database;
+  readonly log: Pick<Log, 'error'>;
+  readonly loops: Loops;
+}
+
 /** Handles new events every two seconds, after `start`. */
 export function createFollowing<Position, Page>(
-  database: Database,
-  log: Pick<Log, 'error'>,
+  { database, log, loops }: Dependencies,
   follower: EventFollower<Position, Page>,
 ): RepeatedWork {
   /** Version of the database after the last page: nothing has changed while it is the same. */
   let examined: number | null = null;
-  return new RepeatedWork(
-    intervalMs,
-    async (isStopped) => {
+  return new RepeatedWork({
+    loops,
+    name: follower.name,
+    everyMs: intervalMs,
+    run: async (isStopped) => {
       const version = database.dataVersion();
       if (version === null || version !== examined) {
         await followToEnd(database, follower, isStopped);
         examined = version;
       }
     },
-    (error) => log.error({ err: error }, follower.failure),
-  );
+    onError: (error) => log.error({ err: error }, follower.failure),
+  });
 }

@@ -4,6 +4,7 @@
  * log is checked every second, because a notification can be lost.
  */
 import type { Database } from '../../database/database.ts';
+import type { Loops } from '../../jobs/loops.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { Log } from '../../log.ts';
 import { eventLogQueries } from '../log-queries.ts';
@@ -40,16 +41,16 @@ export class EventHub {
   #test: NodeJS.Timeout | undefined;
   #isWarned = false;
 
-  constructor(database: Database, log: Pick<Log, 'warn'>) {
+  constructor(database: Database, log: Pick<Log, 'warn'>, loops: Loops) {
     this.#database = database;
     this.#log = log;
     this.#tail = createEventTail(database);
-    this.#looks = new RepeatedWork(
-      database.notifies ? postgresPollMs : sqlitePollMs,
-      () => this.#look(),
-      // The next look tries again.
-      () => {},
-    );
+    this.#looks = new RepeatedWork({
+      loops,
+      name: 'event.hub',
+      everyMs: database.notifies ? postgresPollMs : sqlitePollMs,
+      run: () => this.#look(),
+    });
     this.#stopCommits = database.onCommit(() => {
       if (this.#waiters.size > 0 && !database.notifies) {
         this.#looks.wake();

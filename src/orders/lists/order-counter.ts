@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockTables } from '../../database/copy/tables.ts';
 import type { Database, Sql } from '../../database/database.ts';
+import type { Loops } from '../../jobs/loops.ts';
 import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import type { Log } from '../../log.ts';
 import {
@@ -20,12 +21,14 @@ const intervalMs = 1000;
 /** Changes of one transaction: it takes 1 to 4 ms on SQLite. */
 const changesMax = 200;
 
-export function createOrderCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
-  return new RepeatedWork(
-    intervalMs,
-    (isStopped) => addChanges(database, isStopped),
-    (error) => log.error({ err: error }, 'orders could not be counted; it is tried again'),
-  );
+export function createOrderCounter(database: Database, log: Pick<Log, 'error'>, loops: Loops): RepeatedWork {
+  return new RepeatedWork({
+    loops,
+    name: 'order.counts',
+    everyMs: intervalMs,
+    run: (isStopped) => addChanges(database, isStopped),
+    onError: (error) => log.error({ err: error }, 'orders could not be counted; it is tried again'),
+  });
 }
 
 /** Adds all recorded changes to the counts. */

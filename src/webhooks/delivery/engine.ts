@@ -5,6 +5,7 @@ import type { Origin } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import type { EventHub } from '../../event-log/reading/hub.ts';
 import { readLogState } from '../../event-log/reading/log-reader.ts';
+import type { Loops } from '../../jobs/loops.ts';
 import { createOutbox } from '../../jobs/outbox.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from '../../settings/config.ts';
@@ -34,6 +35,7 @@ export interface WebhookDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly loops: Loops;
   readonly hub: EventHub;
   readonly config: Pick<Config, 'webhookTargets' | 'secret' | 'deliveryRetentionMs'>;
   /** Version of Curd, for the header User-Agent. */
@@ -45,15 +47,16 @@ export interface WebhookDependencies {
 export type WebhookEngine = ReturnType<typeof createWebhookEngine>;
 
 export function createWebhookEngine(
-  { database, clock, log, hub, config, version, origin }: WebhookDependencies,
+  { database, clock, log, loops, hub, config, version, origin }: WebhookDependencies,
   onOutcome: (outcome: Outcome) => void,
 ) {
   const sender = createWebhookSender(config.webhookTargets, () => machineTime(clock));
   const secrets = createEndpointSecrets(clock, config.secret);
   const content = createDeliveryContent({ clock, log, secrets, sender, origin, version, onOutcome });
-  const outbox = createOutbox({ database, clock, log }, content);
+  const outbox = createOutbox({ database, clock, log, loops }, content);
   /** Endpoints with long backlogs, which are not looked at before a time. */
   const delays = new Map<number, number>();
+  const fanOutLoop = loops.add('webhook.events', recheckMs);
   let waiting = new AbortController();
   let loop: Promise<void> | null = null;
   let isWoken = false;
@@ -102,7 +105,7 @@ export function createWebhookEngine(
       waiting = new AbortController();
       isWoken = false;
       try {
-        const { after, waitMs } = await round();
+        const { after, waitMs } = await fanOutLoop.measure(round);
         if (waitMs > 0 && !isWoken && !isStopped) {
           await hub.wait(after, waitMs, waiting.signal);
         }

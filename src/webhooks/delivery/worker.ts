@@ -37,7 +37,7 @@ export interface WebhookStats {
 }
 
 export function createWebhookWorker(dependencies: WebhookDependencies) {
-  const { database, clock, log, config } = dependencies;
+  const { database, clock, log, loops, config } = dependencies;
   const queries = webhookQueries(database);
   const attempts = { delivered: 0, retried: 0, given_up: 0 };
   let engine: Promise<WebhookEngine> | null = null;
@@ -63,7 +63,13 @@ export function createWebhookWorker(dependencies: WebhookDependencies) {
     }
   }
 
-  const rechecks = new RepeatedWork(recheckMs, activate, notStarted);
+  const rechecks = new RepeatedWork({
+    loops,
+    name: 'webhook.start',
+    everyMs: recheckMs,
+    run: activate,
+    onError: notStarted,
+  });
 
   return {
     /** Sends webhooks from now on. @param isOnlyServer no other process sends any: then leases of before are over */

@@ -7,6 +7,7 @@ import { messageOf } from '../../session/session.ts';
 import { Faults } from './faults.tsx';
 import { Figures, Instances } from './health.tsx';
 import { Integrity } from './integrity.tsx';
+import { Loops } from './loops.tsx';
 import { Settings } from './settings.tsx';
 import { readStatus, statusRefreshMs } from './status.ts';
 
@@ -48,6 +49,7 @@ export default function Operations() {
         <Integrity />
         {status === undefined ? null : (
           <>
+            <Loops loops={status.loops} />
             <Faults faults={status.faults} />
             <Settings settings={status.settings} />
           </>
