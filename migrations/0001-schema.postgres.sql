@@ -1096,17 +1096,21 @@ create table doctor_run (
 
 -- src/sandbox
 
--- One row: how far the clock of the shop was moved ahead of the clocks of the machines. resets: how often it was set back
--- to them. advanced_by: the process that moves it now, until advancing_until, which is a time of the machines in
--- milliseconds since the epoch; it renews that.
-create table shop_clock (
+-- One row: the state of a shop that is not in production. advanced_ms: how far its clock was moved ahead of the clocks of
+-- the machines. resets: how often it was set back to them. advanced_by: the process that moves it now, until
+-- advancing_until, which is a time of the machines in milliseconds since the epoch; it renews that. restores: how often a
+-- snapshot was restored. busy_until: while the shop is reset, copied or restored, and at the latest until this time; else
+-- empty.
+create table test_state (
   id bigint primary key check (id = 1),
   resets bigint not null default 0,
   advanced_ms bigint not null default 0,
   advanced_by text collate "C",
-  advancing_until bigint not null default 0
+  advancing_until bigint not null default 0,
+  restores bigint not null default 0,
+  busy_until text collate "C" not null default ''
 );
-insert into shop_clock (id) values (1);
+insert into test_state (id) values (1);
 
 -- Where a request with an Idempotency-Key moves the clock to, stored before it begins: the same request continues after a
 -- crash. id: a digest of principal and key. advance: the request, as JSON. target: a time in milliseconds since the epoch,
@@ -1132,10 +1136,3 @@ create table snapshot (
   advanced_ms bigint not null,
   created_at text collate "C" not null
 );
-
-create table snapshot_state (
-  id bigint primary key check (id = 1),
-  restores bigint not null,
-  busy_until text collate "C" not null
-);
-insert into snapshot_state (id, restores, busy_until) values (1, 0, '');

@@ -791,17 +791,21 @@ create table doctor_run (
 
 -- src/sandbox
 
--- One row: how far the clock of the shop was moved ahead of the clocks of the machines. resets: how often it was set back
--- to them. advanced_by: the process that moves it now, until advancing_until, which is a time of the machines in
--- milliseconds since the epoch; it renews that.
-create table shop_clock (
+-- One row: the state of a shop that is not in production. advanced_ms: how far its clock was moved ahead of the clocks of
+-- the machines. resets: how often it was set back to them. advanced_by: the process that moves it now, until
+-- advancing_until, which is a time of the machines in milliseconds since the epoch; it renews that. restores: how often a
+-- snapshot was restored. busy_until: while the shop is reset, copied or restored, and at the latest until this time; else
+-- empty.
+create table test_state (
   id integer primary key check (id = 1),
   resets integer not null default 0,
   advanced_ms integer not null default 0,
   advanced_by text,
-  advancing_until integer not null default 0
+  advancing_until integer not null default 0,
+  restores integer not null default 0,
+  busy_until text not null default ''
 );
-insert into shop_clock (id) values (1);
+insert into test_state (id) values (1);
 
 -- Where a request with an Idempotency-Key moves the clock to, stored before it begins: the same request continues after a
 -- crash. id: a digest of principal and key. advance: the request, as JSON. target: a time in milliseconds since the epoch,
@@ -829,12 +833,3 @@ create table snapshot (
   advanced_ms integer not null,
   created_at text not null
 );
-
--- One row. restores: how often a snapshot was restored. busy_until: while the shop is reset, copied or restored, and at the
--- latest until this time; else empty.
-create table snapshot_state (
-  id integer primary key check (id = 1),
-  restores integer not null,
-  busy_until text not null
-);
-insert into snapshot_state (id, restores, busy_until) values (1, 0, '');

@@ -70,7 +70,7 @@ export async function buildApp(
     guard: auth.guard,
     transaction: database.transaction,
     hasOneServer: database.hasOneServer,
-    tagPrefix: shop.sandbox.tagPrefix,
+    testState: shop.testState,
     idempotency: idempotency.store,
     reportDeprecated: deprecations.report,
     requestLog: shop.requestLog.recorder,

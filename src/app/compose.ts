@@ -19,6 +19,7 @@ import { openOrders } from '../orders/open.ts';
 import { reservationsOfOpenOrders } from '../orders/transitions/open-orders.ts';
 import { openRequestLog } from '../request-log/open.ts';
 import { openSandbox } from '../sandbox/open.ts';
+import { orderFates } from '../sandbox/order-notes.ts';
 import type { Config } from '../settings/config.ts';
 import { openShop } from '../shop/open.ts';
 import { openStatistics } from '../statistics/open.ts';
@@ -50,7 +51,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const images = await openImages(catalogue);
   const stock = openStock({ ...catalogue, openOrders: reservationsOfOpenOrders });
   const customers = openCustomers(catalogue);
-  const orders = openOrders({ ...catalogue, ...customers.provides });
+  const orders = openOrders({ ...catalogue, ...customers.provides, fateOf: orderFates(config.environment) });
   const oauth = openOauth({ ...base, ...customers.provides, bounds: publishedLimits(config) });
   const sales = { ...images.provides, ...stock.provides, ...orders.provides, ...oauth.provides };
   const others = { ...customers.provides, ...webhooks.provides, ...shopArea.provides };

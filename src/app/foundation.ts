@@ -14,6 +14,7 @@ import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import { Loops } from '../jobs/loops.ts';
 import { createLog, type Log } from '../log.ts';
 import { openClock } from '../sandbox/clock/movable-clock.ts';
+import { openTestState, type TestState } from '../sandbox/test-state.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
 import { ShopProfile } from '../shop/profile.ts';
@@ -50,6 +51,8 @@ export interface ShopOptions {
 interface Foundation extends AreaDependencies, ChildPools {
   /** Not null where a newer version has migrated the database. */
   readonly newerSchema: SchemaVersions | null;
+  /** null in production. */
+  readonly testState: TestState | null;
   readonly profile: ShopProfile;
   /** Ends the child processes that it started, and closes the database. */
   close(): Promise<void>;
@@ -62,7 +65,7 @@ export async function openFoundation(config: Config, options: ShopOptions): Prom
   const loops = new Loops(machineClock);
   const database = await openDatabase(config);
   const opening = prepare(database, config, machineClock, log, loops, isOfAnyEnvironment);
-  const { newerSchema, clock, profile } = await opening.catch(async (error) => {
+  const { newerSchema, clock, testState, profile } = await opening.catch(async (error) => {
     await database.close();
     throw error instanceof Error && 'severity' in error
       ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
@@ -78,6 +81,7 @@ export async function openFoundation(config: Config, options: ShopOptions): Prom
     database,
     hooks: new Hooks(),
     newerSchema,
+    testState,
     profile,
     site: () => profile.current,
     version: apiInfo.version,
@@ -104,13 +108,15 @@ async function prepare(
   log: Log,
   loops: Loops,
   isOfAnyEnvironment: boolean,
-): Promise<Pick<Foundation, 'newerSchema' | 'clock' | 'profile'>> {
+): Promise<Pick<Foundation, 'newerSchema' | 'clock' | 'testState' | 'profile'>> {
   await migrate(database);
   const newerSchema = await findNewerSchema(database);
   if (!isOfAnyEnvironment) {
     await requireEnvironment(database, config.environment);
   }
-  const clock = await openClock(database, machineClock, config);
+  const testState = config.environment === 'production' ? null : await openTestState(database);
+  const clock = await openClock(database, testState, machineClock, config);
   await beginFirstEpoch(database, clock);
-  return { newerSchema, clock, profile: await ShopProfile.open(database, log, loops, config.shopName) };
+  const profile = await ShopProfile.open(database, log, loops, config.shopName);
+  return { newerSchema, clock, testState, profile };
 }

@@ -38,14 +38,21 @@ export interface Simulation {
 /** Reports an error that occurs when a part of the response was sent. */
 export type ReportFailure = (error: unknown, request: FastifyRequest) => void;
 
+/** What tests can change outside of production (sandbox/test-state.ts). */
+export interface ServerTestState {
+  refresh(): MaybePromise<void>;
+  /** The prefix of all ETags; may be empty. */
+  tagPrefix(): string;
+}
+
 export interface PipelineDependencies {
   readonly guard: Guard;
   readonly rateLimits: RateLimits;
   readonly transaction: Transaction;
   readonly idempotency: IdempotencyStore;
   readonly uploads: Uploads;
-  /** Reads the prefix of all ETags, which may be empty; null where there is none. */
-  readonly tagPrefix: (() => MaybePromise<string>) | null;
+  /** null in production. */
+  readonly testState: ServerTestState | null;
   readonly overload: Overload;
   /** How long a body may take to arrive, and a cache may keep a public response. */
   readonly config: Pick<Config, 'requestTimeoutMs' | 'edgeCacheMs'>;

@@ -31,8 +31,8 @@ import { createAutomaticHandlers } from './transitions/automatic-handlers.ts';
 import { createAutomaticSteps } from './transitions/automatic-steps.ts';
 import { createOrderOnDelete } from './transitions/on-delete.ts';
 import { createOrderApprovalHandler, createOrderApprovals } from './transitions/order-approvals.ts';
+import { createOrderFates, type FateOf } from './transitions/order-fates.ts';
 import { transitionRoutes } from './transitions/routes.ts';
-import { createTestValues } from './transitions/test-values.ts';
 import { createTransitions } from './transitions/transitions.ts';
 
 /** The maximum age of the counts by status in the metrics. */
@@ -43,6 +43,7 @@ interface Dependencies extends AreaDependencies {
   readonly cheeseLists: CheeseLists;
   readonly profile: ShopProfile;
   readonly budgets: KeyBudgets;
+  readonly fateOf: FateOf;
   readonly customers: CustomerService;
   readonly customerFinder: CustomerFinder;
   readonly events: EventService;
@@ -57,9 +58,9 @@ export function openOrders(dependencies: Dependencies) {
     const automaticSteps = createAutomaticSteps(clock, config);
     const { shippingTimeMs } = config;
     const transitions = createTransitions({ clock, stock, automaticSteps, shippingTimeMs, firstId });
-    const testValues = createTestValues(config.environment, transitions, customers);
-    const approvals = createOrderApprovals({ clock, cheeses, stock, transitions, testValues });
-    return { stock, transitions, testValues, approvals };
+    const fates = createOrderFates(dependencies.fateOf, transitions, customers);
+    const approvals = createOrderApprovals({ clock, cheeses, stock, transitions, fates });
+    return { stock, transitions, fates, approvals };
   };
   const jobsOf = (
     clock: Clock,
@@ -73,13 +74,13 @@ export function openOrders(dependencies: Dependencies) {
       : []),
   ];
   const byShopTime = transitionsBy(clock);
-  const { stock, transitions, testValues, approvals } = byShopTime;
+  const { stock, transitions, fates, approvals } = byShopTime;
   const shipments = createShipments(database, clock, firstId);
   const service = createOrderService({
     ...dependencies,
     transitions,
     approvals,
-    testValues,
+    fates,
     stock,
     charges: createOrderCharges(dependencies),
     shipments,

@@ -12,6 +12,7 @@ import { createClockService } from './clock/service.ts';
 import { createSimulations } from './faults/simulations.ts';
 import { openSnapshots } from './snapshots/open.ts';
 import type { DemoFill } from './snapshots/reset.ts';
+import type { TestState } from './test-state.ts';
 import { openTriggers, type TriggerDependencies } from './triggers/open.ts';
 
 interface Dependencies extends TriggerDependencies {
@@ -22,22 +23,23 @@ interface Dependencies extends TriggerDependencies {
   readonly webhookWorker: WebhookWorker;
   readonly demoFill: DemoFill;
   readonly profile: ShopProfile;
+  /** null in production. */
+  readonly testState: TestState | null;
 }
 
 export function openSandbox(dependencies: Dependencies) {
-  const { config, orderJobsBy, webhookWorker } = dependencies;
+  const { config, testState, orderJobsBy, webhookWorker } = dependencies;
   const clock = createClockService({ ...dependencies, webhooks: webhookWorker, jobsBy: orderJobsBy });
-  if (config.environment === 'production') {
-    return { clock, simulate: null, triggers: null, snapshots: null, tagPrefix: null } satisfies Area;
+  if (testState === null) {
+    return { clock, simulate: null, triggers: null, snapshots: null } satisfies Area;
   }
   const simulations = createSimulations();
   const triggers = openTriggers(dependencies);
-  const snapshots = openSnapshots(dependencies);
+  const snapshots = openSnapshots({ ...dependencies, testState });
   return {
     clock,
     simulate: config.simulate === 'on' ? simulations.begin : null,
     snapshots,
-    tagPrefix: snapshots.tagPrefix,
     triggers: triggers.service,
     routes: [...clockRoutes(clock), ...triggers.routes, ...snapshots.routes],
     tasks: [clock.purge],

@@ -12,12 +12,12 @@ import { planHeaders } from '../responses/rate-limit-headers.ts';
 import type { Route } from '../route.ts';
 import { keyInUrl } from './key-in-url.ts';
 
-/** Learns how far the clock was moved, unless the look-up of a credential reads it along (database/lookup.ts). */
-export function readClock({ request, dependencies }: Exchange): MaybePromise<void> {
-  const { clock, hasOneServer } = dependencies;
+/** Learns what tests have changed, unless the look-up of a credential reads it along (database/lookup.ts). */
+export function readTestState({ request, dependencies }: Exchange): MaybePromise<void> {
+  const { testState, hasOneServer } = dependencies;
   const { 'x-api-key': key, authorization } = request.headers;
   if (hasOneServer || (key === undefined && authorization === undefined)) {
-    return clock.refresh();
+    return testState?.refresh();
   }
 }
 

@@ -29,6 +29,8 @@ export interface Step<T> {
   readonly name: string;
   /** Decided once, when a route is registered. A step without it belongs to every route. */
   readonly appliesTo?: (route: Route) => boolean;
+  /** A server in production does not have it. */
+  readonly isForTests?: true;
   /** Throws to refuse the request. */
   readonly run: (subject: T) => MaybePromise<void>;
 }

@@ -11,7 +11,7 @@ import { requireMediaType } from '../bodies/body.ts';
 import { noteIgnored } from '../bodies/ignored-members.ts';
 import { Exchange, type PipelineDependencies } from '../exchange.ts';
 import { withUnreadBodies } from '../raw-routes.ts';
-import { readTagPrefix } from '../responses/etag.ts';
+import { applyTagPrefix } from '../responses/etag.ts';
 import type { RouteResponse } from '../responses/response.ts';
 import { sendResponse, setClockHeader } from '../responses/send-response.ts';
 import { fullPath, isChange, type Route } from '../route.ts';
@@ -21,7 +21,7 @@ import {
   authorize,
   clientIpOf,
   rateLimit,
-  readClock,
+  readTestState,
   recheckCredential,
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
@@ -43,7 +43,7 @@ export const pipeline = {
     },
     // The parser of Node can still refuse how a body is sent, until the current callback has returned.
     { name: 'waitForParser', run: ({ hasBody }) => (hasBody ? Promise.resolve() : undefined) },
-    { name: 'readClock', appliesTo: isLimited, run: readClock },
+    { name: 'readTestState', isForTests: true, appliesTo: isLimited, run: readTestState },
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
     {
@@ -52,9 +52,9 @@ export const pipeline = {
       run: refuseForeignOrigin,
     },
     { name: 'authorize', appliesTo: isLimited, run: authorize },
-    { name: 'simulate', appliesTo: isLimited, run: simulate },
+    { name: 'simulate', isForTests: true, appliesTo: isLimited, run: simulate },
     { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
-    { name: 'readTagPrefix', appliesTo: isLimited, run: readTagPrefix },
+    { name: 'applyTagPrefix', isForTests: true, appliesTo: isLimited, run: applyTagPrefix },
     {
       name: 'requireMediaType',
       appliesTo: ({ body }) => body !== undefined,
@@ -95,8 +95,12 @@ export function registerRoute(app: FastifyInstance, route: Route, dependencies: 
 }
 
 function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
-  const { uploads, overload } = dependencies;
-  const beforeBody = stepsOf<Exchange>(pipeline.beforeBody, route);
+  const { uploads, overload, testState } = dependencies;
+  const beforeBodySteps: readonly Step<Exchange>[] = pipeline.beforeBody;
+  const beforeBody = stepsOf<Exchange>(
+    beforeBodySteps.filter(({ isForTests = false }) => testState !== null || !isForTests),
+    route,
+  );
   const afterBody = stepsOf<Exchange>(pipeline.afterBody, route);
   const sending = stepsOf<Exchange>(pipeline.send, route);
   const respond = responder(route);

@@ -1,7 +1,6 @@
 /** Entity tags, the preconditions on them (RFC 9110, sections 8.8.3 and 13.1), and their prefix after a restore. */
 
 import { AppError } from '../../errors.ts';
-import { chain, type MaybePromise } from '../../maybe-promise.ts';
 import type { Precondition, Versioned } from '../../versioned.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Asset } from './asset.ts';
@@ -99,27 +98,23 @@ const conditions = ['if-match', 'if-none-match', 'if-range'] as const;
 const neverEqual = '"-"';
 
 /**
- * Reads the prefix of all ETags, which changes when the database goes back to an earlier state: no client then takes an
+ * Applies the prefix of all ETags, which changes when the database goes back to an earlier state: no client then takes an
  * ETag of before for one of the present. Handlers and services do not see it, because it is removed from the conditions
  * of the request first.
  */
-export function readTagPrefix(exchange: Exchange): MaybePromise<void> {
+export function applyTagPrefix(exchange: Exchange): void {
   const { dependencies, request } = exchange;
-  if (dependencies.tagPrefix === null) {
-    return undefined;
+  const prefix = dependencies.testState?.tagPrefix() ?? '';
+  if (prefix === '') {
+    return;
   }
-  return chain(dependencies.tagPrefix(), (prefix) => {
-    if (prefix === '') {
-      return;
+  exchange.tagPrefix = prefix;
+  for (const name of conditions) {
+    const value = request.headers[name];
+    if (value !== undefined) {
+      request.headers[name] = withoutPrefix(String(value), prefix);
     }
-    exchange.tagPrefix = prefix;
-    for (const name of conditions) {
-      const value = request.headers[name];
-      if (value !== undefined) {
-        request.headers[name] = withoutPrefix(String(value), prefix);
-      }
-    }
-  });
+  }
 }
 
 function withoutPrefix(tags: string, prefix: string): string {

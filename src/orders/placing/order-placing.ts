@@ -16,7 +16,7 @@ import { cheesesOf, toOrder } from '../order.ts';
 import type { OrderPrice } from '../pricing/breakdown.ts';
 import { orderQueries } from '../queries.ts';
 import type { OrderInput, ShippingAddress } from '../schemas.ts';
-import type { TestValues } from '../transitions/test-values.ts';
+import type { OrderFates } from '../transitions/order-fates.ts';
 import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
 import type { OrderCharges } from './charges.ts';
 import {
@@ -48,7 +48,7 @@ export interface PlacingDependencies {
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
   readonly transitions: Transitions;
-  readonly testValues: Pick<TestValues, 'noteOf'>;
+  readonly fates: Pick<OrderFates, 'fateOf'>;
   readonly stock: StockReservations;
   readonly charges: OrderCharges;
   readonly budgets: Pick<KeyBudgets, 'spend'>;
@@ -76,7 +76,7 @@ export function createOrderPlacing({
   cheeses,
   customers,
   transitions,
-  testValues,
+  fates,
   stock,
   charges,
   budgets,
@@ -151,9 +151,9 @@ export function createOrderPlacing({
       breakdown: price.breakdown && JSON.stringify(price.breakdown),
       created_at: timestamp(now),
     };
-    const note = testValues.noteOf(order.notes);
+    const fate = fates.fateOf(order.notes);
     // An order without prices waits for an operator.
-    const needsApproval = note === null ? !isPriced : note === 'test:never-approve';
+    const needsApproval = fate === null ? !isPriced : fate.status === 'placed';
     // An order that is refused because of its stock has used up an id on PostgreSQL.
     const [, row, left] = await Promise.all([
       principal.kind === 'restricted' ? budgets.spend(tx, principal, order.total_cents) : null,

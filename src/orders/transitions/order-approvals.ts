@@ -13,7 +13,7 @@ import type { StockReservations } from '../../stock/reservations.ts';
 import { cheesesOf, findRow } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
-import type { TestValues } from './test-values.ts';
+import type { OrderFates } from './order-fates.ts';
 import { orderApprovalKind, type Transitions } from './transitions.ts';
 
 interface Dependencies {
@@ -21,7 +21,7 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly stock: StockReservations;
   readonly transitions: Transitions;
-  readonly testValues: TestValues;
+  readonly fates: OrderFates;
 }
 
 interface OrderLines {
@@ -32,7 +32,7 @@ interface OrderLines {
 export type OrderApprovals = ReturnType<typeof createOrderApprovals>;
 
 export function createOrderApprovals(dependencies: Dependencies) {
-  const { clock, cheeses, stock, transitions, testValues } = dependencies;
+  const { clock, cheeses, stock, transitions, fates } = dependencies;
 
   /**
    * The lines of orders whose cheeses are not available now. A cheese that is sold because its stock is depleted is
@@ -84,18 +84,19 @@ export function createOrderApprovals(dependencies: Dependencies) {
       const order = await findRow(tx, id, firstRealId);
       // Cheeses and the customer before the job, by the lock order.
       const missing = await approvals.lockCheeses(tx, order);
-      await testValues.lockCustomer(tx, order);
+      await fates.lockCustomer(tx, order);
       if (await jobQueue(tx).claim(orderApprovalKind, String(id), timestamp(clock.now()))) {
+        const fate = fates.fateOf(order.notes);
         const reason =
-          testValues.noteOf(order.notes) === 'test:cancel'
-            ? 'the notes are test:cancel'
+          fate?.status === 'cancelled'
+            ? fate.reason
             : missing.length > 0
               ? `no longer available: ${missing.join(', ')}`
               : null;
         const transition = reason === null ? transitions.approval() : transitions.cancellation(reason);
         await transitions.tryChangeClaimed(tx, context, id, transition);
         if (reason === null) {
-          await testValues.afterApproval(tx, context, order);
+          await fates.afterApproval(tx, context, order);
         }
       }
     },
@@ -134,7 +135,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
       const isReady = (id: number) =>
         !busy.has(id) &&
         (missing.get(id) ?? []).length === 0 &&
-        testValues.noteOf(placed.get(id)?.notes ?? null) === null;
+        fates.fateOf(placed.get(id)?.notes ?? null) === null;
       const ready = [...placed.values()].filter(({ id }) => isReady(id));
       if (ready.length > 0) {
         await transitions.approveLocked(tx, context, ready);

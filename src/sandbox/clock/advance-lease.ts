@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { machineTime } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { unavailable } from '../../errors.ts';
+import { testStateQueries } from '../queries.ts';
 import type { MovableClock } from './movable-clock.ts';
-import { clockQueries } from './queries.ts';
 
 /** A process that was killed lets others wait for so long. */
 const leaseMs = 5000;
@@ -31,7 +31,7 @@ export async function withAdvanceLease<T>(
   isStopped: () => boolean,
   work: (lease: AdvanceLease) => Promise<T>,
 ): Promise<T> {
-  const queries = clockQueries(database);
+  const queries = testStateQueries(database);
   const owner = clock.uuid();
   const lease = () => ({ owner, until: machineTime(clock) + leaseMs });
   const deadline = performance.now() + waitMs;
@@ -43,7 +43,7 @@ export async function withAdvanceLease<T>(
   }
 
   async function moveTo(advancedMs: number): Promise<void> {
-    const row = await database.transaction((tx) => clockQueries(tx).advance(lease(), advancedMs));
+    const row = await database.transaction((tx) => testStateQueries(tx).advance(lease(), advancedMs));
     if (row === undefined) {
       throw unavailable(
         'This request did not move the clock for seconds, and another one or a reset took its place. The clock keeps the time that it reached.',

@@ -9,8 +9,8 @@ import { recordEvents } from '../../event-log/record.ts';
 import { forgetMails } from '../../mail/pause.ts';
 import { recountOrders } from '../../orders/lists/order-counter.ts';
 import { recountStock } from '../../stock/consistency-check.ts';
-import { resetClock } from '../clock/movable-clock.ts';
 import { shopReset } from '../event-types.ts';
+import { testStateQueries } from '../queries.ts';
 import { isEmptiedByReset, isLockedMeanwhile } from './kept-tables.ts';
 
 /** The catalogue before it was emptied. */
@@ -33,7 +33,7 @@ export async function emptyShop(tx: Sql, origin: Origin, clock: Clock): Promise<
   for (const { name } of tables.filter(isEmptiedByReset).toReversed()) {
     await tx.run(sql`delete from ${rawSql(name)}`);
   }
-  await resetClock(tx, 0);
+  await testStateQueries(tx).resetClock(0);
   // The shop has no order any more, so its currency can change.
   await tx.run(sql`update shop_profile set currency_fixed = 0`);
   await recountStock(tx);

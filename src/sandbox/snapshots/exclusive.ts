@@ -2,7 +2,7 @@
 import { systemClock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { snapshotQueries } from './queries.ts';
+import { testStateQueries } from '../queries.ts';
 
 /** How long the next work is refused after a server was killed. Longer work still runs one at a time in the database. */
 const busyMs = 60_000;
@@ -14,7 +14,7 @@ export type RunExclusively = <T>(work: () => Promise<T>) => Promise<T>;
  * goes back with a restore.
  */
 export function createExclusive(database: Database): RunExclusively {
-  const queries = snapshotQueries(database);
+  const queries = testStateQueries(database);
   /** The work of this process. On SQLite, the next one would wait for the database to learn of it. */
   let isBusy = false;
   return async (work) => {

@@ -8,17 +8,18 @@ import { AppError } from '../../errors.ts';
 import type { AreaDependencies } from '../../http/area.ts';
 import type { ImageService } from '../../images/service.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
+import type { TestState } from '../test-state.ts';
 import { createSnapshotCopies } from './copies.ts';
 import { createExclusive } from './exclusive.ts';
 import { createReset, type DemoFill } from './reset.ts';
 import { snapshotRoutes } from './routes.ts';
 import { createSnapshotService } from './service.ts';
-import { createTagPrefix } from './tag-prefix.ts';
 
 interface Dependencies extends AreaDependencies {
   readonly keys: Pick<KeyService, 'countLive'>;
   readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
   readonly demoFill: DemoFill;
+  readonly testState: TestState;
   readonly profile: Pick<ShopProfile, 'read'>;
 }
 
@@ -26,7 +27,6 @@ export function openSnapshots(dependencies: Dependencies) {
   const { database, keys } = dependencies;
   const copies = createSnapshotCopies(dependencies);
   const runExclusively = createExclusive(database);
-  const tagPrefix = createTagPrefix(database);
 
   async function requireReplaceable(): Promise<void> {
     // Another process can have changed the environment since this server started.
@@ -53,13 +53,12 @@ export function openSnapshots(dependencies: Dependencies) {
 
   const shared = { ...dependencies, copies, runExclusively, requireReplaceable };
   const reset = createReset(shared);
-  const service = createSnapshotService({ ...shared, onRestore: tagPrefix.forget });
+  const service = createSnapshotService(shared);
   return {
     service,
     copies,
     reset,
     requireReplaceable,
-    tagPrefix: tagPrefix.read,
     routes: snapshotRoutes(service, reset),
     close: async () => copies.close(),
   };

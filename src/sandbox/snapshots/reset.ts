@@ -4,6 +4,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
+import type { TestState } from '../test-state.ts';
 import type { SnapshotCopies } from './copies.ts';
 import { continueAfter } from './empty-shop.ts';
 import type { RunExclusively } from './exclusive.ts';
@@ -17,6 +18,7 @@ export interface DemoFill {
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  readonly testState: TestState;
   readonly profile: Pick<ShopProfile, 'read'>;
   readonly copies: SnapshotCopies;
   readonly runExclusively: RunExclusively;
@@ -32,6 +34,7 @@ export function createReset(dependencies: Dependencies): ResetShop {
   const {
     database,
     clock,
+    testState,
     profile,
     copies,
     runExclusively,
@@ -46,7 +49,7 @@ export function createReset(dependencies: Dependencies): ResetShop {
       const origin = { ...context.origin, actor: 'system' };
       const plain = { origin, transaction: database.transaction };
       const before = await copies.empty(context.origin);
-      await Promise.all([clock.refresh(), profile.read()]);
+      await Promise.all([testState.refresh(), profile.read()]);
       await demo.catalogue(plain);
       await database.exclusiveTransaction((tx) => continueAfter(tx, before));
       await demo.imagesAndOrders(plain);

@@ -7,9 +7,8 @@ import { rewindLog } from '../../event-log/numbering.ts';
 import { forgetMails } from '../../mail/pause.ts';
 import { recountOrders } from '../../orders/lists/order-counter.ts';
 import { recountStock } from '../../stock/consistency-check.ts';
-import { resetClock } from '../clock/movable-clock.ts';
+import { testStateQueries } from '../queries.ts';
 import { isLockedMeanwhile, isReplacedByRestore } from './kept-tables.ts';
-import { snapshotQueries } from './queries.ts';
 
 /**
  * How much larger the versions of rows become with each restore. A change that waited for the restore compares versions
@@ -37,7 +36,7 @@ export async function restoreRows(
   await lockTables(tx, all.filter(isLockedMeanwhile));
   const tables = all.filter(isReplacedByRestore);
   const { version = 0 } = (await tx.get<{ version: number }>(sql`select version from catalogue`)) ?? {};
-  const restores = await snapshotQueries(tx).countRestore();
+  const restores = await testStateQueries(tx).countRestore();
   await deleteGrantsOfOthers(tx, from);
   for (const { name } of tables.toReversed()) {
     await tx.run(sql`delete from ${rawSql(name)}`);
@@ -48,7 +47,7 @@ export async function restoreRows(
   // Every instance loads the catalogue again, as if it had missed deletions, and no list has a version that it had.
   await tx.run(sql`update catalogue set version = ${version + 1}, tombstones_after = ${version + 1}`);
   await restoreImageFiles(tx, from, now);
-  await resetClock(tx, advancedMs);
+  await testStateQueries(tx).resetClock(advancedMs);
   await recountStock(tx);
   await recountOrders(tx);
   await rewindLog(tx, clock);

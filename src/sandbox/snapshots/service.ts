@@ -11,6 +11,7 @@ import { AppError } from '../../errors.ts';
 import type { ImageService } from '../../images/service.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import { isMovable } from '../clock/movable-clock.ts';
+import type { TestState } from '../test-state.ts';
 import type { SnapshotCopies } from './copies.ts';
 import type { RunExclusively } from './exclusive.ts';
 import { type SnapshotRow, snapshotQueries } from './queries.ts';
@@ -24,20 +25,19 @@ export type StoredSnapshot = XStatic<typeof Snapshot>;
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  readonly testState: TestState;
   readonly profile: Pick<ShopProfile, 'read'>;
   readonly images: Pick<ImageService, 'pinFiles' | 'unpinFiles'>;
   readonly copies: SnapshotCopies;
   readonly runExclusively: RunExclusively;
   /** @throws AppError conflict for a shop that is not reset or restored */
   readonly requireReplaceable: () => Promise<void>;
-  /** Called when the shop was restored. */
-  readonly onRestore: () => void;
 }
 
 export type SnapshotService = ReturnType<typeof createSnapshotService>;
 
 export function createSnapshotService(dependencies: Dependencies) {
-  const { database, clock, profile, images, copies, runExclusively, requireReplaceable, onRestore } =
+  const { database, clock, profile, images, copies, runExclusively, requireReplaceable, testState } =
     dependencies;
   const queries = snapshotQueries(database);
 
@@ -124,8 +124,7 @@ export function createSnapshotService(dependencies: Dependencies) {
           );
         }
         await copies.restore(place, { lastIds: JSON.parse(last_ids), advancedMs: advanced_ms });
-        await Promise.all([clock.refresh(), profile.read()]);
-        onRestore();
+        await Promise.all([testState.refresh(), profile.read()]);
         return await context.transaction(async () => timestamp(clock.now()));
       }),
 
