@@ -14,6 +14,7 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import type { Site } from './area.ts';
+import { bodyBytesMax, headerBytesMax } from './bodies/size-limits.ts';
 import { limitUnreadBody } from './bodies/unread-body.ts';
 import { CommonResponses, fixedHeadersOf, noRoute } from './common-responses.ts';
 import { setPreflightHeaders } from './cors.ts';
@@ -31,10 +32,6 @@ import { fullPath, type Route } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
 import { createRequestIds } from './trace.ts';
 
-/** The largest JSON body. */
-export const bodyBytesMax = 1024 * 1024;
-/** The largest request line and headers together; the default of Node. */
-export const headerBytesMax = 16 * 1024;
 /** The length of the longest request line, so that a path segment that is too long for an id is 404. */
 const parameterLengthMax = 16_384;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { headerBytesMax } from '../../src/http/server.ts';
+import { headerBytesMax } from '../../src/http/bodies/size-limits.ts';
 import { imageBytesMax } from '../../src/images/routes.ts';
 import { secret, temporaryFolder } from '../context.ts';
 import { filesIn, read } from '../gates/sources.ts';

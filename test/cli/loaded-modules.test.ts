@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp, temporaryFolder, until } from '../context.ts';
-import { freshShop, inShop, serve } from './run.ts';
+import { curd, curdProcess, freshShop, inShop, serve } from './run.ts';
 
 const large = ['oidc-provider', 'sharp', '@node-rs/argon2', '@modelcontextprotocol/server'];
 
@@ -100,4 +100,23 @@ test('curd serve loads the modules that send webhooks with the first endpoint', 
   assert.equal(response.status, 201, await response.text());
   await until(async () => isLoaded('/src/webhooks/delivery/engine.ts'));
   assert.deepEqual(atStart, []);
+});
+
+test('A command that opens the shop loads no HTTP server', async (t) => {
+  const log = join(await temporaryFolder(t), 'modules');
+  const shop = await freshShop(t, { CURD_ENVIRONMENT: 'local' });
+  assert.equal((await curd(shop, 'migrate')).code, 0);
+  const { code, stderr } = await curdProcess(
+    {
+      ...shop,
+      LOADED_MODULES: log,
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(recorder)}"`,
+    },
+    'stock',
+    'list',
+  );
+  assert.equal(code, 0, stderr);
+  const modules = readModules(log);
+  assert.ok(modules.includes('/src/app/compose.ts'), 'the recorder sees the shop');
+  assert.doesNotMatch(modules, /\/node_modules\/fastify\//);
 });
