@@ -88,6 +88,8 @@ async function recordOrder(client: pg.Client): Promise<OrderStatements> {
     total_cents: 13_490,
     goods_cents: 13_490,
     breakdown: null,
+    delivery: null,
+    gift: null,
     created_at: now,
   };
   const placed = orderEvents.placed.of(`order:${id}`, { id, status: 'placed', total: 134.9, reason: null });

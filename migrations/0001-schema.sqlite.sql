@@ -14,14 +14,72 @@ insert into shop (id) values (1);
 
 -- src/shop
 
--- One row: what the shop is, as the JSON of its response. The first start inserts it. currency_fixed: an order was placed,
--- whose amounts another currency would change.
+-- One row: what the shop is, and what only its owner reads, as the JSON of their responses. The first start inserts it.
+-- currency_fixed: an order was placed, whose amounts another currency would change.
 create table shop_profile (
   id integer primary key check (id = 1),
   version integer not null default 1,
   currency_fixed integer not null default 0 check (currency_fixed in (0, 1)),
+  body text not null,
+  settings_version integer not null default 1,
+  settings text not null
+);
+
+-- src/delivery
+
+-- A way in which goods reach customers. body: JSON of the response without the id.
+create table delivery_method (
+  id integer primary key autoincrement,
+  version integer not null default 1,
   body text not null
 );
+
+-- src/tax
+
+-- A rate of tax where it applies. An empty text in country, state_key, zip_prefix or category_key: everywhere. The keys are
+-- the forms in which texts are compared; state and category are as they were written.
+create table tax_rate (
+  id integer primary key autoincrement,
+  version integer not null default 1,
+  country text not null,
+  state text,
+  state_key text not null,
+  zip_prefix text not null,
+  category text,
+  category_key text not null,
+  milli_percent integer not null,
+  name text not null
+);
+-- Finds the rates of a place, and refuses equal ones.
+create unique index tax_rate_by_place on tax_rate (country, zip_prefix, state_key, category_key);
+
+-- src/discounts
+
+-- A code that takes something off an order. value: percent or cents. used: orders that have it and are not cancelled.
+create table discount (
+  id integer primary key autoincrement,
+  code text not null,
+  version integer not null default 1,
+  kind text not null check (kind in ('percent', 'amount', 'free_delivery')),
+  value integer,
+  from_cents integer,
+  starts_at text,
+  ends_at text,
+  uses_max integer,
+  uses_per_customer integer,
+  is_enabled integer not null default 1 check (is_enabled in (0, 1)),
+  used integer not null default 0,
+  created_at text not null
+);
+create unique index discount_by_code on discount (code);
+
+-- An order that has a code and is not cancelled. customer_key: whose uses are counted together.
+create table discount_use (
+  order_id integer primary key,
+  discount_id integer not null,
+  customer_key text
+) without rowid;
+create index discount_use_by_customer on discount_use (discount_id, customer_key);
 
 -- src/auth/keys
 
@@ -366,6 +424,9 @@ create table orders (
   total_cents integer not null,
   goods_cents integer not null,
   breakdown text,
+  -- JSON of the days of the delivery method, and of the requested one.
+  delivery text,
+  gift text,
   ship_date text,
   needs_approval integer not null default 0,
   was_first integer,

@@ -118,6 +118,7 @@ async function showQuote() {
   try {
     const quote = await shop.orders.quote(orderOf(), { signal });
     total.textContent = `Total: ${money.format(quote.total)}`;
+    problem.replaceChildren(...quote.problems.map(({ message }) => make('p', { textContent: message })));
     for (const [index, line] of quote.items.entries()) {
       const text = find('#lines').children[index].querySelector('.quiet');
       text.textContent = priceText(line.grams, line.unitPrice ?? line.pricePerKg, amountOf(line));

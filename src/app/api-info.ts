@@ -58,6 +58,14 @@ export const apiInfo: ApiInfo = {
       description: 'What the shop is: its name, address and currency.',
     },
     {
+      name: 'Delivery and taxes',
+      description: 'How goods reach customers, for which charge and when, and the rates of tax.',
+    },
+    {
+      name: 'Discounts',
+      description: 'Codes that take something off an order. Needs the scope `admin`.',
+    },
+    {
       name: 'Stock',
       description: 'Kilograms in the storeroom, for cheeses whose stock is tracked. Orders reserve them.',
     },
@@ -143,6 +151,9 @@ export const apiInfo: ApiInfo = {
     accountId: 1,
     customerId: 7,
     approvalId: 1,
+    methodId: 1,
+    rateId: 1,
+    code: 'SPRING',
     username: 'ada',
     status: 'available',
     tags: 'cow,goat',

@@ -21,7 +21,6 @@ import { openRequestLog } from '../request-log/open.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import { orderFates } from '../sandbox/order-notes.ts';
 import type { Config } from '../settings/config.ts';
-import { openShop } from '../shop/open.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
@@ -30,6 +29,7 @@ import { eventTypes } from './event-types.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
+import { openSelling } from './selling.ts';
 import { createShopEnd } from './shop-end.ts';
 
 const areasIn = (opened: Readonly<Record<string, Area>>): readonly Area[] => Object.values(opened);
@@ -45,16 +45,16 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const auth = openAuth({ ...shop, ...http.provides });
   const base = { ...shop, ...http.provides, ...events.provides, ...auth.provides };
   const webhooks = openWebhooks({ ...base, eventTypes });
-  const shopArea = openShop(base);
   const cheeses = openCheeses(base);
-  const catalogue = { ...base, ...cheeses.provides };
+  const selling = openSelling(base);
+  const catalogue = { ...base, ...cheeses.provides, ...selling.provides };
   const images = await openImages(catalogue);
   const stock = openStock({ ...catalogue, openOrders: reservationsOfOpenOrders });
   const customers = openCustomers(catalogue);
   const orders = openOrders({ ...catalogue, ...customers.provides, fateOf: orderFates(config.environment) });
   const oauth = openOauth({ ...base, ...customers.provides, bounds: publishedLimits(config) });
-  const sales = { ...images.provides, ...stock.provides, ...orders.provides, ...oauth.provides };
-  const others = { ...customers.provides, ...webhooks.provides, ...shopArea.provides };
+  const sales = { ...stock.provides, ...orders.provides, ...customers.provides };
+  const others = { ...images.provides, ...oauth.provides, ...webhooks.provides };
   const services = { ...catalogue, ...sales, ...others };
   const catalogueImport = openCatalogueImport(services);
   const notes = openNotes(services);
@@ -64,11 +64,11 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const edge = openEdge(services);
   const operations = openOperations({ ...services, ...mail.provides });
   const requestLog = openRequestLog({ ...services, ...operations.provides });
-  const pages = openPages({ ...shop, consoleLinks: oauth.consoleLinks });
+  const pages = openPages({ ...shop, ...oauth });
   const mcp = openMcp({ ...shop, routes: [...cheeses.routes, ...stock.routes, ...orders.routes] });
   // Routes, tasks, metrics and checks are in this order.
   const withJobs = {
-    shopArea,
+    ...selling.areas,
     cheeses,
     catalogueImport,
     images,
@@ -89,8 +89,7 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
     idempotency,
   };
   // The sandbox runs jobs when it moves the clock, so it is opened after all areas that have some.
-  const handlers = areasIn(withJobs).flatMap(({ jobs = [] }) => jobs);
-  const worker = new JobWorker({ ...shop, handlers });
+  const worker = new JobWorker({ ...shop, handlers: areasIn(withJobs).flatMap(({ jobs = [] }) => jobs) });
   const sandbox = openSandbox({ ...services, ...demo.provides, jobs: worker });
   const opened = { ...withJobs, sandbox, pages, mcp, http };
   const areas = areasIn(opened);

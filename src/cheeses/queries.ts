@@ -136,6 +136,12 @@ export const cheeseQueries = queriesOn((tx) => ({
     tx.all<LockedCheeseRow>(sql`
       select id, version, body, tracked from cheese where id in (${valueList(ids)}) order by id${forShare}`),
 
+  /** Reads the columns of `lockForShare` without a lock. */
+  readForOrder: (ids: readonly number[]) =>
+    tx.all<LockedCheeseRow>(
+      sql`select id, version, body, tracked from cheese where id in (${valueList(ids)})`,
+    ),
+
   /** Locks cheeses, except those that another transaction has locked. */
   lockUnlocked: (ids: readonly number[]) => tx.all<CheeseStatus>(sql`${statusesIn(ids)}${sharingUnlocked}`),
 

@@ -64,6 +64,12 @@ const inTransactions = {
     return new Map(rows.map((row) => [row.id, row]));
   },
 
+  /** Reads what `lockForShare` returns, without a lock. */
+  async readForOrder(sql: Sql, ids: readonly number[]) {
+    const rows = ids.length === 0 ? [] : await cheeseQueries(sql).readForOrder(ids);
+    return new Map(rows.map((row) => [row.id, row]));
+  },
+
   /** Locks the catalogue until the end of the transaction: no other one changes it. Comes before the locks of cheeses. */
   lockCatalogue: (tx: Sql) => cheeseQueries(tx).lockCatalogue(),
 

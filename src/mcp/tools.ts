@@ -5,7 +5,8 @@ import { Cheese, CheeseList } from '../cheeses/schemas.ts';
 import { wholeCents } from '../decimal.ts';
 import { keyLengthMax } from '../http/pipeline/idempotency-key.ts';
 import type { InnerRequest } from '../http/route.ts';
-import { maxTotalField, Order, OrderInput, Timeline } from '../orders/schemas.ts';
+import { maxTotalField, OrderInput } from '../orders/placing/schemas.ts';
+import { Order, Timeline } from '../orders/schemas.ts';
 import type { Schema } from '../schema/schema.ts';
 import { Availability } from '../stock/schemas.ts';
 

@@ -10,6 +10,7 @@ import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { customerDeleted } from '../customers/hook-points.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
+import type { DeliveryService } from '../delivery/service.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import { hookOn } from '../hooks/hooks.ts';
@@ -17,12 +18,15 @@ import type { Area, AreaDependencies } from '../http/area.ts';
 import { byLabel, cachedFor, gauge } from '../http/metrics/metrics.ts';
 import type { ShopProfile } from '../shop/profile.ts';
 import { createStockReservations } from '../stock/reservations.ts';
+import type { TaxService } from '../tax/service.ts';
 import { checkCredits, checkOrders } from './consistency-check.ts';
 import { customerOrderRoutes } from './customer-routes.ts';
 import { createOrderCounter } from './lists/order-counter.ts';
 import { createOrderReader } from './lists/order-reader.ts';
 import { firstIdIn } from './order.ts';
 import { createOrderCharges } from './placing/charges.ts';
+import { createQuotes } from './placing/quotes.ts';
+import { quoteRoutes } from './placing/routes.ts';
 import { storeRoutes } from './routes.ts';
 import { createOrderService } from './service.ts';
 import { shipmentRoutes } from './shipments/routes.ts';
@@ -42,6 +46,8 @@ interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
   readonly cheeseLists: CheeseLists;
   readonly profile: ShopProfile;
+  readonly delivery: DeliveryService;
+  readonly taxes: TaxService;
   readonly budgets: KeyBudgets;
   readonly fateOf: FateOf;
   readonly customers: CustomerService;
@@ -76,13 +82,14 @@ export function openOrders(dependencies: Dependencies) {
   const byShopTime = transitionsBy(clock);
   const { stock, transitions, fates, approvals } = byShopTime;
   const shipments = createShipments(database, clock, firstId);
+  const charges = createOrderCharges(dependencies);
   const service = createOrderService({
     ...dependencies,
     transitions,
     approvals,
     fates,
     stock,
-    charges: createOrderCharges(dependencies),
+    charges,
     shipments,
     settings: config,
     firstId,
@@ -101,6 +108,7 @@ export function openOrders(dependencies: Dependencies) {
     counter,
     routes: [
       ...storeRoutes({ ...dependencies, orders: service, orderReader: reader }),
+      ...quoteRoutes(createQuotes({ ...dependencies, stock, charges, settings: config })),
       ...transitionRoutes(service),
       ...customerOrderRoutes({ customerFinder, orders: service, orderReader: reader }),
       ...shipmentRoutes(customerFinder, reader, shipments),

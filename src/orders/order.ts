@@ -2,6 +2,7 @@
 import type { Principal } from '../access/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { dollars } from '../decimal.ts';
+import { arrivalOf, type DeliverySchedule, localTime } from '../delivery/ship-days.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
 import { type LineWeight, lineGrams } from '../stock/line-weight.ts';
@@ -28,10 +29,17 @@ export function toOrder(row: OrderRow): Versioned {
     createdAt: created_at,
     updatedAt: updated_at,
   });
+  const schedule: DeliverySchedule | null = row.delivery === null ? null : JSON.parse(row.delivery);
+  const { requestedDate } = schedule ?? {};
+  const arrivesOn =
+    schedule && ship_date && arrivalOf(localTime(Date.parse(ship_date), schedule.timeZone).day, schedule);
   const parts = [
     `{"id":${id},"items":${row.items},"shippingAddress":${row.address}`,
     amounts.slice(1, -1),
     ...(breakdown === null ? [] : [`"breakdown":${breakdown}`]),
+    ...(requestedDate === undefined ? [] : [`"requestedDate":"${requestedDate}"`]),
+    ...(row.gift === null ? [] : [`"gift":${row.gift}`]),
+    ...(arrivesOn === null ? [] : [`"arrivesOn":"${arrivesOn}"`]),
     rest.slice(1),
   ];
   return { id, version: row.version, body: parts.join(',') };

@@ -32,13 +32,17 @@ export interface OrderRow {
   readonly goods_cents: number;
   /** JSON of the breakdown; null if the total is the sum of the lines and nothing else. */
   readonly breakdown: string | null;
+  /** JSON of a `DeliverySchedule`; null without a delivery method. */
+  readonly delivery: string | null;
+  /** JSON of the gift message; null if it is no gift. */
+  readonly gift: string | null;
   readonly ship_date: string | null;
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-export type PlacedOrder = Pick<OrderRow, 'id' | 'items' | 'notes' | 'total_cents'>;
+export type PlacedOrder = Pick<OrderRow, 'id' | 'items' | 'notes' | 'total_cents' | 'delivery'>;
 
 export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updated_at' | 'status'>;
 
@@ -71,12 +75,12 @@ export interface StatusChange {
 
 /** The columns of an `OrderRow`. */
 export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, goods_cents, breakdown,
-  ship_date, version, created_at, updated_at`;
+  delivery, gift, ship_date, version, created_at, updated_at`;
 
 const idsIn = (ids: readonly number[]) => sql`(${selectIntegers(ids)})`;
 
 const placedIn = (ids: readonly number[]) =>
-  sql`select id, items, notes, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
+  sql`select id, items, notes, total_cents, delivery from orders where id in ${idsIn(ids)} and status = 'placed'`;
 
 /** Rows of the table open_order_cheese by their key. */
 const pairRows = (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
@@ -87,23 +91,12 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** Only the id comes from the database: the other columns are known. @param id by `reserveId`; SQLite generates it for null */
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
-    const approval = needsApproval ? 1 : 0;
-    const { placed_by, customer_id, items, address, notes, total_cents, goods_cents, breakdown, created_at } =
-      order;
     const row = {
       id,
       status: 'placed',
-      placed_by,
-      customer_id,
-      items,
-      address,
-      notes,
-      total_cents,
-      goods_cents,
-      breakdown,
-      created_at,
-      updated_at: created_at,
-      needs_approval: approval,
+      ...order,
+      updated_at: order.created_at,
+      needs_approval: needsApproval ? 1 : 0,
     };
     let generated: { readonly id: number } | undefined;
     if (id === null) {
@@ -202,7 +195,7 @@ export const orderQueries = queriesOn((tx) => ({
     now: string,
   ) =>
     tx.run(sql`
-      update orders set address = named.address, notes = null, customer_id = null,
+      update orders set address = named.address, notes = null, gift = null, customer_id = null,
         was_first = case when orders.id = ${first} then 1 else 0 end, version = version + 1, updated_at = ${now}
       from (select cast(value->>'id' as bigint) as id, value->>'address' as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
@@ -277,6 +270,6 @@ export const orderQueries = queriesOn((tx) => ({
       where true
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
-        goods_cents = excluded.goods_cents, breakdown = null,
+        goods_cents = excluded.goods_cents, breakdown = null, delivery = null, gift = null,
         version = orders.version + 1, updated_at = excluded.updated_at`),
 }));

@@ -27,16 +27,8 @@ import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
 import { requestOf, storeListQuery } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
-import {
-  Inventory,
-  maxCentsOf,
-  maxTotalHeader,
-  Order,
-  OrderInput,
-  OrderList,
-  orderPlacementQuery,
-  Timeline,
-} from './schemas.ts';
+import { maxCentsOf, maxTotalHeader, OrderInput, orderPlacementQuery } from './placing/schemas.ts';
+import { Inventory, Order, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
 export const storeTag = 'Store';

@@ -1,21 +1,10 @@
 /** Schemas of the store. */
 
-import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
-import { Portion } from '../cheeses/portions.ts';
-import { wholeCents } from '../decimal.ts';
-import { countryRule } from '../schema/countries.ts';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
-import type { Parameters } from '../schema/schema.ts';
-import { lineRule, multilineRule, optionalLineRule, withoutUrl } from '../schema/text-rules.ts';
 import { Breakdown } from './pricing/schemas.ts';
 import { tracking } from './shipments/schemas.ts';
 import { orderStatuses } from './transitions/order-status.ts';
-
-const addressLine = withoutUrl(lineRule);
-const optionalAddressLine = withoutUrl(optionalLineRule);
-const optionalText = <const Max extends number>(maxLength: Max) =>
-  ({ type: 'string', maxLength, rule: optionalAddressLine }) as const;
 
 const count = { type: 'integer', minimum: 0 } as const;
 export const quantity = {
@@ -81,6 +70,20 @@ export const ShippingAddress = {
 } as const;
 export type ShippingAddress = XStatic<typeof ShippingAddress>;
 
+/** What makes an order a gift. Personal data, like its notes. */
+export const Gift = {
+  title: 'Gift',
+  type: 'object',
+  description: 'Absent where the order is no gift',
+  required: ['message', 'hidePrices'],
+  properties: {
+    message: { type: ['string', 'null'], description: 'Printed on the slip' },
+    hidePrices: { type: 'boolean', description: 'Whether the slip has no prices' },
+  },
+  examples: [{ message: 'Happy birthday!', hidePrices: true }],
+} as const;
+export type Gift = XStatic<typeof Gift>;
+
 export const Order = {
   title: 'Order',
   type: 'object',
@@ -107,10 +110,22 @@ export const Order = {
         'The lines in kilograms, rounded to cents once, and the amounts of those in pieces. With a discount, delivery or tax, the sum of the breakdown',
     },
     breakdown: Breakdown,
+    requestedDate: {
+      type: 'string',
+      format: 'date',
+      description: 'The day on which the customer wants the goods to leave. Absent without one',
+    },
+    gift: Gift,
     shipDate: {
       ...nullableTimestampSchema,
       description:
         'Estimated from the approval on, exact once the order has shipped; null before and without',
+    },
+    arrivesOn: {
+      type: 'string',
+      format: 'date',
+      description:
+        'The day on which the goods arrive. Absent where the delivery method does not say, and before the approval',
     },
     createdAt: timestampSchema,
     updatedAt: timestampSchema,
@@ -130,78 +145,6 @@ export const Order = {
   ],
 } as const;
 export type Order = XStatic<typeof Order>;
-
-export const OrderInput = {
-  title: 'OrderInput',
-  type: 'object',
-  required: ['items', 'shippingAddress'],
-  properties: {
-    items: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100,
-      items: {
-        type: 'object',
-        required: ['cheeseId', 'quantity'],
-        properties: {
-          cheeseId: { ...int64, description: 'A cheese that is available' },
-          quantity,
-          grams: {
-            ...Portion.properties.grams,
-            description:
-              'One of the portions of the cheese. Without it, the line is in kilograms, which needs a cheese without portions, or with one of 1000 grams',
-          },
-        },
-      },
-    },
-    shippingAddress: {
-      title: 'AddressInput',
-      type: 'object',
-      required: ['street', 'city', 'country'],
-      properties: {
-        street: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 200,
-          rule: addressLine,
-          examples: ['Gerechtigkeitsgasse 1'],
-        },
-        name: {
-          ...optionalText(100),
-          description: 'The recipient, if it is not the customer',
-          examples: ['Ada Keller'],
-        },
-        company: optionalText(100),
-        street2: { ...optionalText(200), description: 'A second line, such as the floor' },
-        phone: { ...optionalText(30), description: 'For the carrier' },
-        city: { type: 'string', minLength: 1, maxLength: 100, rule: addressLine, examples: ['Bern'] },
-        state: { type: ['string', 'null'], maxLength: 100, rule: optionalAddressLine, examples: ['BE'] },
-        zipCode: { type: 'string', maxLength: 32, rule: optionalAddressLine, examples: ['3011'] },
-        country: {
-          type: 'string',
-          rule: countryRule,
-          description: 'ISO 3166-1 alpha-2, in either case',
-          examples: ['CH'],
-        },
-      },
-    },
-    notes: {
-      type: ['string', 'null'],
-      maxLength: 1000,
-      rule: multilineRule,
-      description: 'Special wishes, stored unchanged',
-      examples: ['Please ring twice'],
-    },
-  },
-  examples: [
-    {
-      items: [{ cheeseId: 1, quantity: 2 }],
-      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' },
-      notes: 'Please ring twice',
-    },
-  ],
-} as const;
-export type OrderInput = XStatic<typeof OrderInput>;
 
 export const OrderList = {
   title: 'OrderList',
@@ -258,30 +201,3 @@ export const Timeline = {
     },
   ],
 } as const;
-
-export const orderPlacementQuery = {
-  customerId: {
-    ...int64,
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The customer who ordered, for example by telephone. Needs the scope `admin`',
-  },
-} as const satisfies Parameters;
-
-/** The name of `maxTotalHeader` in the headers of a request. */
-export const maxTotalField = 'curd-max-total';
-/** A header, because an idempotency key is bound to the body, and a replay must not depend on the maximum. */
-export const maxTotalHeader = {
-  'Curd-Max-Total': {
-    type: 'number',
-    minimum: 0,
-    maximum: 1_000_000_000_000,
-    description:
-      'In the currency of the shop. If the total is above it at the moment of the order, or a cheese has no price, nothing is ordered: 409',
-  },
-} as const satisfies Parameters;
-
-/** Cents of the header, which is valid; undefined without it. */
-export function maxCentsOf({ [maxTotalField]: maxTotal }: IncomingHttpHeaders): number | undefined {
-  return maxTotal === undefined ? undefined : wholeCents(Number(maxTotal));
-}

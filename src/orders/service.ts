@@ -89,7 +89,7 @@ export function createOrderService(dependencies: Dependencies) {
             `These cheeses are not available: ${missing.join(', ')}. Cancel the order, or approve it later.`,
           );
         }
-        return toOrder(await move(tx, context, known, transitions.approval(), precondition));
+        return toOrder(await move(tx, context, known, transitions.approval(known), precondition));
       }),
 
     /** @throws AppError notFound, preconditionFailed, conflict */

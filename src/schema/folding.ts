@@ -34,6 +34,11 @@ export function nameKey(name: string): string {
   return plainAscii.test(name) ? name : withSingleBlanks(withoutInvisible(name).normalize('NFC'));
 }
 
+/** A ZIP code, or its beginning, as it is compared. */
+export function toZipKey(text: string): string {
+  return text.replace(/[\s-]/gu, '').toUpperCase();
+}
+
 /** Lower case without accents: "Gruyère" and "GRUYERE" fold to the same text. */
 export function foldText(text: string): string {
   if (plainAscii.test(text)) {

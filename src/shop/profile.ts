@@ -7,7 +7,7 @@ import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import { type ShopRow, shopQueries } from './queries.ts';
-import { newShop, type Shop } from './schemas.ts';
+import { newSettings, newShop, type Shop, type ShopSettings } from './schemas.ts';
 
 const intervalMs = 2000;
 
@@ -16,11 +16,13 @@ export class ShopProfile {
   readonly #reads: RepeatedWork;
   #row: ShopRow;
   #shop: Shop;
+  #settings: ShopSettings;
 
   private constructor(database: Database, log: Pick<Log, 'error'>, loops: Loops, row: ShopRow) {
     this.#database = database;
     this.#row = row;
     this.#shop = JSON.parse(row.body);
+    this.#settings = JSON.parse(row.settings);
     this.#reads = new RepeatedWork({
       loops,
       name: 'shop.profile',
@@ -39,7 +41,7 @@ export class ShopProfile {
   ): Promise<ShopProfile> {
     const row = await shopQueries(database).find();
     if (row === undefined) {
-      await shopQueries(database).insert(JSON.stringify({ name, ...newShop }));
+      await shopQueries(database).insert(JSON.stringify({ name, ...newShop }), JSON.stringify(newSettings));
       return ShopProfile.open(database, log, loops, name);
     }
     return new ShopProfile(database, log, loops, row);
@@ -50,11 +52,19 @@ export class ShopProfile {
     return this.#shop;
   }
 
+  /** What only the owner of the shop reads, as it was last read. */
+  get settings(): ShopSettings {
+    return this.#settings;
+  }
+
   /** Reads the row. */
   async read(): Promise<ShopRow> {
     const row = await shopQueries(this.#database).find();
     if (row !== undefined && row.version !== this.#row.version) {
       this.#shop = JSON.parse(row.body);
+    }
+    if (row !== undefined && row.settings_version !== this.#row.settings_version) {
+      this.#settings = JSON.parse(row.settings);
     }
     this.#row = row ?? this.#row;
     return this.#row;

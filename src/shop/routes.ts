@@ -7,7 +7,7 @@ import {
 } from '../http/responses/error-responses.ts';
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
-import { Shop, ShopPatch } from './schemas.ts';
+import { Shop, ShopPatch, ShopSettings, ShopSettingsPatch } from './schemas.ts';
 import type { ShopService } from './service.ts';
 
 const tag = 'Shop';
@@ -50,6 +50,36 @@ export function shopRoutes(shop: ShopService): Route[] {
       },
       handle: async ({ body, headers, context }) =>
         entityResponse(await shop.change(context, body, preconditionOf(headers['if-match'])), 200),
+    }),
+    route({
+      method: 'GET',
+      path: '/shop/settings',
+      operationId: 'getShopSettings',
+      tag,
+      summary: 'Read what only the owner of the shop sees',
+      description: 'Settings that are not for visitors, such as the weight of the packaging.',
+      access: anyOf(oauth('admin')),
+      responses: { 200: { description: 'The settings', schema: ShopSettings } },
+      handle: async () => entityResponse(await shop.findSettings(), 200),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/shop/settings',
+      operationId: 'patchShopSettings',
+      tag,
+      summary: 'Change what only the owner of the shop sees',
+      description: 'A JSON Merge Patch: send only what changes. PATCH /v2/shop takes these members too.',
+      access: anyOf(oauth('admin')),
+      headers: ifMatchFor('settings'),
+      body: ShopSettingsPatch,
+      bodyTypes: ['application/merge-patch+json', 'application/json'],
+      responses: {
+        200: { description: 'The changed settings', schema: ShopSettings },
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
+      },
+      handle: async ({ body, headers, context }) =>
+        entityResponse(await shop.changeSettings(context, body, preconditionOf(headers['if-match'])), 200),
     }),
   ];
 }

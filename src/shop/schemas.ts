@@ -42,6 +42,34 @@ const language = {
   description: 'How dates and amounts are written: a language tag (BCP 47)',
 } as const;
 
+/** How a shop computes taxes. */
+export const taxModes = ['off', 'included', 'added'] as const;
+
+const delivery = {
+  type: 'object',
+  description: 'Whether and how goods reach the customer',
+  required: ['required'],
+  properties: {
+    required: {
+      type: 'boolean',
+      description:
+        'An order that names no delivery method gets the cheapest one that serves it, and is refused if there is none',
+    },
+  },
+} as const;
+
+const tax = {
+  type: 'object',
+  required: ['mode'],
+  properties: {
+    mode: {
+      type: 'string',
+      enum: taxModes,
+      description: 'Whether prices contain the tax, or it is added to them. `off`: the shop computes none',
+    },
+  },
+} as const;
+
 const members = {
   name: {
     type: 'string',
@@ -63,6 +91,8 @@ const members = {
   },
   timeZone,
   language,
+  delivery,
+  tax,
 } as const satisfies Readonly<Record<string, Schema>>;
 
 export type ShopMember = keyof typeof members;
@@ -92,6 +122,8 @@ export const Shop = {
       currency: 'CHF',
       timeZone: 'Europe/Zurich',
       language: 'de-CH',
+      delivery: { required: true },
+      tax: { mode: 'included' },
     },
   ],
 } as const;
@@ -99,6 +131,34 @@ export type ShopAddress = XStatic<typeof ShopAddress>;
 export type Shop = Readonly<Omit<Required<XStatic<typeof Shop>>, 'address'>> & {
   readonly address: ShopAddress | null;
 };
+
+const settingsMembers = {
+  delivery: {
+    type: 'object',
+    required: ['packagingGrams'],
+    properties: {
+      packagingGrams: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 100_000,
+        description: 'The weight of the packaging of a parcel, which its delivery charge counts',
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+export type SettingsMember = keyof typeof settingsMembers;
+export const settingsMemberNames = Object.keys(settingsMembers) as [SettingsMember, ...SettingsMember[]];
+
+export const ShopSettings = {
+  title: 'ShopSettings',
+  description: 'What only the owner of the shop reads',
+  type: 'object',
+  required: settingsMemberNames,
+  properties: settingsMembers,
+  examples: [{ delivery: { packagingGrams: 400 } }],
+} as const;
+export type ShopSettings = Readonly<Required<XStatic<typeof ShopSettings>>>;
 
 export const ShopPatch = {
   title: 'ShopPatch',
@@ -111,6 +171,16 @@ export const ShopPatch = {
     currency: { ...members.currency, refusesNull: true },
     timeZone: { ...timeZone, refusesNull: true },
     language: { ...language, refusesNull: true },
+    delivery: {
+      ...delivery,
+      refusesNull: true,
+      required: [],
+      properties: {
+        required: { ...delivery.properties.required, refusesNull: true },
+        packagingGrams: { ...settingsMembers.delivery.properties.packagingGrams, refusesNull: true },
+      },
+    },
+    tax: { ...tax, refusesNull: true, required: [] },
   },
   examples: [
     {
@@ -123,6 +193,22 @@ export type ShopPatch = Omit<XStatic<typeof ShopPatch>, 'address'> & {
   readonly address?: Partial<ShopAddress> | null;
 };
 
+/** Members of the settings alone, as a JSON Merge Patch. */
+export const ShopSettingsPatch = {
+  title: 'ShopSettingsPatch',
+  description: 'A JSON Merge Patch (RFC 7396): members that are absent stay',
+  type: 'object',
+  properties: {
+    delivery: {
+      ...settingsMembers.delivery,
+      refusesNull: true,
+      required: [],
+      properties: { packagingGrams: ShopPatch.properties.delivery.properties.packagingGrams },
+    },
+  },
+  examples: [{ delivery: { packagingGrams: 350 } }],
+} as const;
+
 /** A shop that configures nothing. */
 export const newShop: Omit<Shop, 'name'> = {
   legalName: null,
@@ -133,7 +219,11 @@ export const newShop: Omit<Shop, 'name'> = {
   currency: 'USD',
   timeZone: 'UTC',
   language: 'en',
+  delivery: { required: false },
+  tax: { mode: 'off' },
 };
+
+export const newSettings: ShopSettings = { delivery: { packagingGrams: 0 } };
 
 function isTimeZone(text: string): boolean {
   try {

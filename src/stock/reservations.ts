@@ -25,6 +25,12 @@ export function createStockReservations(clock: Clock) {
   }
 
   return {
+    /** Grams of tracked cheeses that nobody has reserved. */
+    async readAvailable(sql: Sql, ids: readonly number[]): Promise<Grams> {
+      const rows = await stockQueries(sql).listOf(ids);
+      return new Map(rows.map((row) => [row.cheese_id, availableOf(row)]));
+    },
+
     /**
      * Reserves grams of tracked cheeses. Returns null, or where a cheese has less, the grams that are left of each
      * cheese: then the caller must roll back, because more is reserved than there is.

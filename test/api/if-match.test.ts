@@ -38,6 +38,48 @@ async function newProfile(shop: Shop): Promise<{ path: string; headers: { author
   };
 }
 
+/** Changes and deletions of what the owner of a shop configures. */
+async function configurationChanges(shop: Shop): Promise<Change[]> {
+  const admin = { as: shop.admin };
+  const made = async (path: string, key: string, body: object) =>
+    `${path}/${(await shop.request('POST', path, { ...admin, body })).json[key]}`;
+  const kinds = [
+    [
+      'DeliveryMethod',
+      '/v2/delivery-methods',
+      'id',
+      (name: string) => ({ name, kind: 'pickup' }),
+      { text: 'Ring' },
+    ],
+    [
+      'TaxRate',
+      '/v2/tax-rates',
+      'id',
+      (category: string) => ({ category, name: 'VAT', percent: 1 }),
+      { percent: 2 },
+    ],
+    [
+      'Discount',
+      '/v2/discounts',
+      'code',
+      (code: string) => ({ code, kind: 'free_delivery' }),
+      { usesMax: 3 },
+    ],
+  ] as const;
+  const changes: Change[] = [];
+  for (const [name, path, key, make, body] of kinds) {
+    const [changed, deleted] = [
+      await made(path, key, make('MATCH-1')),
+      await made(path, key, make('MATCH-2')),
+    ];
+    changes.push(
+      { operationId: `patch${name}`, resource: changed, path: changed, options: { ...admin, body } },
+      { operationId: `delete${name}`, resource: deleted, path: deleted, options: admin },
+    );
+  }
+  return changes;
+}
+
 async function changesOf(shop: Shop): Promise<Change[]> {
   const cheese = async () => `/v2/cheeses/${await newCheese(shop)}`;
   const [replaced, updated, patched, deleted, pictured] = [
@@ -116,6 +158,13 @@ async function changesOf(shop: Shop): Promise<Change[]> {
       path: '/v2/shop',
       options: { ...admin, body: { phone: '1' } },
     },
+    {
+      operationId: 'patchShopSettings',
+      resource: '/v2/shop/settings',
+      path: '/v2/shop/settings',
+      options: { ...admin, body: { delivery: { packagingGrams: 1 } } },
+    },
+    ...(await configurationChanges(shop)),
     { operationId: 'cancelOrder', resource: placed, path: placed, options: admin },
     { operationId: 'approveOrder', resource: toApprove, path: `${toApprove}/approve`, options: admin },
     { operationId: 'shipOrder', resource: approved, path: `${approved}/ship`, options: admin },

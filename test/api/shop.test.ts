@@ -30,6 +30,8 @@ onBothEngines('The shop', (engine) => {
       currency: 'USD',
       timeZone: 'UTC',
       language: 'en',
+      delivery: { required: false },
+      tax: { mode: 'off' },
     };
     for (const as of [shop.reader, shop.admin, publishable]) {
       const { status, json } = await shop.request('GET', '/v2/shop', { as });

@@ -167,7 +167,7 @@ async function fill(database: Database): Promise<void> {
   await insert('login_network', 'customer_id network seen_at', ({ id, text, other }) => [id, text, other]);
   await insert(
     'orders',
-    'id status placed_by customer_id items address notes total_cents goods_cents breakdown ship_date created_at updated_at',
+    'id status placed_by customer_id items address notes total_cents goods_cents breakdown delivery gift ship_date created_at updated_at',
     ({ id, text, other, nothing, number }) => [
       id,
       'placed',
@@ -178,6 +178,8 @@ async function fill(database: Database): Promise<void> {
       nothing,
       number,
       number,
+      nothing,
+      text,
       nothing,
       nothing,
       other,
@@ -285,8 +287,33 @@ async function fill(database: Database): Promise<void> {
     text,
   ]);
   await database.run(
-    sql`insert into shop_profile (id, version, currency_fixed, body) values (1, 7, 1, ${'{"name":"Käserei "}'})`,
+    sql`insert into shop_profile (id, version, currency_fixed, body, settings_version, settings)
+      values (1, 7, 1, ${'{"name":"Käserei "}'}, 3, ${'{}'})`,
   );
+  await insert('delivery_method', 'version body', ({ number, text }) => [number, text]);
+  await insert(
+    'tax_rate',
+    'country state state_key zip_prefix category category_key milli_percent name',
+    ({ id, text, other, nothing, number }) => [
+      text,
+      nothing,
+      other,
+      String(id),
+      nothing,
+      text,
+      number,
+      other,
+    ],
+  );
+  await insert(
+    'discount',
+    'code kind value from_cents starts_at ends_at uses_max uses_per_customer used created_at',
+    ({ id, text, nothing, number }) => [
+      ...[`CODE-${id}`, 'amount', number, nothing === null ? null : number, nothing, text],
+      ...[nothing === null ? null : number, null, number, text],
+    ],
+  );
+  await insert('discount_use', 'order_id discount_id customer_key', ({ id, nothing }) => [id, id, nothing]);
   await insert(
     'stock',
     'cheese_id on_hand reserved low_at tracked_since',

@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
+  type CodeDiscount,
   type DeliveryCharge,
-  type Discount,
   type OrderPrice,
   priceGoods,
   priceOrder,
   type TaxedLine,
   type TaxMode,
-  type TaxRate,
 } from '../../src/orders/pricing/breakdown.ts';
 import { totalCents } from '../../src/orders/pricing/lines.ts';
 import { split } from '../../src/orders/pricing/shares.ts';
+import type { AppliedRate } from '../../src/tax/choose-rate.ts';
 
 /** More with CURD_TEST_CASES=200000. */
 const numRuns = Number(process.env.CURD_TEST_CASES ?? 3000);
@@ -21,14 +21,14 @@ const numRuns = Number(process.env.CURD_TEST_CASES ?? 3000);
 interface Case {
   readonly lines: readonly TaxedLine[];
   readonly mode: TaxMode;
-  readonly discount: Discount | null;
+  readonly discount: CodeDiscount | null;
   readonly delivery: DeliveryCharge | null;
 }
 
 const price = ({ lines, mode, discount, delivery }: Case): OrderPrice =>
   priceOrder(priceGoods(lines, mode, discount), { currency: 'CHF', mode, delivery });
 
-const rates: fc.Arbitrary<TaxRate | null> = fc.oneof(
+const rates: fc.Arbitrary<AppliedRate | null> = fc.oneof(
   fc.constantFrom(
     { name: 'VAT', milliPercent: 8100 },
     { name: 'VAT reduced', milliPercent: 2600 },
@@ -51,7 +51,7 @@ const lines: fc.Arbitrary<TaxedLine> = fc.record(
   },
   { requiredKeys: ['quantity', 'pricePerKg', 'rate'] },
 );
-const discounts: fc.Arbitrary<Discount> = fc.oneof(
+const discounts: fc.Arbitrary<CodeDiscount> = fc.oneof(
   fc.record({
     code: fc.constant('CODE'),
     kind: fc.constant('percent'),
@@ -161,9 +161,9 @@ suite('Orders computed by hand', () => {
     kind: 'parcel',
     cents: charge,
   });
-  const percent = (value: number): Discount => ({ code: 'CODE', kind: 'percent', value });
-  const amount = (value: number): Discount => ({ code: 'CODE', kind: 'amount', value });
-  const kilograms = (quantity: number, pricePerKg: number, rate: TaxRate | null = vat): TaxedLine => ({
+  const percent = (value: number): CodeDiscount => ({ code: 'CODE', kind: 'percent', value });
+  const amount = (value: number): CodeDiscount => ({ code: 'CODE', kind: 'amount', value });
+  const kilograms = (quantity: number, pricePerKg: number, rate: AppliedRate | null = vat): TaxedLine => ({
     quantity,
     pricePerKg,
     rate,
@@ -172,7 +172,7 @@ suite('Orders computed by hand', () => {
     quantity: number,
     grams: number,
     pricePerKg: number,
-    rate: TaxRate | null = vat,
+    rate: AppliedRate | null = vat,
   ): TaxedLine => ({
     quantity,
     grams,
@@ -234,7 +234,7 @@ suite('Orders computed by hand', () => {
       },
       [100, 0, 10, 4.69, 110],
     ],
-    // Discount 10.00: 6.50 and 3.50, rest 58.50 and 31.50. Delivery 10.00: 6.50 and 3.50. 65.00 x 2.6 % = 1.69; 35.00 x 8.1 % = 2.835, so 2.84
+    // CodeDiscount 10.00: 6.50 and 3.50, rest 58.50 and 31.50. Delivery 10.00: 6.50 and 3.50. 65.00 x 2.6 % = 1.69; 35.00 x 8.1 % = 2.835, so 2.84
     [
       'two rates, discount, added',
       {
@@ -361,7 +361,7 @@ function naiveTotal(lines: readonly TaxedLine[]): number {
 }
 
 function naivePrice({ lines, mode, discount, delivery }: Case): OrderPrice {
-  const groups: { rate: TaxRate | null; lines: TaxedLine[] }[] = [];
+  const groups: { rate: AppliedRate | null; lines: TaxedLine[] }[] = [];
   for (const line of lines) {
     const rate = mode === 'off' ? null : (line.rate ?? null);
     const same = groups.find(

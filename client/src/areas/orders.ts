@@ -2,7 +2,7 @@ import { bodyOf, textOf } from '../api.ts';
 import { Conflict } from '../errors.ts';
 import { etagOf } from '../metadata.ts';
 import type { CallOptions } from '../options.ts';
-import type { Body, Order, Query } from '../types.ts';
+import type { Order } from '../types.ts';
 import { GeneratedOrders } from './generated.ts';
 
 export interface WaitOptions {
@@ -17,11 +17,6 @@ export class Orders extends GeneratedOrders {
   /** Returns an order at once. `wait` waits for a status. */
   get(orderId: number, options?: CallOptions): Promise<Order> {
     return this.api.get('/v2/store/order/{orderId}', { path: { orderId } }, options);
-  }
-
-  /** Returns the order that would be placed, with current names, prices and total. Nothing is placed or reserved. */
-  quote(order: Body<'placeOrder'>, options?: CallOptions, query?: Query<'placeOrder'>): Promise<Order> {
-    return this.place(order, { ...options, dryRun: true }, query);
   }
 
   /**

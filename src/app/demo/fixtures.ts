@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.ts';
 import type { Cheese } from '../../cheeses/schemas.ts';
 import type { Clock } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
-import type { OrderInput } from '../../orders/schemas.ts';
+import type { OrderInput } from '../../orders/placing/schemas.ts';
 import type { ComposedShop } from '../compose.ts';
 
 const minuteMs = 60_000;

@@ -12,16 +12,10 @@ import { addHelpHints, styleHelp } from './style.ts';
 /** Settings in the help of every command: where the shop is. The help of the server has all settings. */
 const locationFlags = ['data-dir', 'database'];
 
-/**
- * The program with its commands.
- * @param groups a text for the first word of commands with two
- * @param hasAllSettings whether each command has the options of settings now. Otherwise it gets them when it is parsed or
- *   prints its help: 5,000 options took 30 ms of each start.
- */
+/** The program with its commands. @param groups a text for the first word of commands with two */
 export function buildCommandTree(
   commands: readonly CommandDefinition[],
   groups: Readonly<Record<string, string>>,
-  hasAllSettings = false,
 ): Command {
   const program = new Command('curd')
     .description('The server of an online cheese shop.')
@@ -30,23 +24,17 @@ export function buildCommandTree(
   for (const definition of commands) {
     const [first = '', second] = definition.name.split(' ');
     if (second === undefined) {
-      addCommand(program, first, definition, hasAllSettings);
+      addCommand(program, first, definition);
     } else {
       const group = program.commands.find((command) => command.name() === first);
-      const parent = group ?? program.command(first).description(groups[first] ?? '');
-      addCommand(parent, second, definition, hasAllSettings);
+      addCommand(group ?? program.command(first).description(groups[first] ?? ''), second, definition);
     }
   }
   addHelpHints(program);
   return program;
 }
 
-function addCommand(
-  parent: Command,
-  name: string,
-  definition: CommandDefinition,
-  hasAllSettings: boolean,
-): void {
+function addCommand(parent: Command, name: string, definition: CommandDefinition): void {
   const { arguments: argumentDefinitions, options, summary, help, examples, hasSettings } = definition;
   const command = parent.command(name).description(summary);
   for (const { name: argumentName, choices, isOptional = false } of argumentDefinitions) {
@@ -54,8 +42,7 @@ function addCommand(
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
   if (hasSettings) {
-    command.option('--json', 'print one JSON value');
-    addSettings(parent, command, hasAllSettings);
+    addSettings(command);
   }
   for (const [optionName, option] of Object.entries(options)) {
     command.addOption(toCommanderOption(optionName, option));
@@ -122,27 +109,15 @@ function settingOptions(isServer: boolean): Option[] {
   });
 }
 
-/** Made once for all commands but the server. */
+/** Made once for all commands but the server: 60 times as many took 10 ms of each start. */
 const optionsOfOthers = settingOptions(false);
 
-/** Adds every setting, now or when the command needs it. */
-function addSettings(parent: Command, command: Command, isNow: boolean): void {
+/** Adds --json and every setting. */
+function addSettings(command: Command): void {
   const isServer = command.name() === 'serve';
-  let isAdded = false;
-  const add = () => {
-    for (const option of isAdded ? [] : isServer ? settingOptions(true) : optionsOfOthers) {
-      command.addOption(option);
-    }
-    isAdded = true;
-  };
-  if (isNow) {
-    add();
-  } else {
-    parent.hook('preSubcommand', (_, parsed) => (parsed === command ? add() : undefined));
-    command.addHelpText('before', () => {
-      add();
-      return '';
-    });
+  command.option('--json', 'print one JSON value');
+  for (const option of isServer ? settingOptions(true) : optionsOfOthers) {
+    command.addOption(option);
   }
   if (!isServer) {
     command.addHelpText(

@@ -1,28 +1,206 @@
-/** What an order costs beside its lines, by what the shop has configured. Orders and quotes ask here; it locks nothing. */
+/**
+ * What an order costs beside its lines, by what the shop has configured: the rates of tax, a discount and the delivery.
+ * Orders and quotes ask here. It locks nothing, and what the shop itself is can be two seconds old on another instance.
+ */
+import type { Clock } from '../../clock.ts';
+import type { Sql } from '../../database/database.ts';
+import { chargeOf, chooseMethod, type Destination, type Load, whyNotServed } from '../../delivery/charges.ts';
+import type { DeliveryMethod } from '../../delivery/schemas.ts';
+import type { DeliveryService } from '../../delivery/service.ts';
+import { type DeliverySchedule, requestedDayError } from '../../delivery/ship-days.ts';
+import { findDiscount, type UsableDiscount } from '../../discounts/uses.ts';
 import type { FieldError } from '../../errors.ts';
+import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
-import { type OrderPrice, priceGoods, priceOrder } from '../pricing/breakdown.ts';
+import type { TaxService } from '../../tax/service.ts';
+import { gramsByCheese } from '../order.ts';
+import { type Goods, type OrderPrice, priceGoods, priceOrder, type TaxedLine } from '../pricing/breakdown.ts';
 import type { OrderItem } from '../schemas.ts';
 
-interface Dependencies {
-  readonly profile: Pick<ShopProfile, 'current'>;
+export interface ChargesDependencies {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly profile: Pick<ShopProfile, 'current' | 'settings'>;
+  readonly delivery: Pick<DeliveryService, 'list'>;
+  readonly taxes: Pick<TaxService, 'find'>;
+}
+
+/** What a customer can wish beside the lines. */
+interface Wishes {
+  readonly deliveryMethodId: number | null | undefined;
+  readonly requestedDate: string | undefined;
+  readonly discountCode: string | undefined;
+}
+
+export const wishesOf = ({ deliveryMethodId, requestedDate, discountCode }: Partial<Wishes>): Wishes => ({
+  deliveryMethodId,
+  requestedDate,
+  discountCode,
+});
+
+/** What is charged: lines without errors, and what the customer wishes. */
+export interface ChargesRequest extends Wishes {
+  readonly items: readonly OrderItem[];
+  /** The name of the category of each cheese. */
+  readonly categories: ReadonlyMap<number, string>;
+  /** null if it is not known yet. */
+  readonly destination: Destination | null;
 }
 
 export interface Charges {
   readonly price: OrderPrice;
+  readonly goods: Goods;
+  readonly load: Load;
+  readonly discount: UsableDiscount | null;
+  readonly method: DeliveryMethod | null;
+  /** What the order keeps of its delivery method. */
+  readonly schedule: DeliverySchedule | null;
   /** Why the order cannot be placed like this, by the members of the request. */
   readonly problems: readonly FieldError[];
 }
 
 export type OrderCharges = ReturnType<typeof createOrderCharges>;
 
-export function createOrderCharges({ profile }: Dependencies) {
+export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesDependencies) {
+  const showPrice = (cents: number) => showMoney(cents, { currency: profile.current.currency });
+
+  async function priceLines(sql: Sql, request: ChargesRequest, method: DeliveryMethod | undefined) {
+    const { items, categories, destination } = request;
+    const { mode } = profile.current.tax;
+    if (mode === 'off') {
+      return items;
+    }
+    const here = profile.current.address;
+    const shopPlace = {
+      country: here?.country ?? null,
+      state: here?.state ?? null,
+      zipCode: here?.zipCode ?? null,
+    };
+    const place = method?.kind === 'pickup' ? shopPlace : (destination ?? shopPlace);
+    const rateOf = await taxes.find(sql, place, [...new Set(categories.values())]);
+    return items.map((item): TaxedLine => ({ ...item, rate: rateOf(categories.get(item.cheeseId)) }));
+  }
+
+  async function applyDiscount(sql: Sql, code: string, goods: Goods, problems: FieldError[]) {
+    const { subtotalCents } = goods;
+    const found = await findDiscount(sql, code, { now: clock.now(), subtotalCents, showPrice });
+    if ('message' in found) {
+      problems.push({ field: 'discountCode', message: found.message });
+      return null;
+    }
+    return found;
+  }
+
+  function scheduleOf(method: DeliveryMethod, { requestedDate }: ChargesRequest, problems: FieldError[]) {
+    const { shipDays, cutOff, transitDays, deliveryDays } = method;
+    const { timeZone } = profile.current;
+    const schedule: DeliverySchedule = { shipDays, cutOff, transitDays, deliveryDays, timeZone };
+    if (requestedDate === undefined) {
+      return schedule;
+    }
+    const message = requestedDayError(requestedDate, clock.now(), schedule);
+    if (message !== null) {
+      problems.push({ field: 'requestedDate', message });
+    }
+    return { ...schedule, requestedDate };
+  }
+
   return {
-    /** @param items lines without errors */
-    async read(items: readonly OrderItem[]): Promise<Charges> {
-      const goods = priceGoods(items, 'off', null);
-      const { currency } = profile.current;
-      return { price: priceOrder(goods, { currency, mode: 'off', delivery: null }), problems: [] };
+    async read(sql: Sql, request: ChargesRequest): Promise<Charges> {
+      const { deliveryMethodId, discountCode, requestedDate, destination } = request;
+      const { currency, tax, delivery: rules } = profile.current;
+      const problems: FieldError[] = [];
+      const isNamed = typeof deliveryMethodId === 'number';
+      const methods = isNamed || rules.required ? await listEnabled(sql) : [];
+      const named = methods.find(({ id }) => id === deliveryMethodId);
+
+      const lines = await priceLines(sql, request, named);
+      const plain = priceGoods(lines, tax.mode, null);
+      const discount =
+        discountCode === undefined ? null : await applyDiscount(sql, discountCode, plain, problems);
+      const goods = discount === null ? plain : priceGoods(lines, tax.mode, discount.discount);
+
+      const load: Load = {
+        grams: [...gramsByCheese(request.items).values()].reduce((sum, grams) => sum + grams, 0),
+        packagingGrams: profile.settings.delivery.packagingGrams,
+        goodsCents: goods.cents,
+      };
+      const method = isNamed
+        ? requireServing(named, destination, load, problems)
+        : rules.required
+          ? chooseServing(methods, destination, load, problems)
+          : null;
+      if (method === null && requestedDate !== undefined && problems.length === 0) {
+        problems.push({ field: 'requestedDate', message: 'needs a delivery method' });
+      }
+      const charge = method && {
+        id: method.id,
+        name: method.name,
+        kind: method.kind,
+        cents: chargeOf(method, load),
+      };
+      return {
+        price: priceOrder(goods, { currency, mode: tax.mode, delivery: charge }),
+        goods,
+        load,
+        discount,
+        method,
+        problems,
+        schedule: method && scheduleOf(method, request, problems),
+      };
     },
   };
+
+  async function listEnabled(sql: Sql) {
+    return (await delivery.list(sql)).filter(({ isEnabled }) => isEnabled);
+  }
+}
+
+function requireServing(
+  method: DeliveryMethod | undefined,
+  to: Destination | null,
+  load: Load,
+  problems: FieldError[],
+): DeliveryMethod | null {
+  const message = method === undefined ? 'there is no such delivery method' : whyNotServed(method, to, load);
+  if (message !== null) {
+    problems.push({ field: 'deliveryMethodId', message });
+  }
+  return message === null ? (method ?? null) : null;
+}
+
+/** The cheapest method, for an order that names none. */
+function chooseServing(
+  methods: readonly DeliveryMethod[],
+  to: Destination | null,
+  load: Load,
+  problems: FieldError[],
+): DeliveryMethod | null {
+  const chosen = chooseMethod(methods, to, load);
+  if (chosen === undefined) {
+    problems.push(noMethodProblem(methods, to, load));
+  }
+  return chosen ?? null;
+}
+
+/** Why no parcel goes there: the nearest reason. */
+function noMethodProblem(methods: readonly DeliveryMethod[], to: Destination | null, load: Load): FieldError {
+  const parcels = methods.filter(({ kind }) => kind === 'parcel');
+  if (parcels.length === 0) {
+    const message =
+      'the shop has no delivery method yet: its owner adds one in the console, or with POST /v2/delivery-methods';
+    return { field: 'deliveryMethodId', message };
+  }
+  const inCountry = parcels.filter(
+    ({ countries }) => to === null || (countries?.includes(to.country) ?? true),
+  );
+  if (inCountry.length === 0) {
+    return { field: 'shippingAddress.country', message: `the shop does not deliver to ${to?.country}` };
+  }
+  const light: Load = { ...load, grams: 0, packagingGrams: 0 };
+  return inCountry.every((method) => whyNotServed(method, to, light) !== null)
+    ? { field: 'shippingAddress.zipCode', message: 'the shop does not deliver to this ZIP code' }
+    : {
+        field: 'items',
+        message: `are too heavy for a parcel: ${whyNotServed(inCountry[0] as DeliveryMethod, to, load)}`,
+      };
 }

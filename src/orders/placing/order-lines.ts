@@ -10,7 +10,8 @@ import { AppError, type FieldError, validationError } from '../../errors.ts';
 import { lineGrams } from '../../stock/line-weight.ts';
 import type { Grams } from '../../stock/reservations.ts';
 import { gramsByCheese } from '../order.ts';
-import type { OrderInput, OrderItem } from '../schemas.ts';
+import type { OrderItem } from '../schemas.ts';
+import type { OrderInput } from './schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
 
@@ -20,6 +21,8 @@ export interface PricedLines {
   readonly errors: FieldError[];
   /** Whether each cheese has a price. */
   readonly isPriced: boolean;
+  /** The names of the categories of the cheeses that have one, by their ids. */
+  readonly categories: ReadonlyMap<number, string>;
 }
 
 /** An amount with the currency of the shop. */
@@ -47,7 +50,15 @@ export function priceLines(
     const line = { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
     return grams === undefined ? line : { ...line, ...pieceOf(line, grams, cheese?.portions) };
   });
-  return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
+  const cheeses = [...known.values()];
+  return {
+    items,
+    errors,
+    isPriced: cheeses.every(({ pricePerKg }) => pricePerKg !== undefined),
+    categories: new Map(
+      cheeses.flatMap(({ id, category }) => (category === undefined ? [] : [[id, category.name] as const])),
+    ),
+  };
 }
 
 function cheeseError(cheese: Cheese | undefined, requirePrice: boolean): string | null {
@@ -190,8 +201,8 @@ export function lineErrors({ items, errors }: PricedLines, left: Grams | null): 
   return validationError(errors.flat());
 }
 
-/** @param left grams of the tracked cheeses, which no line has yet */
-function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Grams): void {
+/** Adds the errors of lines for which too little is left. @param left grams of the tracked cheeses, which no line has yet */
+export function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Grams): void {
   const rest = new Map(left);
   for (const [index, line] of items.entries()) {
     const grams = rest.get(line.cheeseId);

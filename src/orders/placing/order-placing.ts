@@ -6,6 +6,8 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
+import type { Destination } from '../../delivery/charges.ts';
+import { useDiscount } from '../../discounts/uses.ts';
 import { AppError, invalidCredential, requireNoErrors } from '../../errors.ts';
 import { jobQueue } from '../../jobs/queue.ts';
 import { showMoney } from '../../schema/money-text.ts';
@@ -13,12 +15,11 @@ import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
 import { cheesesOf, toOrder } from '../order.ts';
-import type { OrderPrice } from '../pricing/breakdown.ts';
 import { orderQueries } from '../queries.ts';
-import type { OrderInput, ShippingAddress } from '../schemas.ts';
+import type { Gift, ShippingAddress } from '../schemas.ts';
 import type { OrderFates } from '../transitions/order-fates.ts';
 import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
-import type { OrderCharges } from './charges.ts';
+import { type Charges, type OrderCharges, wishesOf } from './charges.ts';
 import {
   lineErrors,
   type PricedLines,
@@ -30,6 +31,7 @@ import {
   type ShowPrice,
   trackedGrams,
 } from './order-lines.ts';
+import type { OrderInput } from './schemas.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -66,7 +68,7 @@ interface NewOrder {
   readonly customerId: number | null;
   readonly input: OrderInput;
   readonly lines: PricedLines;
-  readonly price: OrderPrice;
+  readonly charges: Charges;
   readonly grams: Grams;
 }
 
@@ -136,7 +138,8 @@ export function createOrderPlacing({
   }
 
   async function store(tx: Sql, context: Context, placed: NewOrder): Promise<Versioned> {
-    const { id, principal, customerId, input, lines, price, grams } = placed;
+    const { id, principal, customerId, input, lines, charges, grams } = placed;
+    const { price, schedule, discount } = charges;
     const { items, isPriced } = lines;
     const now = clock.now();
     const queries = orderQueries(tx);
@@ -149,6 +152,8 @@ export function createOrderPlacing({
       total_cents: price.totalCents,
       goods_cents: price.goodsCents,
       breakdown: price.breakdown && JSON.stringify(price.breakdown),
+      delivery: schedule && JSON.stringify(schedule),
+      gift: toGift(input.gift),
       created_at: timestamp(now),
     };
     const fate = fates.fateOf(order.notes);
@@ -162,6 +167,9 @@ export function createOrderPlacing({
     ]);
     if (left !== null) {
       throw lineErrors(lines, left);
+    }
+    if (discount !== null) {
+      await useDiscount(tx, discount, row.id, customerId === null ? null : `customer:${customerId}`);
     }
     // Sent together with the order and the commit.
     await Promise.all([
@@ -202,15 +210,20 @@ export function createOrderPlacing({
       if (lines.errors.length > 0) {
         throw lineErrors(lines, await reserve(tx, context, grams));
       }
-      const { price, problems } = await charges.read(lines.items);
-      requireNoErrors(problems);
-      const sum = { totalCents: price.totalCents, isPriced: lines.isPriced };
+      const read = await charges.read(tx, {
+        items: lines.items,
+        categories: lines.categories,
+        destination: toDestination(input),
+        ...wishesOf(input),
+      });
+      requireNoErrors(read.problems);
+      const sum = { totalCents: read.price.totalCents, isPriced: lines.isPriced };
       requirePossibleTotal(sum, showPrice);
       if (maxCents !== undefined) {
         requireMaximum(sum, maxCents, showPrice);
       }
       requireSum(sum, principal.limits, showPrice);
-      return store(tx, context, { id, principal, customerId, input, lines, price, grams });
+      return store(tx, context, { id, principal, customerId, input, lines, charges: read, grams });
     });
     if (!profile.isCurrencyFixed && !isInvented) {
       // The order is placed, also if this fails: the profile is read again within seconds.
@@ -229,6 +242,17 @@ function requireOperator({ scopes, confinedTo }: Principal): void {
       { details: { scopes: ['admin'] } },
     );
   }
+}
+
+function toDestination({ shippingAddress }: OrderInput): Destination {
+  const { country, state = null, zipCode = null } = shippingAddress;
+  return { country: country.toUpperCase(), state, zipCode };
+}
+
+/** JSON of the gift; null if it is none. */
+function toGift(gift: OrderInput['gift']): string | null {
+  const { message = null, hidePrices = false } = gift ?? {};
+  return gift === null || gift === undefined ? null : JSON.stringify({ message, hidePrices } satisfies Gift);
 }
 
 function toShippingAddress({

@@ -5,6 +5,7 @@
  * a rate less their part of the discount, plus their part of the delivery charge.
  */
 import { dollars } from '../../decimal.ts';
+import type { AppliedRate } from '../../tax/choose-rate.ts';
 
 import { type PricedLine, totalCents } from './lines.ts';
 import type { Breakdown } from './schemas.ts';
@@ -13,19 +14,13 @@ import { proportion, split } from './shares.ts';
 /** Whether prices contain the tax, or it is added to them. `off`: the shop computes no tax. */
 export type TaxMode = 'off' | 'included' | 'added';
 
-export interface TaxRate {
-  readonly name: string;
-  /** Thousandths of a percent: 8.1 % is 8100. */
-  readonly milliPercent: number;
-}
-
 export interface TaxedLine extends PricedLine {
   /** The rate of the line's cheese at the destination; null if there is none. */
-  readonly rate?: TaxRate | null;
+  readonly rate?: AppliedRate | null;
 }
 
 /** `value`: a percentage, or cents. */
-export type Discount = {
+export type CodeDiscount = {
   readonly code: string;
 } & ({ readonly kind: 'percent' | 'amount'; readonly value: number } | { readonly kind: 'free_delivery' });
 
@@ -39,14 +34,14 @@ export interface DeliveryCharge {
 
 /** Lines with the same rate. */
 interface RateGroup {
-  readonly rate: TaxRate | null;
+  readonly rate: AppliedRate | null;
   readonly cents: number;
 }
 
 export interface Goods {
   readonly groups: readonly RateGroup[];
   readonly subtotalCents: number;
-  readonly discount: (Discount & { readonly cents: number }) | null;
+  readonly discount: (CodeDiscount & { readonly cents: number }) | null;
   /** What the goods cost after the discount. */
   readonly cents: number;
 }
@@ -59,7 +54,7 @@ export interface OrderPrice {
 }
 
 /** @param mode without taxes, all lines are rounded together */
-export function priceGoods(lines: readonly TaxedLine[], mode: TaxMode, discount: Discount | null): Goods {
+export function priceGoods(lines: readonly TaxedLine[], mode: TaxMode, discount: CodeDiscount | null): Goods {
   const groups = mode === 'off' ? [{ rate: null, cents: totalCents(lines) }] : groupByRate(lines);
   const subtotalCents = sum(groups.map(({ cents }) => cents));
   const discountCents = discount === null ? 0 : discountOf(discount, subtotalCents);
@@ -103,7 +98,7 @@ function groupByRate(lines: readonly TaxedLine[]): RateGroup[] {
   return [...groups.values()].map((own) => ({ rate: own[0]?.rate ?? null, cents: totalCents(own) }));
 }
 
-function discountOf(discount: Discount, subtotalCents: number): number {
+function discountOf(discount: CodeDiscount, subtotalCents: number): number {
   switch (discount.kind) {
     case 'percent':
       return proportion(subtotalCents, discount.value, 100);

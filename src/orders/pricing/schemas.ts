@@ -1,9 +1,8 @@
 /** The breakdown of an order: how its total comes about. */
 import type { XStatic } from 'typebox/schema';
+import { deliveryKinds } from '../../delivery/schemas.ts';
 
 const amount = { type: 'number', description: 'In the currency of the shop' } as const;
-/** How a customer gets the goods. */
-export const deliveryKinds = ['parcel', 'pickup'] as const;
 
 export const Breakdown = {
   title: 'Breakdown',

@@ -93,7 +93,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
             : missing.length > 0
               ? `no longer available: ${missing.join(', ')}`
               : null;
-        const transition = reason === null ? transitions.approval() : transitions.cancellation(reason);
+        const transition = reason === null ? transitions.approval(order) : transitions.cancellation(reason);
         await transitions.tryChangeClaimed(tx, context, id, transition);
         if (reason === null) {
           await fates.afterApproval(tx, context, order);

@@ -9,6 +9,8 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { dollars, kilogramsOf } from '../../decimal.ts';
+import { type DeliverySchedule, hasShipDays, noonOf, shipDayOf } from '../../delivery/ship-days.ts';
+import { giveBackUses } from '../../discounts/uses.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
 import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
@@ -105,11 +107,22 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     await queries.updateReserved(reservations.map(({ cheese_id }) => [cheese_id, id, 0]));
   }
 
+  /** When an order that is approved now leaves the shop. */
+  function shipDateOf(delivery: string | null): string {
+    const now = clock.now();
+    const schedule: DeliverySchedule | null = delivery === null ? null : JSON.parse(delivery);
+    return timestamp(
+      schedule === null || !hasShipDays(schedule)
+        ? now + shippingTimeMs
+        : noonOf(shipDayOf(now, schedule), schedule.timeZone),
+    );
+  }
+
   const transitions = {
-    approval: (): Transition => ({
+    approval: ({ delivery }: Pick<OrderRow, 'delivery'>): Transition => ({
       to: 'approved',
       reason: null,
-      shipDate: timestamp(clock.now() + shippingTimeMs),
+      shipDate: shipDateOf(delivery),
     }),
     shipping: (): Transition => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
     delivery: (): Transition => ({ to: 'delivered', reason: null, shipDate: undefined }),
@@ -156,6 +169,9 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
         await automaticSteps.onShipping(tx, id);
       }
       await stock.release(tx, context, released);
+      if (row?.status === 'cancelled') {
+        await giveBack(tx, [row]);
+      }
       return row;
     },
 
@@ -165,30 +181,44 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       // All jobs before the first order: two transactions with common orders cannot deadlock.
       await jobQueue(tx).deleteAll(orderApprovalKind, real.map(String));
       const released = new Map<number, number>();
+      const cancelled: OrderRow[] = [];
       await forEachBlock(real, blockSize, async (block) => {
-        await updateStatuses(tx, context, block, transitions.cancellation(reason), released);
+        cancelled.push(
+          ...(await updateStatuses(tx, context, block, transitions.cancellation(reason), released)),
+        );
       });
       await stock.release(tx, context, released);
+      await giveBack(tx, cancelled);
     },
 
     /** Approves placed orders that the caller has locked. */
     async approveLocked(tx: Sql, context: Context, orders: readonly PlacedOrder[]): Promise<void> {
-      const now = clock.now();
-      const shipDate = timestamp(now + shippingTimeMs);
+      const now = timestamp(clock.now());
       const ids = orders.map(({ id }) => id);
       await jobQueue(tx).deleteAll(orderApprovalKind, ids.map(String));
-      await orderQueries(tx).approveLocked(ids, shipDate, timestamp(now));
-      await automaticSteps.onApproval(tx, ids, shipDate);
+      for (const [shipDate, some] of Map.groupBy(orders, ({ delivery }) => shipDateOf(delivery))) {
+        const own = some.map(({ id }) => id);
+        await orderQueries(tx).approveLocked(own, shipDate, now);
+        await automaticSteps.onApproval(tx, own, shipDate);
+      }
       const approved = orders.map(({ id, total_cents }) => ({
         id,
         status: 'approved' as const,
         total_cents,
         breakdown: null,
       }));
-      await recordStatuses(tx, context, timestamp(now), approved, null);
+      await recordStatuses(tx, context, now, approved, null);
     },
   };
   return transitions;
+}
+
+/** Gives back the uses of discount codes that cancelled orders have. */
+async function giveBack(tx: Sql, orders: readonly OrderRow[]): Promise<void> {
+  const ids = orders.filter(({ breakdown }) => breakdown?.includes('"discount":')).map(({ id }) => id);
+  if (ids.length > 0) {
+    await giveBackUses(tx, ids);
+  }
 }
 
 type ChangedOrder = Pick<OrderRow, 'id' | 'status' | 'total_cents' | 'breakdown'>;

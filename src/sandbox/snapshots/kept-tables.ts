@@ -20,7 +20,17 @@ const keptAlways = [
 /** A reset changes rows of the others in this list, which an empty shop needs as well. */
 const keptByReset = new Set([
   ...keptAlways,
-  ...['webhook_endpoint', 'catalogue', 'term', 'image_file', 'event_log', 'stock_count', 'shop_profile'],
+  ...[
+    'webhook_endpoint',
+    'catalogue',
+    'term',
+    'image_file',
+    'event_log',
+    'stock_count',
+    'shop_profile',
+    'delivery_method',
+    'tax_rate',
+  ],
 ]);
 
 /**

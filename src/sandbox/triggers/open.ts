@@ -6,6 +6,8 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { CustomerAdministration } from '../../customers/administration.ts';
 import type { CustomerSearch } from '../../customers/search/search.ts';
 import type { CustomerService } from '../../customers/service.ts';
+import type { DeliveryService } from '../../delivery/service.ts';
+import type { DiscountService } from '../../discounts/service.ts';
 import type { Numbering } from '../../event-log/numbering.ts';
 import type { EventService } from '../../event-log/reading/service.ts';
 import type { AreaDependencies } from '../../http/area.ts';
@@ -15,12 +17,14 @@ import type { Shipments } from '../../orders/shipments/shipments.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { ShopService } from '../../shop/service.ts';
 import type { StockService } from '../../stock/service.ts';
+import type { TaxService } from '../../tax/service.ts';
 import type { EndpointService } from '../../webhooks/service.ts';
 import { accessTriggers } from './access-triggers.ts';
 import { cheeseTriggers, createMakeCheese } from './cheese-triggers.ts';
 import { customerTriggers } from './customer-triggers.ts';
 import { createPlaceOrder, orderTriggers } from './order-triggers.ts';
 import { triggerRoutes } from './routes.ts';
+import { sellingTriggers } from './selling-triggers.ts';
 import { shopTriggers } from './shop-triggers.ts';
 import { createTriggerService } from './trigger-service.ts';
 
@@ -41,6 +45,9 @@ export interface TriggerDependencies extends AreaDependencies {
   readonly approvals: ScopeApprovals;
   readonly endpoints: EndpointService;
   readonly shopService: ShopService;
+  readonly delivery: DeliveryService;
+  readonly taxes: TaxService;
+  readonly discounts: DiscountService;
 }
 
 export function openTriggers(dependencies: TriggerDependencies) {
@@ -54,6 +61,7 @@ export function openTriggers(dependencies: TriggerDependencies) {
       ...orderTriggers(dependencies, makeCheese, placeOrder),
       ...customerTriggers(dependencies, makeCheese, placeOrder),
       ...accessTriggers(dependencies),
+      ...sellingTriggers(dependencies),
       ...shopTriggers(dependencies),
     },
   });

@@ -1,7 +1,10 @@
 /** The search of a screen: `/` moves to it. What is written is searched for after a moment. */
 import { TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
-import { useWrittenText } from './use-written-text.ts';
+import { useEffect, useRef, useState } from 'react';
+
+const typingMs = 250;
 
 interface Props {
   /** "Search cheeses" */
@@ -12,7 +15,19 @@ interface Props {
 }
 
 export function SearchField({ label, text, onChange }: Props) {
-  const { written, write } = useWrittenText(text, onChange);
+  const [written, setWritten] = useState(text);
+  const asked = useRef(text);
+  const change = useDebouncedCallback((value: string) => {
+    asked.current = value.trim();
+    onChange(asked.current);
+  }, typingMs);
+  useEffect(() => {
+    // Another part of the page changed it. What is being written stays.
+    if (text !== asked.current) {
+      asked.current = text;
+      setWritten(text);
+    }
+  }, [text]);
   return (
     <TextInput
       size="xs"
@@ -25,7 +40,10 @@ export function SearchField({ label, text, onChange }: Props) {
       placeholder={`${label}  /`}
       leftSection={<MagnifyingGlassIcon aria-hidden="true" />}
       value={written}
-      onChange={({ currentTarget }) => write(currentTarget.value)}
+      onChange={({ currentTarget }) => {
+        setWritten(currentTarget.value);
+        change(currentTarget.value);
+      }}
     />
   );
 }

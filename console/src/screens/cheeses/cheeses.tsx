@@ -2,7 +2,6 @@ import './cheeses.css';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
-import { readId } from '../../parts/text/ids.ts';
 import { CheesePage } from './cheese-page.tsx';
 import { CheeseList } from './list/cheese-list.tsx';
 import { NewCheese } from './new-cheese.tsx';
@@ -14,12 +13,11 @@ export default function Cheeses({ id }: ScreenProps) {
   if (id === 'new') {
     return <NewCheese />;
   }
-  const cheese = readId(id);
-  return cheese === undefined ? (
+  return /^[1-9]\d{0,14}$/.test(id) ? (
+    <CheesePage key={id} id={Number(id)} />
+  ) : (
     <Empty title="There is no such cheese">
       <Link href="/cheeses">All cheeses</Link>
     </Empty>
-  ) : (
-    <CheesePage key={id} id={cheese} />
   );
 }

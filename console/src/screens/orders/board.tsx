@@ -3,14 +3,13 @@ import { Anchor, Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { useSelection } from '../../parts/tables/place.ts';
 import { showNumber } from '../../parts/text/format.ts';
-import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { Card, type CardActions } from './card.tsx';
 import { useMoves } from './moved-orders.ts';
 import { usePosition } from './position.ts';
@@ -89,7 +88,7 @@ export function Board() {
   const [selected, setSelected] = useSelection<number>();
   const [requested, setRequested] = useState<Requested | null>(null);
   const first = useFirstWork(columns);
-  const [column, setColumn] = useUrlValue('column', asOneOf(statuses), 'replace');
+  const [search, setSearch] = useSearchParams();
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const make = useTransition();
@@ -155,7 +154,7 @@ export function Board() {
       : { Enter: () => navigate(`/orders/${current.id}`), ' ': () => toggle(current.id) }),
   });
 
-  const open = column ?? first;
+  const open = statuses.find((status) => status === search.get('column')) ?? first;
   return (
     <>
       <Group justify="space-between" mb="sm" gap="xs">
@@ -176,7 +175,7 @@ export function Board() {
               value: status,
               label: `${status} ${total ?? ''}`,
             }))}
-            onChange={setColumn}
+            onChange={(status) => setSearch({ column: status }, { replace: true })}
           />
         </div>
       ) : null}

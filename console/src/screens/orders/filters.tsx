@@ -2,40 +2,41 @@
 import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { type SetSearchParams, useLocation } from 'wouter';
 import type { Cheese, Curd, Customer } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { chooseFirst } from '../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../parts/fields/country-select.tsx';
 import { describeCustomer } from '../../parts/text/customer-name.ts';
-import { readId } from '../../parts/text/ids.ts';
-import { asId, asOneOf, asSomeOf, asText, type Changes, type Filters } from '../../parts/url-filters.ts';
 import { statuses } from './transitions.ts';
 
-export const filterReaders = {
-  status: asSomeOf(statuses),
-  from: asText(),
-  to: asText(),
-  customer: asId,
-  country: asText(),
-  cheese: asId,
-  placedBy: asText(),
-  sort: asOneOf(['createdAt']),
-};
-
-export type UrlFilters = Filters<typeof filterReaders>;
-
 interface Props {
-  readonly filters: UrlFilters;
-  readonly onChange: (changes: Changes<typeof filterReaders>) => void;
+  readonly search: URLSearchParams;
+  readonly setSearch: SetSearchParams;
   /** Where the tab does not decide it. */
   readonly isStatusOpen: boolean;
 }
 
-export function OrderFilters({ filters, onChange, isStatusOpen }: Props) {
+function setParameter(setSearch: SetSearchParams, name: string, value: string): void {
+  setSearch(
+    (old) => {
+      const params = new URLSearchParams(old);
+      if (value === '') {
+        params.delete(name);
+      } else {
+        params.set(name, value);
+      }
+      return params;
+    },
+    { replace: true },
+  );
+}
+
+export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const [isOpen, setOpen] = useState(false);
+  const set = (name: string, value: string) => setParameter(setSearch, name, value);
   if (isPhone && !isOpen) {
     return (
       <Button size="xs" variant="default" mb="sm" onClick={() => setOpen(true)}>
@@ -52,9 +53,8 @@ export function OrderFilters({ filters, onChange, isStatusOpen }: Props) {
         inputMode="numeric"
         data-screen-search
         onKeyDown={({ key, currentTarget: { value } }) => {
-          const id = readId(value.trim());
-          if (key === 'Enter' && id !== undefined) {
-            navigate(`/orders/${id}`);
+          if (key === 'Enter' && /^[1-9]\d{0,14}$/.test(value.trim())) {
+            navigate(`/orders/${value.trim()}`);
           }
         }}
       />
@@ -63,11 +63,11 @@ export function OrderFilters({ filters, onChange, isStatusOpen }: Props) {
           size="xs"
           w={172}
           label="Status"
-          placeholder={filters.status === undefined ? 'Any' : ''}
+          placeholder={search.get('status') === null ? 'Any' : ''}
           clearable
           data={[...statuses]}
-          value={filters.status ?? []}
-          onChange={(status) => onChange({ status: status.join() })}
+          value={(search.get('status') ?? '').split(',').filter(Boolean)}
+          onChange={(values) => set('status', values.join(','))}
         />
       ) : null}
       <TextInput
@@ -75,40 +75,41 @@ export function OrderFilters({ filters, onChange, isStatusOpen }: Props) {
         type="date"
         w={128}
         label="From"
-        value={filters.from ?? ''}
-        onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
+        value={search.get('from') ?? ''}
+        onChange={({ currentTarget }) => set('from', currentTarget.value)}
       />
       <TextInput
         size="xs"
         type="date"
         w={128}
         label="To"
-        value={filters.to ?? ''}
-        onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
+        value={search.get('to') ?? ''}
+        onChange={({ currentTarget }) => set('to', currentTarget.value)}
       />
-      <CustomerFilter value={textOf(filters.customer)} onChange={(customer) => onChange({ customer })} />
+      <CustomerFilter
+        value={search.get('customer')}
+        onChange={(customerId) => set('customer', customerId ?? '')}
+      />
       <CountrySelect
         label="Country"
         w={140}
-        value={filters.country ?? null}
-        onChange={(country) => onChange({ country })}
+        value={search.get('country')}
+        onChange={(country) => set('country', country ?? '')}
       />
-      <CheeseFilter value={textOf(filters.cheese)} onChange={(cheese) => onChange({ cheese })} />
+      <CheeseFilter value={search.get('cheese')} onChange={(cheeseId) => set('cheese', cheeseId ?? '')} />
       <TextFilter
         label="Placed by"
         placeholder="key:12"
         width={84}
         maxLength={120}
-        value={filters.placedBy ?? ''}
-        onChange={(placedBy) => onChange({ placedBy })}
+        value={search.get('placedBy') ?? ''}
+        onChange={(placedBy) => set('placedBy', placedBy)}
       />
     </Group>
   );
 }
 
-const textOf = (id: number | undefined) => (id === undefined ? null : String(id));
-
-export function OrderSort({ filters, onChange }: Omit<Props, 'isStatusOpen'>) {
+export function OrderSort({ search, setSearch }: Omit<Props, 'isStatusOpen'>) {
   return (
     <Select
       size="xs"
@@ -119,8 +120,8 @@ export function OrderSort({ filters, onChange }: Omit<Props, 'isStatusOpen'>) {
         { value: '-createdAt', label: 'Newest first' },
         { value: 'createdAt', label: 'Oldest first' },
       ]}
-      value={filters.sort ?? '-createdAt'}
-      onChange={(sort) => onChange({ sort: sort === 'createdAt' ? sort : null })}
+      value={search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt'}
+      onChange={(value) => setParameter(setSearch, 'sort', value === 'createdAt' ? value : '')}
     />
   );
 }
@@ -231,9 +232,8 @@ function SearchFilter(props: SearchProps) {
   const found = useApi([`${kind}s`, 'filter', query], async (curd) =>
     query === '' ? [] : await find(curd, query),
   );
-  const id = readId(value);
   const chosen = useApi([`${kind} ${value ?? ''}`, 'filter'], async (curd) =>
-    id === undefined ? null : await read(curd, id),
+    value === null || !/^[1-9]\d{0,14}$/.test(value) ? null : await read(curd, Number(value)),
   );
   const options = new Map(
     [...(found.data ?? []), ...(chosen.data ? [chosen.data] : [])].map((one) => [one.value, one]),

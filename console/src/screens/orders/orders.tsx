@@ -1,11 +1,9 @@
 /** Orders: a board or a list, one order, a new one, packing slips, and shipping with tracking numbers. */
 import { Anchor, Button, SegmentedControl } from '@mantine/core';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { Empty, PageTitle } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
-import { readId } from '../../parts/text/ids.ts';
-import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
 import { NewOrder } from './new/new-order.tsx';
@@ -26,8 +24,9 @@ export default function Orders({ id }: ScreenProps) {
   if (id === undefined) {
     return <AllOrders />;
   }
-  const order = readId(id);
-  return order === undefined ? (
+  return /^[1-9]\d{0,14}$/.test(id) ? (
+    <OrderDetail key={id} id={Number(id)} />
+  ) : (
     <>
       <PageTitle title="Orders" />
       <Empty title="There is no such order">
@@ -36,14 +35,13 @@ export default function Orders({ id }: ScreenProps) {
         </Anchor>
       </Empty>
     </>
-  ) : (
-    <OrderDetail key={id} id={order} />
   );
 }
 
 function AllOrders() {
-  const [view] = useUrlValue('view', asOneOf(['list']));
+  const [search] = useSearchParams();
   const [, navigate] = useLocation();
+  const isList = search.get('view') === 'list';
   useShortcuts({ n: () => navigate('/orders/new') });
   return (
     <>
@@ -57,15 +55,15 @@ function AllOrders() {
         <SegmentedControl
           size="xs"
           aria-label="View"
-          value={view ?? 'board'}
+          value={isList ? 'list' : 'board'}
           data={[
             { value: 'board', label: 'Board' },
             { value: 'list', label: 'List' },
           ]}
-          onChange={(chosen) => navigate(chosen === 'list' ? '/orders?view=list' : '/orders')}
+          onChange={(view) => navigate(view === 'list' ? '/orders?view=list' : '/orders')}
         />
       </PageTitle>
-      {view === 'list' ? <OrderList /> : <Board />}
+      {isList ? <OrderList /> : <Board />}
     </>
   );
 }

@@ -1,0 +1,121 @@
+/** Quotes: what an order would cost. They write nothing, lock nothing, and name every problem. */
+import type { Principal } from '../../access/principal.ts';
+import type { CheeseService } from '../../cheeses/service.ts';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import { dollars } from '../../decimal.ts';
+import { chargeOf, type Destination, whyNotServed } from '../../delivery/charges.ts';
+import type { DeliveryMethod } from '../../delivery/schemas.ts';
+import type { DeliveryService } from '../../delivery/service.ts';
+import {
+  arrivalOf,
+  type DeliverySchedule,
+  hasShipDays,
+  localTime,
+  shipDayOf,
+} from '../../delivery/ship-days.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
+import type { StockReservations } from '../../stock/reservations.ts';
+import { cheesesOf } from '../order.ts';
+import { totalCents } from '../pricing/lines.ts';
+import { type Charges, type OrderCharges, wishesOf } from './charges.ts';
+import {
+  addShortages,
+  type PricedLines,
+  priceLines,
+  requireConfinedLines,
+  trackedGrams,
+} from './order-lines.ts';
+import type { DeliveryOption, Quote, QuoteInput } from './quote-schemas.ts';
+
+export interface QuoteDependencies {
+  readonly database: Database;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly profile: Pick<ShopProfile, 'current'>;
+  readonly cheeses: Pick<CheeseService, 'readForOrder'>;
+  readonly stock: Pick<StockReservations, 'readAvailable'>;
+  readonly delivery: Pick<DeliveryService, 'list'>;
+  readonly charges: OrderCharges;
+  readonly settings: { readonly requirePrice: boolean; readonly shippingTimeMs: number };
+}
+
+export type Quotes = ReturnType<typeof createQuotes>;
+
+export function createQuotes(dependencies: QuoteDependencies) {
+  const { database, clock, profile, cheeses, stock, delivery, charges, settings } = dependencies;
+
+  async function readLines({ items }: QuoteInput, principal: Principal): Promise<PricedLines> {
+    const rows = await cheeses.readForOrder(database, cheesesOf(items).filter(Number.isSafeInteger));
+    requireConfinedLines(items, rows, principal.limits);
+    const lines = priceLines(items, rows, settings.requirePrice);
+    const wanted = trackedGrams(lines, rows);
+    if (wanted.size > 0) {
+      addShortages(lines.items, lines.errors, await stock.readAvailable(database, [...wanted.keys()]));
+    }
+    return lines;
+  }
+
+  function optionOf(
+    method: DeliveryMethod,
+    { load, goods }: Charges,
+    requestedDate: string | undefined,
+  ): DeliveryOption {
+    const { id, name, kind, freeFrom, text } = method;
+    const { timeZone } = profile.current;
+    const schedule: DeliverySchedule = { ...method, timeZone, ...(requestedDate && { requestedDate }) };
+    const now = clock.now();
+    const shipsOn = hasShipDays(schedule)
+      ? shipDayOf(now, schedule)
+      : localTime(now + settings.shippingTimeMs, timeZone).day;
+    const cents = goods.discount?.kind === 'free_delivery' ? 0 : chargeOf(method, load);
+    return {
+      id,
+      name,
+      kind,
+      amount: dollars(cents),
+      freeFrom,
+      shipsOn,
+      arrivesOn: kind === 'pickup' ? null : arrivalOf(shipsOn, schedule),
+      text,
+    };
+  }
+
+  return async function quote(principal: Principal, input: QuoteInput): Promise<Quote> {
+    const lines = await readLines(input, principal);
+    const orderable = lines.items.filter((_, index) => lines.errors[index] === undefined);
+    const items = lines.items.map((item, index) => ({
+      ...item,
+      amount: dollars(totalCents([item])),
+      orderable: lines.errors[index] === undefined,
+    }));
+    const errors = lines.errors.flat();
+    const { currency } = profile.current;
+    if (orderable.length === 0) {
+      return { items, breakdown: { currency, subtotal: 0 }, total: 0, deliveryOptions: [], problems: errors };
+    }
+    const destination = toDestination(input);
+    const charged = await charges.read(database, {
+      items: orderable,
+      categories: lines.categories,
+      destination,
+      ...wishesOf(input),
+    });
+    const { price, goods, load, problems } = charged;
+    const options = (await delivery.list(database)).filter(
+      (method) => method.isEnabled && whyNotServed(method, destination, load) === null,
+    );
+    return {
+      items,
+      breakdown: price.breakdown ?? { currency, subtotal: dollars(goods.subtotalCents) },
+      total: dollars(price.totalCents),
+      deliveryOptions: options.map((method) => optionOf(method, charged, input.requestedDate)),
+      problems: [...errors, ...problems],
+    };
+  };
+}
+
+/** null without a country. */
+function toDestination({ shippingAddress = {} }: QuoteInput): Destination | null {
+  const { country, state = null, zipCode = null } = shippingAddress;
+  return country === undefined ? null : { country: country.toUpperCase(), state, zipCode };
+}
