@@ -12,7 +12,7 @@ export interface NewRequestRow {
   readonly route: string | null;
   readonly status: number;
   readonly error: string | null;
-  /** JSON. */
+  /** The JSON of raw-facts.ts. */
   readonly facts: string;
 }
 

@@ -7,7 +7,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
 import { listEventsOfRequest } from '../event-log/reading/service.ts';
-import type { RequestFacts } from './facts.ts';
+import { formatFacts, type RequestFacts } from './facts.ts';
 import { ForgottenCustomers } from './forgotten-customers.ts';
 import { type RequestFilters, type RequestRow, requestQueries } from './queries.ts';
 import { slowMs } from './writer.ts';
@@ -134,7 +134,7 @@ const isOff = 'The request log of this server is off: its operator sets CURD_REQ
 const notKept = `No request with this id is kept. Kept for ${keptHours} hours are changes, responses from 400 on, requests slower than ${slowMs} ms, and requests that sent a valid X-Request-Id. Send X-Request-Id with the request to find it later.`;
 
 function factsOfRow({ facts }: RequestRow): RequestFacts {
-  return JSON.parse(facts);
+  return formatFacts(JSON.parse(facts));
 }
 
 function seesAll(viewer: Viewer): boolean {

@@ -3,25 +3,19 @@
  * not fit the bounds is counted, and a batch that the database refuses is dropped.
  */
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
+import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { AppError } from '../errors.ts';
 import { clientNetwork } from '../http/client-ip.ts';
 import type { RequestRecorder } from '../http/metrics/request-log.ts';
 import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
+import { countedPrincipal } from '../limits/rate-limits.ts';
 import type { Log } from '../log.ts';
-import {
-  customerOf,
-  errorOf,
-  exchangeOf,
-  type FactOptions,
-  factsOf,
-  ownerOfRequest,
-  routeOf,
-} from './facts.ts';
+import { formatFacts, formatRoute } from './facts.ts';
 import type { ForgottenCustomers } from './forgotten-customers.ts';
 import { type NewRequestRow, requestQueries } from './queries.ts';
+import { type FactOptions, type RawFacts, readFacts } from './raw-facts.ts';
 
 /** Requests that this server keeps within a second. */
 const keptOfServerMax = 200;
@@ -29,6 +23,7 @@ const keptOfServerMax = 200;
 const keptOfCallerMax = 20;
 export const slowMs = 500;
 const writeMs = 1000;
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** While the database is slow. */
 const waitingMax = 1000;
 
@@ -50,9 +45,14 @@ interface Dependencies extends FactOptions {
   readonly isOn: boolean;
 }
 
+interface WaitingRequest {
+  readonly owner: string;
+  readonly facts: RawFacts;
+}
+
 export function createRequestWriter(dependencies: Dependencies): RequestWriter {
   const { database, clock, log, loops, forgotten, isOn } = dependencies;
-  let waiting: NewRequestRow[] = [];
+  let waiting: WaitingRequest[] = [];
   let unlogged = 0;
   let second = 0;
   let keptOfServer = 0;
@@ -76,36 +76,29 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
   }
 
   const describe: RequestRecorder['describe'] = (request, status, milliseconds, error) =>
-    factsOf({ request, status, milliseconds, error }, dependencies);
+    formatFacts(readFacts({ request, status, milliseconds, error }, dependencies));
 
   function keep(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null) {
-    const exchange = exchangeOf(request);
-    const route = routeOf(request);
-    if (route !== null && /^\/v2\/requests(\/|$)/.test(route)) {
+    if (!request.is404 && /^\/v2\/requests(\/|$)/.test(request.routeOptions?.url ?? '')) {
       return;
     }
-    const owner = ownerOfRequest(exchange);
-    if (!fitsBounds(owner === '' ? clientNetwork(request.ip) : owner)) {
+    const counted = countedPrincipal(request.exchange?.principals ?? []);
+    // Who may see the request, besides operators: the account before the customer; empty without a valid credential.
+    const owner =
+      counted === undefined
+        ? ''
+        : counted.accountId === null
+          ? `customer:${counted.customerId}`
+          : `account:${counted.accountId}`;
+    if (fitsBounds(owner === '' ? clientNetwork(request.ip) : owner)) {
+      waiting.push({ owner, facts: readFacts({ request, status, milliseconds, error }, dependencies) });
+    } else {
       unlogged += 1;
-      return;
     }
-    const facts = factsOf({ request, status, milliseconds, error }, dependencies);
-    waiting.push({
-      request_id: facts.id,
-      owner,
-      customer_id: customerOf(exchange),
-      credential: facts.credential?.id ?? null,
-      at: facts.at,
-      method: facts.method,
-      route,
-      status,
-      error: errorOf(exchange, error)?.type ?? null,
-      facts: JSON.stringify(facts),
-    });
   }
 
   async function write(): Promise<void> {
-    const rows = waiting.filter((row) => !forgotten.has(row.customer_id));
+    const rows = waiting.filter(({ facts }) => !forgotten.has(facts.customer));
     waiting = [];
     const deleted = forgotten.list();
     if (rows.length === 0 && deleted.length === 0) {
@@ -115,7 +108,7 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
       await database.relaxedTransaction(async (tx) => {
         const queries = requestQueries(tx);
         if (rows.length > 0) {
-          await queries.insert(rows);
+          await queries.insert(rows.map(toRow));
         }
         if (deleted.length > 0) {
           await queries.deleteOfCustomers(deleted);
@@ -133,7 +126,8 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
   return {
     describe,
     record(request, status, milliseconds, error) {
-      const isKept = status >= 400 || milliseconds > slowMs || isChange(request) || hasOwnId(request);
+      const isChange = !safeMethods.has(request.method) || request.exchange?.route.mutatesOnGet === true;
+      const isKept = status >= 400 || milliseconds > slowMs || isChange || hasOwnId(request);
       if (isOn && (isKept || request.exchange?.simulation)) {
         keep(request, status, milliseconds, error);
       }
@@ -148,10 +142,19 @@ export function createRequestWriter(dependencies: Dependencies): RequestWriter {
   };
 }
 
-function isChange({ method, exchange }: FastifyRequest): boolean {
-  return (
-    (method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS') || exchange?.route.mutatesOnGet === true
-  );
+function toRow({ owner, facts }: WaitingRequest): NewRequestRow {
+  return {
+    request_id: facts.id,
+    owner,
+    customer_id: facts.customer,
+    credential: facts.actor?.id ?? null,
+    at: timestamp(facts.at),
+    method: facts.method,
+    route: formatRoute(facts.url),
+    status: facts.status,
+    error: facts.refusal?.type ?? null,
+    facts: JSON.stringify(facts),
+  };
 }
 
 /** The client sent a valid X-Request-Id, which became the id of the request. */
