@@ -84,7 +84,7 @@ export function canonicalFilters<F extends object>(filters: F): F {
 export function requireSameQuery(
   stored: object,
   given: object,
-  parameters: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, string>> = {},
 ): void {
   for (const [name, value] of Object.entries(given)) {
     if (JSON.stringify(stored[name as keyof object]) !== JSON.stringify(value)) {

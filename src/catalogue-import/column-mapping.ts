@@ -235,6 +235,8 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
 
 /** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */
 function readTags(value: unknown): unknown[] {
-  const tags = typeof value === 'string' ? readCell('tags', value, 'tags', []) : value;
-  return Array.isArray(tags) ? tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [tags];
+  if (Array.isArray(value)) {
+    return value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag));
+  }
+  return [readField('tags', value, [])].flat();
 }

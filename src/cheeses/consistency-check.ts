@@ -4,8 +4,8 @@ import { type Finding, Findings, readInPages, tryParseJson } from '../database/c
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { searchableWords } from '../schema/folding.ts';
+import { labelFields } from './fields.ts';
 import type { Cheese } from './schemas.ts';
-import type { CatalogueIndex, LabelKind } from './search-index/catalogue-index.ts';
 import { loadIndex } from './search-index/index-loader.ts';
 import { countLabels } from './search-index/labels.ts';
 import { atOnce } from './search-index/slices.ts';
@@ -97,13 +97,14 @@ class Scan {
   readonly #counts = new Map<string, number>();
 
   add(cheese: Cheese): void {
-    const { status, organic, origin, name, pricePerKg, photoUrls } = cheese;
+    const { name, pricePerKg, photoUrls } = cheese;
     const values = [
       'cheeses',
-      `status ${status}`,
-      `organic ${organic}`,
-      ...(origin === null ? [] : [`origin ${origin}`]),
-      ...termsOf(cheese).map(([kind, term]) => `${kind} ${term.name}`),
+      ...labelFields.flatMap((field) =>
+        [cheese[field] ?? []]
+          .flat()
+          .map((value) => `${field} ${typeof value === 'object' ? value.name : value}`),
+      ),
       ...searchableWords(name).map((word) => `word ${word}`),
       ...(pricePerKg === undefined ? ['without price'] : []),
       ...(photoUrls.length === 0 ? ['without image'] : []),
@@ -137,13 +138,10 @@ async function checkIndex(database: Sql, scan: Scan): Promise<Finding[]> {
   compare('cheeses', index.size);
   compare('without price', index.withoutPrice.countIn(live));
   compare('without image', index.withoutImage.countIn(live));
-  for (const [kind, labels] of Object.entries(index.labels) as [
-    LabelKind,
-    CatalogueIndex['labels'][LabelKind],
-  ][]) {
+  for (const [field, labels] of Object.entries(index.labels)) {
     const counts = atOnce(countLabels(labels.all(), live));
     for (const [place, { name }] of labels.all().entries()) {
-      compare(`${kind} ${name}`, counts[place] as number);
+      compare(`${field} ${name}`, counts[place] as number);
     }
   }
   for (const [value] of scan) {

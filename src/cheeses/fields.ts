@@ -37,8 +37,8 @@ export interface Field {
    * field compares values exactly, as spellings of one name, or without case and accents.
    */
   readonly labels?: 'exact' | 'spelling' | 'folded';
-  /** Lists can be sorted by the number. `Price`: the filters `minPrice` and `maxPrice` are its bounds. */
-  readonly range?: string;
+  /** Lists can be sorted by the number, and these filters are its bounds. */
+  readonly range?: { readonly min: string; readonly max: string };
 }
 
 export const statuses = ['available', 'pending', 'sold'] as const;
@@ -201,7 +201,7 @@ export const cheeseFields = {
       description: 'What a kilogram costs, in the currency of the shop',
       examples: [32.5],
     },
-    range: 'Price',
+    range: { min: 'minPrice', max: 'maxPrice' },
     filters: {
       minPrice: { ...price, description: 'Lowest price per kilogram. Cheeses without a price never match' },
       maxPrice: { ...price, description: 'Highest price per kilogram. Cheeses without a price never match' },
@@ -210,7 +210,7 @@ export const cheeseFields = {
   ageMonths: {
     kind: 'months',
     schema: { ...age, description: 'Ageing in whole months', examples: [9] },
-    range: 'Age',
+    range: { min: 'minAge', max: 'maxAge' },
     filters: {
       minAge: { ...age, description: 'Lowest age in months. Cheeses without an age never match' },
       maxAge: { ...age, description: 'Highest age in months. Cheeses without an age never match' },
@@ -242,7 +242,7 @@ export type RequiredField = FieldWith<{ readonly isRequired: true }>;
 /** A field that every cheese has. */
 export type PresentField = FieldWith<{ readonly isRequired: true } | { readonly default: unknown }>;
 export type LabelField = FieldWith<{ readonly labels: unknown }>;
-export type RangeField = FieldWith<{ readonly range: string }>;
+export type RangeField = FieldWith<{ readonly range: unknown }>;
 
 export const fieldEntries = Object.entries(cheeseFields) as readonly (readonly [CheeseField, Field])[];
 export const fieldNames = fieldEntries.map(([field]) => field);

@@ -49,8 +49,8 @@ export async function arrayResponse(
 }
 
 /** status and tags are required on these paths, so the link contains them besides the cursor. */
-function requiredParameters({ statuses, tags = [] }: Filters): Record<string, string> {
-  return statuses === undefined ? { tags: tags.join(',') } : { status: statuses.join(',') };
+function requiredParameters({ status, tags = [] }: Filters): Record<string, string> {
+  return status === undefined ? { tags: tags.join(',') } : { status: status.join(',') };
 }
 
 /** Whether the client has the list at a version of the catalogue; undefined without If-None-Match. */

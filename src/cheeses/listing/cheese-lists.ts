@@ -5,7 +5,7 @@
 import type { Cursors } from '../../cursor.ts';
 import { createCache } from '../../database/cache.ts';
 import { unavailable } from '../../errors.ts';
-import { type Status, statuses } from '../fields.ts';
+import { type LabelField, type Status, statuses } from '../fields.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CatalogueRead, CurrentIndex, IndexVersion } from '../search-index/current-index.ts';
 import { IndexCache } from '../search-index/index-cache.ts';
@@ -19,7 +19,6 @@ import {
   toCursorFilters,
   type Unchanged,
 } from './list-query.ts';
-import type { FacetName } from './navigation-schemas.ts';
 import { type Match, type PagePlan, planPage } from './page-plan.ts';
 
 /** A few hundred pages of 20 cheeses. */
@@ -53,7 +52,7 @@ export interface ListOptions {
   /** Ends the page after the cheese that reaches this size. */
   readonly bytesMax?: number | undefined;
   /** What to count besides, under the filters of the list. */
-  readonly facets?: readonly FacetName[] | undefined;
+  readonly facets?: readonly LabelField[] | undefined;
 }
 
 /** A page, and the index that it comes from. */

@@ -2,13 +2,13 @@
  * Facets: the values of categories, tags, origins, organic and status, and how many cheeses have each. Every facet is
  * counted under all filters but its own.
  */
+import { cheeseFields, type LabelField } from '../fields.ts';
 import type { Bits } from '../search-index/bits.ts';
-import type { CatalogueIndex, LabelKind } from '../search-index/catalogue-index.ts';
+import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { IndexCache } from '../search-index/index-cache.ts';
 import { countLabels, type Label } from '../search-index/labels.ts';
 import { type Filters, keepMatches, liveInRanges } from '../search-index/matches.ts';
 import { inSlices } from '../search-index/slices.ts';
-import type { FacetName } from './navigation-schemas.ts';
 
 const valuesMax = 100;
 /** So many values are collected before the less frequent ones are dropped. */
@@ -24,27 +24,11 @@ interface Counted {
   readonly ofSpelling: number;
 }
 
-const labelKinds: Readonly<Record<FacetName, LabelKind>> = {
-  category: 'category',
-  tags: 'tag',
-  origin: 'origin',
-  organic: 'organic',
-  status: 'status',
-};
-
-const ownFilters: Readonly<Record<FacetName, readonly (keyof Filters)[]>> = {
-  category: ['category', 'categoryId'],
-  tags: ['tags'],
-  origin: ['origin'],
-  organic: ['organic'],
-  status: ['statuses'],
-};
-
 /** The facets of a list as JSON, of the version that the index has now. */
 export async function readFacets(
   cache: IndexCache<string>,
   index: CatalogueIndex,
-  names: readonly FacetName[],
+  names: readonly LabelField[],
   filters: Filters,
   words: readonly string[],
 ): Promise<string> {
@@ -62,26 +46,32 @@ export async function readFacets(
   return `{${members.join(',')}}`;
 }
 
-/** All filters but those of the facet, so that a shopper sees what another value would give. */
-function withoutOwn(name: FacetName, filters: Filters): Filters {
+/**
+ * All filters but those of the facet, so that a shopper sees what another value would give. Another tag of `tagsAll` is
+ * required besides the first ones.
+ */
+function withoutOwn(name: LabelField, filters: Filters): Filters {
   return Object.fromEntries(
-    Object.entries(filters).filter(([filter]) => !ownFilters[name].includes(filter as keyof Filters)),
+    Object.entries(filters).filter(
+      ([filter]) => filter === 'tagsAll' || !(filter in cheeseFields[name].filters),
+    ),
   );
 }
 
 /** The JSON of a facet: its values, the most frequent first, and how many follow. */
 function* count(
   index: CatalogueIndex,
-  name: FacetName,
+  name: LabelField,
   bits: Bits,
   filters: Filters,
   words: readonly string[],
 ): Generator<void, string> {
   yield* keepMatches(index, bits, filters, words);
-  const labels = index.labels[labelKinds[name]].startingWith('');
+  const labels = index.labels[name].startingWith('');
   const counts = yield* countLabels(labels, bits);
-  // Categories and origins are compared without case and accents, and such spellings follow each other. Tags are exact.
-  const keyOf = (label: Label) => (name === 'category' || name === 'origin' ? label.folded : label.name);
+  // Spellings of a value that differ in case and accents follow each other.
+  const isFolded = cheeseFields[name].labels === 'folded';
+  const keyOf = (label: Label) => (isFolded ? label.folded : label.name);
   let counted: Counted[] = [];
   let more = 0;
   /** The last value that is listed so far. */

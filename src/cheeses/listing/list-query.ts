@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import { parameterError } from '../../errors.ts';
 import { splitWords } from '../../schema/folding.ts';
+import { type CheeseFields, cheeseFields, type RangeField, rangeFields } from '../fields.ts';
 import type { Sort } from '../schemas.ts';
 import type { Filters } from '../search-index/matches.ts';
 import type { Position } from '../search-index/slot-columns.ts';
@@ -41,9 +42,9 @@ export function parseListQuery(
   cursors: Cursors,
 ): { query: ListQuery; words: string[] } {
   const query = resolveCursor(request, cursors);
-  const { minPrice, maxPrice, minAge, maxAge } = query.filters;
-  requireRange('Price', minPrice, maxPrice);
-  requireRange('Age', minAge, maxAge);
+  for (const field of rangeFields) {
+    requireRange(query.filters, cheeseFields[field].range);
+  }
   return { query, words: searchedWords(query.filters.q) };
 }
 
@@ -60,9 +61,10 @@ function searchedWords(q: string | undefined): string[] {
   return words.filter((word) => !isImplied(word));
 }
 
-function requireRange(name: string, min = 0, max = Number.POSITIVE_INFINITY): void {
-  if (min > max) {
-    throw parameterError(`min${name}`, `must be at most max${name}, which is ${max}`);
+function requireRange(filters: Filters, { min, max }: CheeseFields[RangeField]['range']): void {
+  const [from = 0, to = Number.POSITIVE_INFINITY] = [filters[min], filters[max]];
+  if (from > to) {
+    throw parameterError(min, `must be at most ${max}, which is ${to}`);
   }
 }
 
@@ -78,7 +80,7 @@ function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
   requireSameQuery(
     { ...stored, sort: position.sort },
     { ...repeated, ...(sort === undefined ? {} : { sort }) },
-    { statuses: 'status', tagsDigest: 'tags' },
+    { tagsDigest: 'tags' },
   );
   const { tagsDigest, ...rest } = stored;
   if (tagsDigest === undefined) {

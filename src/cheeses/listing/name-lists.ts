@@ -1,12 +1,11 @@
 /** Lists the names of categories and of tags, with their numbers of cheeses. */
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import { foldText } from '../../schema/folding.ts';
-import type { Status } from '../fields.ts';
 import type { CatalogueIndex } from '../search-index/catalogue-index.ts';
 import type { CurrentIndex } from '../search-index/current-index.ts';
 import { IndexCache } from '../search-index/index-cache.ts';
 import { compareLabels, countLabels, type Label } from '../search-index/labels.ts';
-import { keepMatches } from '../search-index/matches.ts';
+import { type Filters, keepMatches } from '../search-index/matches.ts';
 import { inSlices } from '../search-index/slices.ts';
 import { searchPlace } from '../search-index/slot-order.ts';
 import type { Unchanged } from './list-query.ts';
@@ -20,7 +19,7 @@ export type NamedKind = 'category' | 'tag';
 interface NameFilters {
   /** The beginning of the name. */
   readonly q?: string | undefined;
-  readonly statuses?: readonly Status[] | undefined;
+  readonly status?: Filters['status'];
   /** Whether to list names without cheeses in these statuses. */
   readonly empty?: boolean | undefined;
 }
@@ -88,7 +87,7 @@ export class NameLists {
       return { filters, after: null };
     }
     const stored = this.#cursors[kind].decode(cursor) as { filters: NameFilters; after: NamePosition };
-    requireSameQuery(stored.filters, filters, { statuses: 'status' });
+    requireSameQuery(stored.filters, filters);
     return stored;
   }
 
@@ -119,12 +118,12 @@ export class NameLists {
 function* countNames(
   index: CatalogueIndex,
   kind: NamedKind,
-  { q = '', statuses, empty = false }: NameFilters,
+  { q = '', status, empty = false }: NameFilters,
 ): Generator<void, readonly CountedLabel[]> {
   // Both are copied before the first pause.
   const live = index.live();
-  const labels = index.labels[kind].startingWith(foldText(q));
-  yield* keepMatches(index, live, { statuses }, []);
+  const labels = index.terms(kind).startingWith(foldText(q));
+  yield* keepMatches(index, live, { status }, []);
   const counts = yield* countLabels(labels, live);
   return labels.flatMap((label, place) => {
     const cheeses = counts[place] as number;

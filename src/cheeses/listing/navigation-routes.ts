@@ -46,8 +46,7 @@ export function navigationRoutes(names: NameLists): Route[] {
         200: { description: `A page of ${plural}`, schema: CountedNameList },
         ...badRequestResponse('A parameter is not valid'),
       },
-      handle: async ({ query: { status, limit, ...rest }, headers }) => {
-        const request = { ...rest, limit, statuses: status };
+      handle: async ({ query: request, headers }) => {
         const page = await names.list(kind, request, ifNoneMatch(headers));
         if ('unchanged' in page) {
           return { ...notModified(page), cacheTags: tagsOfList() };
@@ -55,7 +54,7 @@ export function navigationRoutes(names: NameLists): Route[] {
         const { items, nextCursor, total, version } = page;
         return {
           status: 200,
-          headers: { ETag: weakTag(version), ...nextPageHeader(`/v2${path}`, nextCursor, limit) },
+          headers: { ETag: weakTag(version), ...nextPageHeader(`/v2${path}`, nextCursor, request.limit) },
           cacheTags: tagsOfList(),
           body: { items, nextCursor, hasMore: nextCursor !== null, total },
         };

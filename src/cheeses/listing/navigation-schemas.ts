@@ -1,9 +1,13 @@
 /** Facets, categories and tags in responses. */
 import { int64 } from '../../schema/parts.ts';
+import { type LabelField, labelFields } from '../fields.ts';
 import { CheeseList } from '../schemas.ts';
 
-export const facetNames = ['category', 'tags', 'origin', 'organic', 'status'] as const;
-export type FacetName = (typeof facetNames)[number];
+/** The status is the last one: most shops show it to operators only. */
+export const facetNames: readonly LabelField[] = [
+  ...labelFields.filter((field) => field !== 'status'),
+  'status',
+];
 
 const Facet = {
   title: 'Facet',
@@ -46,7 +50,7 @@ export const CheeseListWithFacets = {
     facets: {
       type: 'object',
       description: 'The requested facets by name',
-      properties: { category: Facet, tags: Facet, origin: Facet, organic: Facet, status: Facet },
+      properties: Object.fromEntries(facetNames.map((field) => [field, Facet])),
     },
   },
   examples: [{ ...CheeseList.examples[0], facets: { category: Facet.examples[0] } }],

@@ -107,6 +107,6 @@ function sizeWithin(index: CatalogueIndex, slots: readonly number[], bytesMax = 
 
 /** The column that a list is sorted by, before the id. Ids are assigned in the order of creation. */
 function columnOf(sort: Sort): SortColumn {
-  const columns = { name: 'name', createdAt: 'id', pricePerKg: 'price', ageMonths: 'age' } as const;
-  return columns[sort.replace('-', '') as keyof typeof columns];
+  const field = sort.replace('-', '') as Exclude<Sort, `-${string}`>;
+  return field === 'createdAt' ? 'id' : field;
 }

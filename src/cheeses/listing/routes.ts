@@ -49,7 +49,7 @@ export const cheeseListQuery = {
 
 const facetParameter = {
   type: 'array',
-  items: { type: 'string', enum: facetNames },
+  items: { type: 'string', enum: literals(facetNames) },
   description:
     'Also count the values of these filters, each under all filters but its own. It is no filter: it may be sent with any cursor',
 } as const;
@@ -83,18 +83,15 @@ export function listingRoutes(lists: CheeseLists): Route[] {
         ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, headers }) => {
-        const { status, facets, ...rest } = query;
-        const page = await lists.list(
-          { ...rest, statuses: status },
-          { withTotal: true, isKnown: ifNoneMatch(headers), facets },
-        );
+        const { facets, ...request } = query;
+        const page = await lists.list(request, { withTotal: true, isKnown: ifNoneMatch(headers), facets });
         // A category's own facet counts the cheeses of the others.
-        const categoryId = facets?.includes('category') ? undefined : rest.categoryId;
+        const categoryId = facets?.includes('category') ? undefined : request.categoryId;
         if ('unchanged' in page) {
           return { ...notModified(page), cacheTags: tagsOfList([], categoryId) };
         }
         const { items, ids, nextCursor, total, version } = page;
-        const next = nextPageHeader('/v2/cheeses', nextCursor, query.limit);
+        const next = nextPageHeader('/v2/cheeses', nextCursor, request.limit);
         const counted = page.facets === undefined ? '' : `,"facets":${page.facets}`;
         const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}${counted}}`;
         return {
@@ -125,7 +122,7 @@ export function listingRoutes(lists: CheeseLists): Route[] {
         ...badRequestResponse('The status is missing or not one of the three'),
       },
       handle: ({ query: { status, ...page }, headers }) =>
-        arrayResponse(lists, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
+        arrayResponse(lists, '/v2/cheeses/findByStatus', { status }, page, headers),
     }),
     route({
       method: 'GET',

@@ -4,7 +4,8 @@
  * orders, everything only grows: a reader that has copied the live slots can continue after others were added.
  */
 import { searchableWords } from '../../schema/folding.ts';
-import { statuses } from '../fields.ts';
+import { type LabelField, labelFields, type RangeField, statuses } from '../fields.ts';
+import type { TermKind } from '../queries.ts';
 import type { Cheese } from '../schemas.ts';
 import { type Bits, clearBit, setBit, withRoom } from './bits.ts';
 import { Labels } from './labels.ts';
@@ -13,27 +14,13 @@ import { SlotSet } from './slot-set.ts';
 import { WordSets } from './word-sets.ts';
 
 /** What the index reads of a cheese. */
-export type IndexedCheese = Pick<
-  Cheese,
-  | 'id'
-  | 'name'
-  | 'category'
-  | 'tags'
-  | 'photoUrls'
-  | 'status'
-  | 'origin'
-  | 'pricePerKg'
-  | 'ageMonths'
-  | 'organic'
->;
+export type IndexedCheese = Pick<Cheese, 'id' | 'name' | 'photoUrls' | LabelField | RangeField>;
 
 /** A cheese and the length of its JSON. */
 export interface StoredCheese {
   readonly cheese: IndexedCheese;
   readonly size: number;
 }
-
-export type LabelKind = 'category' | 'tag' | 'origin' | 'organic' | 'status';
 
 /** Sets whose memory is released between two pauses. */
 const trimmedAtOnce = 1024;
@@ -42,13 +29,9 @@ const rebuiltSlotsMin = 2000;
 
 export class CatalogueIndex {
   readonly columns = new SlotColumns();
-  readonly labels: Readonly<Record<LabelKind, Labels>> = {
-    category: new Labels(),
-    tag: new Labels(),
-    origin: new Labels(),
-    organic: new Labels(),
-    status: new Labels(),
-  };
+  readonly labels = Object.fromEntries(labelFields.map((field) => [field, new Labels()])) as Readonly<
+    Record<LabelField, Labels>
+  >;
   readonly words = new WordSets();
   readonly withoutPrice = new SlotSet();
   readonly withoutImage = new SlotSet();
@@ -76,6 +59,11 @@ export class CatalogueIndex {
   get isWasteful(): boolean {
     const { length } = this.columns;
     return length >= rebuiltSlotsMin && (length - this.#size) * 3 > length;
+  }
+
+  /** The labels of all categories or tags. */
+  terms(kind: TermKind): Labels {
+    return kind === 'tag' ? this.labels.tags : this.labels.category;
   }
 
   /** The slots of the cheeses that exist, in a new bitmap. */
@@ -177,28 +165,19 @@ export class CatalogueIndex {
 
   #add({ cheese, size }: StoredCheese): number {
     const slot = this.columns.add(cheese, size);
-    const { name, category, tags, photoUrls, status, origin, pricePerKg, organic } = cheese;
     this.#live = withRoom(this.#live, (slot >>> 5) + 1);
     setBit(this.#live, slot);
     this.#size += 1;
-    this.labels.status.ensure(status).slots.add(slot);
-    this.labels.organic.ensure(String(organic)).slots.add(slot);
-    if (category !== undefined) {
-      this.labels.category.ensure(category.name, category.id).slots.add(slot);
+    for (const field of labelFields) {
+      addSlot(this.labels[field], cheese[field], slot);
     }
-    if (origin !== null) {
-      this.labels.origin.ensure(origin).slots.add(slot);
-    }
-    for (const tag of tags) {
-      this.labels.tag.ensure(tag.name, tag.id).slots.add(slot);
-    }
-    for (const word of searchableWords(name)) {
+    for (const word of searchableWords(cheese.name)) {
       this.words.add(word, slot);
     }
-    if (pricePerKg === undefined) {
+    if (cheese.pricePerKg === undefined) {
       this.withoutPrice.add(slot);
     }
-    if (photoUrls.length === 0) {
+    if (cheese.photoUrls.length === 0) {
       this.withoutImage.add(slot);
     }
     return slot;
@@ -207,5 +186,18 @@ export class CatalogueIndex {
   #remove(slot: number): void {
     clearBit(this.#live, slot);
     this.#size -= 1;
+  }
+}
+
+/** Adds a slot to the set of each value. Categories and tags have ids. */
+function addSlot(labels: Labels, value: IndexedCheese[LabelField], slot: number): void {
+  if (Array.isArray(value)) {
+    for (const { name, id } of value) {
+      labels.ensure(name, id).slots.add(slot);
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    labels.ensure(value.name, value.id).slots.add(slot);
+  } else if (value !== null && value !== undefined) {
+    labels.ensure(String(value)).slots.add(slot);
   }
 }

@@ -111,7 +111,7 @@ function applyRows(index: CatalogueIndex, rows: readonly IndexRow[]): Map<number
   const deleted: number[] = [];
   for (const { kind, id, text } of rows) {
     if (kind === 'category' || kind === 'tag') {
-      index.labels[kind].ensure(text ?? '', id);
+      index.terms(kind).ensure(text ?? '', id);
     } else if (kind === 'deleted') {
       deleted.push(id);
     } else if (kind !== 'state') {

@@ -1,64 +1,46 @@
 /** Finds the slots that match filters, as the intersection of sets. */
 import { foldText } from '../../schema/folding.ts';
-import type { Status } from '../fields.ts';
+import type { ParameterValues } from '../../schema/schema.ts';
+import { cheeseFields, type FilterParameters, type LabelField, labelFields, rangeFields } from '../fields.ts';
 import type { MissingField } from '../schemas.ts';
 import { type Bits, clearBit, intersect, newBits, setBit } from './bits.ts';
 import type { CatalogueIndex } from './catalogue-index.ts';
-import type { Label } from './labels.ts';
-import { noValue, type Ordering } from './slot-columns.ts';
+import type { Label, Labels } from './labels.ts';
+import type { Ordering } from './slot-columns.ts';
 import type { SlotSet } from './slot-set.ts';
 
 /** Sets that are added to a union between two pauses. */
 const addedAtOnce = 256;
 
-export interface Filters {
-  readonly statuses?: readonly Status[] | undefined;
-  /** Compared without case and accents, like `origin`. */
-  readonly category?: string | undefined;
-  readonly categoryId?: number | undefined;
-  /** The cheese has one of them. */
-  readonly tags?: readonly string[] | undefined;
-  /** The cheese has all of them. */
-  readonly tagsAll?: readonly string[] | undefined;
-  readonly origin?: string | undefined;
-  readonly organic?: boolean | undefined;
-  readonly minPrice?: number | undefined;
-  readonly maxPrice?: number | undefined;
-  readonly minAge?: number | undefined;
-  readonly maxAge?: number | undefined;
+type FieldFilters = ParameterValues<FilterParameters>;
+
+export type Filters = { readonly [N in keyof FieldFilters]?: FieldFilters[N] | undefined } & {
   /** The cheese has none of these fields. */
   readonly missing?: readonly MissingField[] | undefined;
   /** Every word is the beginning of a word of the name. */
   readonly q?: string | undefined;
-}
+};
 
 /**
- * The live slots in the ranges of prices and ages: the part of a match that reads the orders, which change. All other
- * filters can be applied later.
+ * The live slots in all ranges: the part of a match that reads the orders, which change. All other filters can be applied
+ * later.
  */
 export function liveInRanges(index: CatalogueIndex, filters: Filters): Bits {
-  const { minPrice, maxPrice, minAge, maxAge } = filters;
-  const { orderings } = index.columns;
   const bits = index.live();
-  if (minPrice !== undefined || maxPrice !== undefined) {
-    keepRange(bits, orderings.price, (value) => ({ id: 0, price: value }), minPrice, maxPrice);
-  }
-  if (minAge !== undefined || maxAge !== undefined) {
-    keepRange(bits, orderings.age, (value) => ({ id: 0, age: value }), minAge, maxAge);
+  for (const field of rangeFields) {
+    const { range } = cheeseFields[field];
+    const [min, max] = [filters[range.min], filters[range.max]];
+    if (min !== undefined || max !== undefined) {
+      keepRange(bits, index.columns.orderings[field], min, max);
+    }
   }
   return bits;
 }
 
 /** Sets the bits inside of the range, or clears those outside of it: whichever are fewer. */
-function keepRange(
-  bits: Bits,
-  { order, comparedWith }: Ordering,
-  positionOf: (value: number) => Parameters<Ordering['comparedWith']>[0],
-  min = 0,
-  max?: number,
-): void {
-  const below = comparedWith(positionOf(min));
-  const beyond = comparedWith({ ...positionOf(max ?? noValue), id: max === undefined ? 0 : Infinity });
+function keepRange(bits: Bits, { order, comparedWith }: Ordering, min = 0, max?: number): void {
+  const below = comparedWith({ id: 0, value: min });
+  const beyond = comparedWith(max === undefined ? { id: 0 } : { id: Infinity, value: max });
   const from = order.search((slot) => below(slot) < 0);
   const to = order.search((slot) => beyond(slot) < 0);
   if ((to - from) * 2 < order.length) {
@@ -111,22 +93,34 @@ export function* keepMatches(
   }
 }
 
+const finders: Readonly<Record<'exact' | 'spelling' | 'folded', (labels: Labels, value: string) => Found>> = {
+  exact: (labels, value) => [labels.named(value)],
+  spelling: (labels, value) => [labels.spelled(value)],
+  folded: (labels, value) => labels.folded(foldText(value)),
+};
+type Found = readonly (Label | undefined)[];
+
+const slotsOf = (found: Found) => found.flatMap((label) => (label === undefined ? [] : [label.slots]));
+
 /** Returns for each filter the sets of which a match is in at least one. */
 function setsOf(index: CatalogueIndex, filters: Filters, words: readonly string[]): SlotSet[][] {
-  const { statuses, category, categoryId, tags, tagsAll = [], origin, organic, missing = [] } = filters;
+  const { categoryId, tagsAll = [], missing = [] } = filters;
   const { labels } = index;
-  const slotsOf = (found: readonly (Label | undefined)[]) =>
-    found.flatMap((label) => (label === undefined ? [] : [label.slots]));
-  const given = <T>(value: T | undefined, find: (value: T) => readonly (Label | undefined)[]) =>
-    value === undefined ? [] : [slotsOf(find(value))];
+  const setsOfValue = (field: LabelField, value: unknown) =>
+    slotsOf(finders[cheeseFields[field].labels](labels[field], String(value)));
+  const sets: SlotSet[][] = [];
+  for (const field of labelFields) {
+    const value = filters[field];
+    if (value !== undefined) {
+      sets.push(
+        Array.isArray(value) ? value.flatMap((one) => setsOfValue(field, one)) : setsOfValue(field, value),
+      );
+    }
+  }
   return [
-    ...given(statuses, (all) => all.map((status) => labels.status.named(status))),
-    ...given(category, (name) => labels.category.folded(foldText(name))),
-    ...given(categoryId, (id) => [labels.category.withId(id)]),
-    ...given(tags, (all) => all.map((tag) => labels.tag.spelled(tag))),
-    ...tagsAll.map((tag) => slotsOf([labels.tag.spelled(tag)])),
-    ...given(origin, (name) => labels.origin.folded(foldText(name))),
-    ...given(organic, (isOrganic) => [labels.organic.named(String(isOrganic))]),
+    ...sets,
+    ...(categoryId === undefined ? [] : [slotsOf([labels.category.withId(categoryId)])]),
+    ...tagsAll.map((tag) => setsOfValue('tags', tag)),
     ...missing.map((field) => [field === 'price' ? index.withoutPrice : index.withoutImage]),
     ...words.map((word) => index.words.startingWith(word)),
   ];

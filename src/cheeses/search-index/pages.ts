@@ -74,6 +74,6 @@ function select(matches: Bits, { ordering, isDescending, after, limit }: PageReq
   return found;
 }
 
-function isWithoutValue({ price, age }: Position): boolean {
-  return price === noValue || age === noValue;
+function isWithoutValue({ value }: Position): boolean {
+  return value === noValue;
 }

@@ -1,32 +1,53 @@
 /** Values of slots in columns, and the orders that a list can have. */
+import { cheeseFields, type RangeField, rangeFields } from '../fields.ts';
 import { withRoom } from './bits.ts';
 import { bytesOf, NameHeap } from './name-heap.ts';
 import { type Compare, SlotOrder } from './slot-order.ts';
 
-/** Stands in positions for the price or age of a cheese that has none. */
+/** Stands for the number of a cheese that has none. */
 export const noValue = -1;
 
 /** What the columns contain of a cheese. */
-export interface SlotValues {
-  readonly id: number;
-  readonly name: string;
-  readonly pricePerKg?: number | undefined;
-  readonly ageMonths?: number | undefined;
-}
+export type SlotValues = { readonly id: number; readonly name: string } & {
+  readonly [F in RangeField]?: number | undefined;
+};
 
 /** A place in a list: the id of a cheese, and the value that the list is sorted by. */
 export interface Position {
   readonly id: number;
   readonly name?: string | undefined;
-  /** -1 without a price. */
-  readonly price?: number | undefined;
-  /** -1 without an age. */
-  readonly age?: number | undefined;
+  /** -1 for a cheese without the number. */
+  readonly value?: number | undefined;
 }
 
-export type SortColumn = 'name' | 'id' | 'price' | 'age';
+export type SortColumn = 'name' | 'id' | RangeField;
 
-export const sortColumns: readonly SortColumn[] = ['name', 'id', 'price', 'age'];
+export const sortColumns: readonly SortColumn[] = ['name', 'id', ...rangeFields];
+
+/** The numbers of a field. Whole numbers below 128 take a byte. */
+class NumberColumn {
+  #values: Float64Array | Int8Array;
+
+  constructor({ type, maximum }: { readonly type: string; readonly maximum: number }) {
+    this.#values = type === 'integer' && maximum < 128 ? new Int8Array(0) : new Float64Array(0);
+  }
+
+  at(slot: number): number {
+    return this.#values[slot] as number;
+  }
+
+  set(slot: number, value: number): void {
+    this.#values[slot] = value;
+  }
+
+  reserve(slots: number): void {
+    this.#values = withRoom(this.#values, slots);
+  }
+}
+
+function forRanges<T>(of: (field: RangeField) => T): Readonly<Record<RangeField, T>> {
+  return Object.fromEntries(rangeFields.map((field) => [field, of(field)])) as Record<RangeField, T>;
+}
 
 /** One order of the live slots. Those without the value come last, by id. */
 export interface Ordering {
@@ -41,9 +62,7 @@ export interface Ordering {
 export class SlotColumns {
   #length = 0;
   #ids = new Float64Array(0);
-  #prices = new Float64Array(0);
-  /** 0 to 120, or -1. */
-  #ages = new Int8Array(0);
+  readonly #numbers = forRanges((field) => new NumberColumn(cheeseFields[field].schema));
   /** Lengths of the stored JSON. */
   #sizes = new Uint32Array(0);
   readonly #names = new NameHeap();
@@ -68,24 +87,23 @@ export class SlotColumns {
         hasValue: all,
         positionOf: (slot) => ({ id: this.id(slot), name: this.#names.text(slot) }),
       },
-      price: this.#byValue((slot) => this.#prices[slot] as number, 'price'),
-      age: this.#byValue((slot) => this.#ages[slot] as number, 'age'),
+      ...forRanges((field) => this.#byNumber(this.#numbers[field])),
     };
   }
 
-  #byValue(read: (slot: number) => number, column: 'price' | 'age'): Ordering {
+  #byNumber(numbers: NumberColumn): Ordering {
     const compareValues = (one: number, other: number) =>
       one === other ? 0 : one === noValue ? 1 : other === noValue ? -1 : one - other;
     return {
       order: new SlotOrder(
-        (one, other) => compareValues(read(one), read(other)) || this.id(one) - this.id(other),
+        (one, other) => compareValues(numbers.at(one), numbers.at(other)) || this.id(one) - this.id(other),
       ),
       comparedWith:
-        ({ id, [column]: value = noValue }) =>
+        ({ id, value = noValue }) =>
         (slot) =>
-          compareValues(read(slot), value) || this.id(slot) - id,
-      hasValue: (slot) => read(slot) !== noValue,
-      positionOf: (slot) => ({ id: this.id(slot), [column]: read(slot) }),
+          compareValues(numbers.at(slot), value) || this.id(slot) - id,
+      hasValue: (slot) => numbers.at(slot) !== noValue,
+      positionOf: (slot) => ({ id: this.id(slot), value: numbers.at(slot) }),
     };
   }
 
@@ -96,22 +114,24 @@ export class SlotColumns {
   /** Makes room for this many slots. Arrays that grow are copied, for 10 ms where they have a million slots. */
   reserve(slots: number): void {
     this.#ids = withRoom(this.#ids, slots);
-    this.#prices = withRoom(this.#prices, slots);
-    this.#ages = withRoom(this.#ages, slots);
+    for (const field of rangeFields) {
+      this.#numbers[field].reserve(slots);
+    }
     this.#sizes = withRoom(this.#sizes, slots);
     this.#names.reserve(slots);
   }
 
   /** Adds a slot. @param size length of its JSON */
-  add({ id, name, pricePerKg = noValue, ageMonths = noValue }: SlotValues, size: number): number {
+  add(values: SlotValues, size: number): number {
     const slot = this.#length;
     this.#length += 1;
     this.reserve(this.#length);
-    this.#ids[slot] = id;
-    this.#prices[slot] = pricePerKg;
-    this.#ages[slot] = ageMonths;
+    this.#ids[slot] = values.id;
+    for (const field of rangeFields) {
+      this.#numbers[field].set(slot, values[field] ?? noValue);
+    }
     this.#sizes[slot] = size;
-    this.#names.add(name);
+    this.#names.add(values.name);
     return slot;
   }
 

@@ -50,7 +50,7 @@ const changes = fc.record({
 const queries = fc.record({
   filters: fc.record(
     {
-      statuses: fc.uniqueArray(fc.constantFrom('available', 'pending', 'sold'), { minLength: 1 }),
+      status: fc.uniqueArray(fc.constantFrom('available', 'pending', 'sold'), { minLength: 1 }),
       category: fc.constantFrom('hard', 'SOFT', 'none'),
       categoryId: fc.integer({ min: 1, max: 6 }),
       tags: fc.uniqueArray(fc.constantFrom('cow', 'goat', 'none'), { minLength: 1 }),
@@ -75,17 +75,7 @@ const isOneOf = <T>(value: T, wanted: readonly T[] | undefined) =>
   wanted === undefined || wanted.includes(value);
 
 function matches(cheese: IndexedCheese, filters: Filters): boolean {
-  const {
-    statuses,
-    category,
-    categoryId,
-    tags,
-    tagsAll = [],
-    origin,
-    organic,
-    missing = [],
-    q = '',
-  } = filters;
+  const { status, category, categoryId, tags, tagsAll = [], origin, organic, missing = [], q = '' } = filters;
   const { minPrice, maxPrice, minAge, maxAge } = filters;
   const tagNames = cheese.tags.map(({ name }) => name);
   const words = splitWords(cheese.name);
@@ -93,7 +83,7 @@ function matches(cheese: IndexedCheese, filters: Filters): boolean {
     (min === undefined && max === undefined) ||
     (value !== undefined && value >= (min ?? 0) && value <= (max ?? Number.POSITIVE_INFINITY));
   return (
-    isOneOf(cheese.status, statuses) &&
+    isOneOf(cheese.status, status) &&
     (category === undefined || foldText(cheese.category?.name ?? '') === foldText(category)) &&
     (categoryId === undefined || cheese.category?.id === categoryId) &&
     (tags === undefined || tags.some((tag) => tagNames.includes(tag))) &&
@@ -109,14 +99,8 @@ function matches(cheese: IndexedCheese, filters: Filters): boolean {
 }
 
 function sorted(all: readonly IndexedCheese[], column: SortColumn, isDescending: boolean): number[] {
-  const keyOf = ({ name, pricePerKg, ageMonths }: IndexedCheese) =>
-    column === 'name'
-      ? Buffer.from(name)
-      : column === 'price'
-        ? pricePerKg
-        : column === 'age'
-          ? ageMonths
-          : 0;
+  const keyOf = (cheese: IndexedCheese) =>
+    column === 'name' ? Buffer.from(cheese.name) : column === 'id' ? 0 : cheese[column];
   const compare = (one: IndexedCheese, other: IndexedCheese) => {
     const [a, b] = [keyOf(one), keyOf(other)];
     const byKey = Buffer.isBuffer(a) && Buffer.isBuffer(b) ? Buffer.compare(a, b) : Number(a) - Number(b);
