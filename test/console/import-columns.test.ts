@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { showField } from '../../console/src/screens/cheeses/fields.ts';
+import { csvColumns } from '../../console/src/screens/cheeses/list/csv-columns.ts';
 import { guessMapping, headerOf, readColumns } from '../../console/src/screens/import/columns.ts';
 
 const fileOf = (name: string, text: string) => new File([text], name);
@@ -54,6 +56,43 @@ suite('columns of a file', () => {
     assert.deepEqual(guessMapping(['CheeseNameEn', 'CheeseNameFr', 'CategoryTypeEn', 'CategoryTypeFr']), {
       name: ['CheeseNameEn', 'CheeseNameFr'],
       category: ['CategoryTypeEn'],
+    });
+  });
+
+  test('A changed field of an import is shown, whether the report has it as text or the cheese as a list', () => {
+    assert.equal(showField('200; 8000 Half wheel', 'portions'), '200; 8000 Half wheel');
+    assert.equal(showField([{ grams: 8000, name: 'Half wheel' }], 'portions'), 'Half wheel of 8 kg');
+    assert.equal(showField('cow, raw milk', 'tags'), 'cow, raw milk');
+    assert.equal(showField([{ id: 4, name: 'cow' }], 'tags'), 'cow');
+    assert.equal(showField('https://example.com/1.jpg', 'photoUrls'), 'https://example.com/1.jpg');
+    assert.equal(showField(['https://example.com/1.jpg'], 'photoUrls'), '1');
+    assert.equal(showField(null, 'portions'), 'none');
+  });
+
+  test('The file of a list of cheeses has all of their fields, and values that the import reads', () => {
+    const cheese = {
+      id: 3,
+      name: 'Comté',
+      category: { id: 1, name: 'Hard' },
+      photoUrls: ['https://example.com/1.jpg', 'https://example.com/2.jpg'],
+      tags: [
+        { id: 1, name: 'cow' },
+        { id: 4, name: 'raw milk' },
+      ],
+      status: 'available',
+      origin: null,
+      organic: false,
+      portions: [{ grams: 200 }, { grams: 8000, name: 'Half wheel' }],
+      createdAt: '2026-01-15T09:30:00.000Z',
+      updatedAt: '2026-02-03T14:12:45.120Z',
+    } as const;
+    const cells = Object.entries(csvColumns).map(([field, read]) => [field, read(cheese as never)]);
+    assert.deepEqual(Object.fromEntries(cells.filter(([, cell]) => cell !== undefined)), {
+      ...cheese,
+      category: 'Hard',
+      tags: 'cow,raw milk',
+      photoUrls: 'https://example.com/1.jpg\nhttps://example.com/2.jpg',
+      portions: '200; 8000 g Half wheel',
     });
   });
 });

@@ -1,41 +1,36 @@
-/** The fields of a cheese in words. */
+/**
+ * The fields of a cheese in the console, one entry each: in words, as the column of a file, and for a flag its switch,
+ * filter and column. The compiler requires an entry for each field of the API.
+ */
+import type { Cheese } from '../../../../client/src/index.ts';
+import type { CsvValue } from '../../parts/tables/csv.ts';
 import { showGrams, showKilograms, showMoney } from '../../parts/text/format.ts';
 
-const names: Readonly<Record<string, string>> = {
-  photoUrls: 'images',
-  pricePerKg: 'price',
-  ageMonths: 'age',
-  stockKg: 'stock',
-  portions: 'pieces',
-};
+export type CheeseField = Exclude<keyof Cheese, 'id' | 'createdAt' | 'updatedAt'>;
+export type ImportField = CheeseField | 'stockKg';
+export type FlagField = {
+  [F in CheeseField]: NonNullable<Cheese[F]> extends boolean ? F : never;
+}[CheeseField];
 
-/** "price" for `pricePerKg`. */
-export const nameOfField = (field: string): string => names[field] ?? field;
-
-/** A value of a field, as in a cheese or in an event. */
-export function showField(value: unknown, field: string): string {
-  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
-    return 'none';
-  }
-  if (field === 'portions') {
-    return (value as readonly ShownPortion[]).map(portionText).join(', ');
-  }
-  if (Array.isArray(value)) {
-    return field === 'photoUrls' ? `${value.length}` : value.map((one) => nameOf(one)).join(', ');
-  }
-  switch (field) {
-    case 'pricePerKg':
-      return showMoney(Number(value));
-    case 'ageMonths':
-      return value === 0 ? 'under 1 month' : value === 1 ? '1 month' : `${value} months`;
-    case 'stockKg':
-      return showKilograms(Number(value));
-    case 'organic':
-      return value === true ? 'yes' : 'no';
-    default:
-      return nameOf(value);
-  }
+interface FieldView<Value> {
+  /** The name in sentences, if it is not that of the field. */
+  readonly name?: string;
+  readonly title: string;
+  /** Words in a column of a file by which the field is recognized, without case, spaces and signs. */
+  readonly words: readonly string[];
+  /** A value of a cheese, of the form or of an event. Default: its name or text. */
+  readonly show?: (value: unknown) => string;
+  /** The cell of a file, which the import reads. Default: the value. */
+  csv?(value: Value): CsvValue;
 }
+
+interface FlagView extends FieldView<boolean> {
+  readonly switchLabel: string;
+}
+
+type FieldViews = {
+  readonly [F in CheeseField]: F extends FlagField ? FlagView : FieldView<NonNullable<Cheese[F]>>;
+} & { readonly stockKg: FieldView<number> };
 
 interface ShownPortion {
   /** Text of a field, too. */
@@ -47,7 +42,99 @@ interface ShownPortion {
 export const portionText = ({ grams, name = '' }: ShownPortion): string =>
   name === '' ? showGrams(Number(grams)) : `${name} of ${showGrams(Number(grams))}`;
 
+const showAge = (months: unknown): string =>
+  months === 0 ? 'under 1 month' : months === 1 ? '1 month' : `${months} months`;
+
+const showFlag = (value: unknown): string => (value === true ? 'yes' : 'no');
+
+export const fieldViews: FieldViews = {
+  name: {
+    title: 'Name',
+    words: ['name', 'cheese', 'cheesename', 'cheesenameen', 'title', 'product', 'productname', 'article'],
+  },
+  category: {
+    title: 'Category',
+    words: ['category', 'categorytypeen', 'type', 'kind', 'family', 'group'],
+    csv: ({ name }) => name,
+  },
+  tags: {
+    title: 'Tags',
+    words: ['tags', 'tag', 'labels', 'keywords', 'milk', 'milktype', 'milktypeen'],
+    csv: (tags) => tags.map(({ name }) => name).join(','),
+  },
+  status: { title: 'Status', words: ['status', 'state', 'availability'] },
+  origin: { title: 'Origin', words: ['origin', 'country', 'countryoforigin', 'from'] },
+  pricePerKg: {
+    name: 'price',
+    title: 'Price per kilogram',
+    words: ['priceperkg', 'price', 'priceusd', 'priceperkilogram', 'kgprice', 'unitprice'],
+    show: (value) => showMoney(Number(value)),
+  },
+  ageMonths: {
+    name: 'age',
+    title: 'Age in months',
+    words: ['agemonths', 'age', 'aging', 'ageing', 'months', 'ripening', 'ripeningen'],
+    show: showAge,
+  },
+  organic: {
+    title: 'Organic',
+    words: ['organic', 'isorganic', 'bio'],
+    switchLabel: 'Certified organic',
+    show: showFlag,
+  },
+  portions: {
+    name: 'pieces',
+    title: 'Portions',
+    words: ['portions', 'pieces', 'portion', 'weights'],
+    show: (value) =>
+      Array.isArray(value) ? (value as readonly ShownPortion[]).map(portionText).join(', ') : String(value),
+    csv: (portions) =>
+      portions.map(({ grams, name }) => (name === undefined ? grams : `${grams} g ${name}`)).join('; '),
+  },
+  photoUrls: {
+    name: 'images',
+    title: 'Image URLs',
+    words: ['photourls', 'photos', 'photo', 'images', 'image', 'imageurl', 'imageurls', 'picture'],
+    show: (value) => (Array.isArray(value) ? `${value.length}` : String(value)),
+    csv: (urls) => urls.join('\n'),
+  },
+  stockKg: {
+    name: 'stock',
+    title: 'Kilograms in stock',
+    words: ['stockkg', 'stock', 'onhand', 'quantity', 'inventory', 'kilograms'],
+    show: (value) => showKilograms(Number(value)),
+  },
+};
+
+export const importFields = Object.keys(fieldViews) as readonly ImportField[];
+export const flagFields = importFields.filter(
+  (field): field is FlagField => 'switchLabel' in fieldViews[field],
+);
+
+const viewOf = (field: string): FieldView<unknown> | undefined =>
+  (fieldViews as Readonly<Record<string, FieldView<unknown>>>)[field];
+
+/** "price" for `pricePerKg`. */
+export const nameOfField = (field: string): string => viewOf(field)?.name ?? field;
+
+/** A value of a field, as in a cheese or in an event. */
+export function showField(value: unknown, field: string): string {
+  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+    return 'none';
+  }
+  return (viewOf(field)?.show ?? showNames)(value);
+}
+
+const showNames = (value: unknown): string => [value].flat().map(nameOf).join(', ');
+
 const nameOf = (value: unknown): string =>
   typeof value === 'object' && value !== null
     ? String((value as { name?: unknown }).name ?? '')
     : String(value);
+
+/** The cell of a file. */
+export function csvOf(cheese: Cheese, field: CheeseField): CsvValue {
+  const value = cheese[field];
+  const { csv } = fieldViews[field] as FieldView<unknown>;
+  return csv === undefined || value === undefined ? (value as CsvValue) : csv(value);
+}

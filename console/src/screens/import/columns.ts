@@ -1,41 +1,8 @@
 /** The columns of a file, and which fields of a cheese they seem to be. The server reads the file itself. */
-import type { Cheese } from '../../../../client/src/index.ts';
-
-export type ImportField = Exclude<keyof Cheese, 'id' | 'createdAt' | 'updatedAt'> | 'stockKg';
-
-export const fieldNames: Readonly<Record<ImportField, string>> = {
-  name: 'Name',
-  category: 'Category',
-  tags: 'Tags',
-  status: 'Status',
-  origin: 'Origin',
-  pricePerKg: 'Price per kilogram',
-  ageMonths: 'Age in months',
-  organic: 'Organic',
-  portions: 'Portions',
-  photoUrls: 'Image URLs',
-  stockKg: 'Kilograms in stock',
-};
-
-export const importFields = Object.keys(fieldNames) as readonly ImportField[];
+import { fieldViews, type ImportField, importFields } from '../cheeses/fields.ts';
 
 /** The columns of each field, in the order in which the server looks for a value. */
 export type Mapping = Readonly<Partial<Record<ImportField, readonly string[]>>>;
-
-/** Words in a column by which a field is recognized, without case, spaces and signs. */
-const words: Readonly<Record<ImportField, readonly string[]>> = {
-  name: ['name', 'cheese', 'cheesename', 'cheesenameen', 'title', 'product', 'productname', 'article'],
-  category: ['category', 'categorytypeen', 'type', 'kind', 'family', 'group'],
-  tags: ['tags', 'tag', 'labels', 'keywords', 'milk', 'milktype', 'milktypeen'],
-  status: ['status', 'state', 'availability'],
-  origin: ['origin', 'country', 'countryoforigin', 'from'],
-  pricePerKg: ['priceperkg', 'price', 'priceusd', 'priceperkilogram', 'kgprice', 'unitprice'],
-  ageMonths: ['agemonths', 'age', 'aging', 'ageing', 'months', 'ripening', 'ripeningen'],
-  organic: ['organic', 'isorganic', 'bio'],
-  portions: ['portions', 'pieces', 'portion', 'weights'],
-  photoUrls: ['photourls', 'photos', 'photo', 'images', 'image', 'imageurl', 'imageurls', 'picture'],
-  stockKg: ['stockkg', 'stock', 'onhand', 'quantity', 'inventory', 'kilograms'],
-};
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
@@ -52,7 +19,7 @@ function withTranslations(column: string, columns: readonly string[]): string[] 
 
 export function guessMapping(columns: readonly string[]): Mapping {
   const guessed = importFields.map((field) => {
-    const known = words[field];
+    const { words: known } = fieldViews[field];
     const exact = columns.filter((column) => column === field);
     const similar = columns
       .filter((column) => known.includes(bare(column)))

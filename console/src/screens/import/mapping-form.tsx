@@ -1,6 +1,7 @@
 /** Which columns of the file are which fields of a cheese. */
 import { MultiSelect, SimpleGrid, Text, Title } from '@mantine/core';
-import { fieldNames, type ImportField, importFields, type Mapping } from './columns.ts';
+import { fieldViews, type ImportField, importFields } from '../cheeses/fields.ts';
+import type { Mapping } from './columns.ts';
 
 interface Props {
   readonly columns: readonly string[];
@@ -31,7 +32,7 @@ export function MappingForm({ columns, mapping, onChange }: Props) {
           <MultiSelect
             key={field}
             size="xs"
-            label={fieldNames[field]}
+            label={fieldViews[field].title}
             required={field === 'name'}
             data={[...columns]}
             value={[...(mapping[field] ?? [])]}

@@ -7,7 +7,7 @@ import { toCsv } from '../../parts/tables/csv.ts';
 import { DataTable } from '../../parts/tables/data-table.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
-import { nameOfField, showField } from '../cheeses/fields.ts';
+import { importFields, nameOfField, showField } from '../cheeses/fields.ts';
 
 export type ImportReport = Result<'importCheeses'>;
 
@@ -38,9 +38,12 @@ export function Counts({ report }: { readonly report: ImportReport }) {
   );
 }
 
+/** Names of fields that are no words, such as `pricePerKg`. */
+const codeNames = importFields.filter((field) => field !== field.toLowerCase());
+const codeName = new RegExp(`\\b(?:${codeNames.join('|')})\\b`, 'g');
+
 /** The sentence of the server, with the names that this page gives to fields. */
-const inWords = (reason: string): string =>
-  reason.replace(/\b(?:photoUrls|pricePerKg|ageMonths|stockKg)\b/g, nameOfField);
+const inWords = (reason: string): string => reason.replace(codeName, nameOfField);
 
 export function Refusals({ report }: { readonly report: ImportReport }) {
   const { refused, refusedCount, remarks } = report;

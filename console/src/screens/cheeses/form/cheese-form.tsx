@@ -15,6 +15,7 @@ import { useApi } from '../../../data/queries.ts';
 import { monthRules } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { currencySymbol } from '../../../parts/text/format.ts';
+import { fieldViews, flagFields } from '../fields.ts';
 import { type CheeseStatus, statuses } from '../list/filters.ts';
 import { type FormValues, pricePerKgRules } from './form-values.ts';
 import { Portions } from './portions.tsx';
@@ -112,11 +113,14 @@ export function CheeseForm({ values, errors, onChange, isReadOnly, isNew = false
           />
         </Group>
         <Portions values={values} errors={errors} onChange={onChange} />
-        <Switch
-          label="Certified organic"
-          checked={values.organic}
-          onChange={({ currentTarget }) => onChange({ organic: currentTarget.checked })}
-        />
+        {flagFields.map((field) => (
+          <Switch
+            key={field}
+            label={fieldViews[field].switchLabel}
+            checked={values[field] === true}
+            onChange={({ currentTarget }) => onChange({ [field]: currentTarget.checked })}
+          />
+        ))}
       </Stack>
     </fieldset>
   );

@@ -9,6 +9,7 @@ import {
   writePrice,
 } from '../../../parts/fields/number.ts';
 import type { CheeseChanges } from '../change.tsx';
+import { type FlagField, flagFields } from '../fields.ts';
 import type { CheeseStatus } from '../list/filters.ts';
 import { pricePerKgDecimals } from './piece-price.ts';
 
@@ -18,7 +19,7 @@ interface PortionDraft {
   readonly name: string;
 }
 
-export interface FormValues {
+export interface FormValues extends Readonly<Pick<Cheese, FlagField>> {
   readonly name: string;
   readonly category: string;
   readonly tags: readonly string[];
@@ -27,8 +28,11 @@ export interface FormValues {
   /** The price that was written; '' for none. */
   readonly pricePerKg: string;
   readonly ageMonths: string;
-  readonly organic: boolean;
   readonly portions: readonly PortionDraft[];
+}
+
+function flagsOf<Value>(read: (field: FlagField) => Value) {
+  return Object.fromEntries(flagFields.map((field) => [field, read(field)])) as Record<FlagField, Value>;
 }
 
 export const emptyValues: FormValues = {
@@ -39,7 +43,7 @@ export const emptyValues: FormValues = {
   origin: '',
   pricePerKg: '',
   ageMonths: '',
-  organic: false,
+  ...flagsOf(() => false),
   portions: [],
 };
 
@@ -51,7 +55,7 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   origin: cheese.origin ?? '',
   pricePerKg: writePrice(cheese.pricePerKg),
   ageMonths: writeNumber(cheese.ageMonths),
-  organic: cheese.organic,
+  ...flagsOf((field) => cheese[field]),
   portions: (cheese.portions ?? []).map(({ grams, name = '' }) => ({ grams: writeNumber(grams), name })),
 });
 

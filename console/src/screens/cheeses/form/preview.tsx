@@ -3,7 +3,7 @@ import { Badge, Group, Stack, Text } from '@mantine/core';
 import { ImageIcon } from '@radix-ui/react-icons';
 import { readNumber } from '../../../parts/fields/number.ts';
 import { showMoney } from '../../../parts/text/format.ts';
-import { portionText, showField } from '../fields.ts';
+import { flagFields, nameOfField, portionText, showField } from '../fields.ts';
 import { type FormValues, gramRules, numbersOf } from './form-values.ts';
 import { pieceCents } from './piece-price.ts';
 
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function Preview({ values, image }: Props) {
-  const { name, category, tags, status, origin, organic } = values;
+  const { name, category, tags, status, origin } = values;
   const { pricePerKg = null, ageMonths = null } = numbersOf(values);
   const facts = [
     category,
@@ -44,11 +44,13 @@ export function Preview({ values, image }: Props) {
         </Text>
         <Pieces portions={values.portions} pricePerKg={pricePerKg} />
         <Group gap={4}>
-          {organic ? (
-            <Badge size="sm" tt="none" color="green" variant="light">
-              organic
-            </Badge>
-          ) : null}
+          {flagFields
+            .filter((field) => values[field])
+            .map((field) => (
+              <Badge key={field} size="sm" tt="none" color="green" variant="light">
+                {nameOfField(field)}
+              </Badge>
+            ))}
           {tags.map((tag) => (
             <Badge key={tag} size="sm" variant="default" tt="none" fw={400}>
               {tag}

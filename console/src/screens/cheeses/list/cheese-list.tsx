@@ -15,7 +15,7 @@ import type { Column } from '../../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { Time } from '../../../parts/text/time.tsx';
 import { useListedChange } from '../change.tsx';
-import { showField } from '../fields.ts';
+import { fieldViews, flagFields, showField } from '../fields.ts';
 import { useAvailable, useCheeses } from '../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
@@ -256,7 +256,11 @@ function columnsOf(
       isWideOnly: true,
       show: ({ ageMonths }) => ageMonths ?? <None />,
     },
-    { title: 'Organic', isWideOnly: true, show: ({ organic }) => (organic ? 'yes' : <None />) },
+    ...flagFields.map((field) => ({
+      title: fieldViews[field].title,
+      isWideOnly: true,
+      show: (cheese: Cheese) => (cheese[field] ? 'yes' : <None />),
+    })),
     { title: 'Stock', isNumber: true, show: ({ id }) => <Available id={id} /> },
     {
       title: 'Changed',

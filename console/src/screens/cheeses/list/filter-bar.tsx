@@ -8,6 +8,7 @@ import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { SearchField } from '../../../parts/fields/search-field.tsx';
 import { currencySymbol, showNumber } from '../../../parts/text/format.ts';
+import { fieldViews, flagFields } from '../fields.ts';
 import { useMissingCounts } from '../queries.ts';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
 import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
@@ -79,14 +80,17 @@ export function FilterBar({ filters, facets, onChange, children }: Props) {
         chosen={one(filters.origin)}
         onChoose={(origin) => onChange({ origin })}
       />
-      <FilterMenu
-        label="Organic"
-        {...facet('organic')}
-        isSingle
-        nameOf={(value) => (value === 'true' ? 'Yes' : 'No')}
-        chosen={one(filters.organic)}
-        onChoose={(organic) => onChange({ organic })}
-      />
+      {flagFields.map((field) => (
+        <FilterMenu
+          key={field}
+          label={fieldViews[field].title}
+          {...facet(field)}
+          isSingle
+          nameOf={(value) => (value === 'true' ? 'Yes' : 'No')}
+          chosen={one(filters[field])}
+          onChoose={(chosen) => onChange({ [field]: chosen })}
+        />
+      ))}
       <Range
         label="Price"
         unit={currencySymbol}

@@ -1,12 +1,13 @@
 /** The filters of the list of cheeses, as they are in the URL. */
 import type { Query } from '../../../../../client/src/index.ts';
+import { flagFields } from '../fields.ts';
 
 export type CheeseFilters = NonNullable<Query<'listCheeses'>>;
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type CheeseStatus = (typeof statuses)[number];
 
-export const facetNames = ['status', 'category', 'tags', 'origin', 'organic'] as const;
+export const facetNames = ['status', 'category', 'tags', 'origin', ...flagFields] as const;
 export type FacetName = (typeof facetNames)[number];
 
 export const sorts = [
@@ -28,13 +29,15 @@ function numberOf(text: string | null): number | undefined {
   return text === null || text === '' || !Number.isFinite(number) ? undefined : number;
 }
 
+const flagOf = (text: string | null): boolean | undefined =>
+  text === 'true' ? true : text === 'false' ? false : undefined;
+
 /** Values that the API would refuse are left out, so that a URL that was written by hand opens the list. */
 export function filtersOf(params: URLSearchParams): CheeseFilters {
   const several = (name: string) => {
     const values = params.getAll(name).filter((value) => value !== '');
     return values.length === 0 ? undefined : values;
   };
-  const organic = params.get('organic');
   const found = {
     q: params.get('q')?.slice(0, 100) || undefined,
     status: several('status')?.flatMap((value) => oneOf(statuses, value) ?? []),
@@ -42,7 +45,7 @@ export function filtersOf(params: URLSearchParams): CheeseFilters {
     tags: several('tags'),
     tagsAll: several('tagsAll'),
     origin: params.get('origin') || undefined,
-    organic: organic === 'true' ? true : organic === 'false' ? false : undefined,
+    ...Object.fromEntries(flagFields.map((field) => [field, flagOf(params.get(field))])),
     minPrice: numberOf(params.get('minPrice')),
     maxPrice: numberOf(params.get('maxPrice')),
     minAge: numberOf(params.get('minAge')),
