@@ -58,7 +58,11 @@ const { cheeseId: _, ...availability } = Availability.properties;
 
 const reads = { readOnlyHint: true, openWorldHint: false } as const;
 const id = (description: string) => ({ type: 'integer', minimum: 1, description }) as const;
-const { q, category, tags, minPrice, maxPrice, organic, sort, cursor } = cheeseListQuery;
+/** Parameters of lists that a model does not need: each description costs tokens. */
+const unused = ['limit', 'status', 'categoryId', 'tagsAll', 'origin', 'minAge', 'maxAge', 'missing'];
+const searchParameters = Object.fromEntries(
+  Object.entries(cheeseListQuery).filter(([name]) => !unused.includes(name)),
+);
 const total = {
   type: 'number',
   minimum: 0,
@@ -76,15 +80,8 @@ const search: Tool = {
   input: {
     type: 'object',
     properties: {
-      q,
-      category,
-      tags,
-      minPrice,
-      maxPrice,
-      organic,
-      sort,
+      ...searchParameters,
       limit: { type: 'integer', minimum: 1, maximum: 20, default: 10, description: 'Cheeses per page' },
-      cursor,
     },
   },
   output: CheeseList,

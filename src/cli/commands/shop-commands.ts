@@ -1,4 +1,5 @@
 /** The commands on the catalogue and on orders that are not one operation of the API. */
+import { fieldNames } from '../../cheeses/fields.ts';
 import { commandName } from '../../command-name.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { parseId } from '../framework/command-options.ts';
@@ -17,7 +18,7 @@ export const shopCommands: readonly CommandDefinition[] = [
     name: 'import cheeses',
     summary:
       'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
-    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, portions (200; 8000 Half wheel), stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
+    help: `Fields: ${fieldNames.join(', ')}, stockKg.\nPortions are written as 200; 8000 Half wheel.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.`,
     examples: ['import cheeses catalogue.csv --dry-run'],
     arguments: [textArgument('file')],
     options: importOptions,
