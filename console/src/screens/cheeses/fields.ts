@@ -15,10 +15,9 @@ export type FlagField = {
 interface FieldView<Value> {
   /** The name in sentences, if it is not that of the field. */
   readonly name?: string;
-  readonly title: string;
-  /** Words in a column of a file by which the field is recognized, without case, spaces and signs. */
-  readonly words: readonly string[];
-  /** A value of a cheese, of the form or of an event. Default: its name or text. */
+  /** Above a column, if it is not the name of the field. */
+  readonly title?: string;
+  /** A value of a cheese, of the form or of an event. Default: its name, yes or no, or its text. */
   readonly show?: (value: unknown) => string;
   /** The cell of a file, which the import reads. Default: the value. */
   csv?(value: Value): CsvValue;
@@ -45,47 +44,31 @@ export const portionText = ({ grams, name = '' }: ShownPortion): string =>
 const showAge = (months: unknown): string =>
   months === 0 ? 'under 1 month' : months === 1 ? '1 month' : `${months} months`;
 
-const showFlag = (value: unknown): string => (value === true ? 'yes' : 'no');
-
 export const fieldViews: FieldViews = {
-  name: {
-    title: 'Name',
-    words: ['name', 'cheese', 'cheesename', 'cheesenameen', 'title', 'product', 'productname', 'article'],
-  },
+  name: {},
   category: {
-    title: 'Category',
-    words: ['category', 'categorytypeen', 'type', 'kind', 'family', 'group'],
     csv: ({ name }) => name,
   },
   tags: {
-    title: 'Tags',
-    words: ['tags', 'tag', 'labels', 'keywords', 'milk', 'milktype', 'milktypeen'],
     csv: (tags) => tags.map(({ name }) => name).join(','),
   },
-  status: { title: 'Status', words: ['status', 'state', 'availability'] },
-  origin: { title: 'Origin', words: ['origin', 'country', 'countryoforigin', 'from'] },
+  status: {},
+  origin: {},
   pricePerKg: {
     name: 'price',
     title: 'Price per kilogram',
-    words: ['priceperkg', 'price', 'priceusd', 'priceperkilogram', 'kgprice', 'unitprice'],
     show: (value) => showMoney(Number(value)),
   },
   ageMonths: {
     name: 'age',
     title: 'Age in months',
-    words: ['agemonths', 'age', 'aging', 'ageing', 'months', 'ripening', 'ripeningen'],
     show: showAge,
   },
   organic: {
-    title: 'Organic',
-    words: ['organic', 'isorganic', 'bio'],
     switchLabel: 'Certified organic',
-    show: showFlag,
   },
   portions: {
     name: 'pieces',
-    title: 'Portions',
-    words: ['portions', 'pieces', 'portion', 'weights'],
     show: (value) =>
       Array.isArray(value) ? (value as readonly ShownPortion[]).map(portionText).join(', ') : String(value),
     csv: (portions) =>
@@ -94,14 +77,12 @@ export const fieldViews: FieldViews = {
   photoUrls: {
     name: 'images',
     title: 'Image URLs',
-    words: ['photourls', 'photos', 'photo', 'images', 'image', 'imageurl', 'imageurls', 'picture'],
     show: (value) => (Array.isArray(value) ? `${value.length}` : String(value)),
     csv: (urls) => urls.join('\n'),
   },
   stockKg: {
     name: 'stock',
     title: 'Kilograms in stock',
-    words: ['stockkg', 'stock', 'onhand', 'quantity', 'inventory', 'kilograms'],
     show: (value) => showKilograms(Number(value)),
   },
 };
@@ -111,11 +92,20 @@ export const flagFields = importFields.filter(
   (field): field is FlagField => 'switchLabel' in fieldViews[field],
 );
 
+/** A value for each flag. */
+export function forFlags<Value>(of: (field: FlagField) => Value) {
+  return Object.fromEntries(flagFields.map((field) => [field, of(field)])) as Record<FlagField, Value>;
+}
+
 const viewOf = (field: string): FieldView<unknown> | undefined =>
   (fieldViews as Readonly<Record<string, FieldView<unknown>>>)[field];
 
 /** "price" for `pricePerKg`. */
 export const nameOfField = (field: string): string => viewOf(field)?.name ?? field;
+
+/** "Price per kilogram" for `pricePerKg`, and "Origin" for `origin`. */
+export const titleOf = (field: ImportField): string =>
+  fieldViews[field].title ?? field.replace(/^./, (letter) => letter.toUpperCase());
 
 /** A value of a field, as in a cheese or in an event. */
 export function showField(value: unknown, field: string): string {
@@ -128,9 +118,13 @@ export function showField(value: unknown, field: string): string {
 const showNames = (value: unknown): string => [value].flat().map(nameOf).join(', ');
 
 const nameOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null
-    ? String((value as { name?: unknown }).name ?? '')
-    : String(value);
+  typeof value === 'boolean'
+    ? value
+      ? 'yes'
+      : 'no'
+    : typeof value === 'object' && value !== null
+      ? String((value as { name?: unknown }).name ?? '')
+      : String(value);
 
 /** The cell of a file. */
 export function csvOf(cheese: Cheese, field: CheeseField): CsvValue {

@@ -1,8 +1,26 @@
 /** The columns of a file, and which fields of a cheese they seem to be. The server reads the file itself. */
-import { fieldViews, type ImportField, importFields } from '../cheeses/fields.ts';
+import { type ImportField, importFields, titleOf } from '../cheeses/fields.ts';
 
 /** The columns of each field, in the order in which the server looks for a value. */
 export type Mapping = Readonly<Partial<Record<ImportField, readonly string[]>>>;
+
+/**
+ * Words by which a column is recognized, without case, spaces and signs, besides the name and the title of the field. They
+ * are not in the table of fields, because the screen of cheeses would load them.
+ */
+const otherWords: Readonly<Partial<Record<ImportField, string>>> = {
+  name: 'cheese cheesename cheesenameen title product productname article',
+  category: 'categorytypeen type kind family group',
+  tags: 'tag labels keywords milk milktype milktypeen',
+  status: 'state availability',
+  origin: 'country countryoforigin from',
+  pricePerKg: 'price priceusd priceperkilogram kgprice unitprice',
+  ageMonths: 'age aging ageing months ripening ripeningen',
+  organic: 'isorganic bio',
+  portions: 'pieces portion weights',
+  photoUrls: 'photos photo images image imageurl imageurls picture',
+  stockKg: 'stock onhand quantity inventory kilograms',
+};
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
@@ -19,7 +37,8 @@ function withTranslations(column: string, columns: readonly string[]): string[] 
 
 export function guessMapping(columns: readonly string[]): Mapping {
   const guessed = importFields.map((field) => {
-    const { words: known } = fieldViews[field];
+    const others = otherWords[field]?.split(' ') ?? [];
+    const known = [bare(field), ...others, bare(titleOf(field))];
     const exact = columns.filter((column) => column === field);
     const similar = columns
       .filter((column) => known.includes(bare(column)))

@@ -9,7 +9,7 @@ import {
   writePrice,
 } from '../../../parts/fields/number.ts';
 import type { CheeseChanges } from '../change.tsx';
-import { type FlagField, flagFields } from '../fields.ts';
+import { type FlagField, forFlags } from '../fields.ts';
 import type { CheeseStatus } from '../list/filters.ts';
 import { pricePerKgDecimals } from './piece-price.ts';
 
@@ -31,10 +31,6 @@ export interface FormValues extends Readonly<Pick<Cheese, FlagField>> {
   readonly portions: readonly PortionDraft[];
 }
 
-function flagsOf<Value>(read: (field: FlagField) => Value) {
-  return Object.fromEntries(flagFields.map((field) => [field, read(field)])) as Record<FlagField, Value>;
-}
-
 export const emptyValues: FormValues = {
   name: '',
   category: '',
@@ -43,7 +39,7 @@ export const emptyValues: FormValues = {
   origin: '',
   pricePerKg: '',
   ageMonths: '',
-  ...flagsOf(() => false),
+  ...forFlags(() => false),
   portions: [],
 };
 
@@ -55,7 +51,7 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   origin: cheese.origin ?? '',
   pricePerKg: writePrice(cheese.pricePerKg),
   ageMonths: writeNumber(cheese.ageMonths),
-  ...flagsOf((field) => cheese[field]),
+  ...forFlags((field) => cheese[field]),
   portions: (cheese.portions ?? []).map(({ grams, name = '' }) => ({ grams: writeNumber(grams), name })),
 });
 

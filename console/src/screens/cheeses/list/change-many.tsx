@@ -8,8 +8,9 @@ import { Dialog } from '../../../parts/dialogs/dialog.tsx';
 import { type NumberRules, priceRules, readNumber } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { notifications } from '../../../parts/notifications.tsx';
-import { currencyName, showMoney } from '../../../parts/text/format.ts';
+import { currencyName } from '../../../parts/text/format.ts';
 import { messageOf, onRefused } from '../../../session/session.ts';
+import { nameOfField, showField } from '../fields.ts';
 
 type Changes = Body<'changeCheeses'>;
 type Change = Changes['changes'][number];
@@ -216,17 +217,6 @@ export function ChangeMany({ cheeses, onClose }: Props) {
   );
 }
 
-const show = (field: string, value: unknown): string =>
-  value === null
-    ? 'none'
-    : field === 'pricePerKg'
-      ? showMoney(value as number)
-      : Array.isArray(value)
-        ? value.join(', ') || 'none'
-        : String(value);
-
-const titles: Readonly<Record<string, string>> = { pricePerKg: 'price' };
-
 function PreviewTable({ preview: { items, unchanged } }: { readonly preview: Preview }) {
   return (
     <>
@@ -243,7 +233,7 @@ function PreviewTable({ preview: { items, unchanged } }: { readonly preview: Pre
                 <Table.Td>
                   {Object.entries(changes).map(([field, { from, to }]) => (
                     <Text key={field} size="sm">
-                      {titles[field] ?? field}: {show(field, from)} → <b>{show(field, to)}</b>
+                      {nameOfField(field)}: {showField(from, field)} → <b>{showField(to, field)}</b>
                     </Text>
                   ))}
                 </Table.Td>

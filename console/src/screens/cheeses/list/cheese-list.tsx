@@ -15,7 +15,7 @@ import type { Column } from '../../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { Time } from '../../../parts/text/time.tsx';
 import { useListedChange } from '../change.tsx';
-import { fieldViews, flagFields, showField } from '../fields.ts';
+import { flagFields, showField, titleOf } from '../fields.ts';
 import { useAvailable, useCheeses } from '../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
@@ -257,7 +257,7 @@ function columnsOf(
       show: ({ ageMonths }) => ageMonths ?? <None />,
     },
     ...flagFields.map((field) => ({
-      title: fieldViews[field].title,
+      title: titleOf(field),
       isWideOnly: true,
       show: (cheese: Cheese) => (cheese[field] ? 'yes' : <None />),
     })),

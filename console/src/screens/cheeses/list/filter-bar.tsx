@@ -8,7 +8,7 @@ import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { SearchField } from '../../../parts/fields/search-field.tsx';
 import { currencySymbol, showNumber } from '../../../parts/text/format.ts';
-import { fieldViews, flagFields } from '../fields.ts';
+import { flagFields, titleOf } from '../fields.ts';
 import { useMissingCounts } from '../queries.ts';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
 import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
@@ -83,7 +83,7 @@ export function FilterBar({ filters, facets, onChange, children }: Props) {
       {flagFields.map((field) => (
         <FilterMenu
           key={field}
-          label={fieldViews[field].title}
+          label={titleOf(field)}
           {...facet(field)}
           isSingle
           nameOf={(value) => (value === 'true' ? 'Yes' : 'No')}
