@@ -19,7 +19,7 @@ interface PortionDraft {
   readonly name: string;
 }
 
-export interface FormValues extends Readonly<Pick<Cheese, FlagField>> {
+export interface FormValues extends Readonly<Record<FlagField, boolean | null>> {
   readonly name: string;
   readonly category: string;
   readonly tags: readonly string[];
@@ -51,7 +51,7 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   origin: cheese.origin ?? '',
   pricePerKg: writePrice(cheese.pricePerKg),
   ageMonths: writeNumber(cheese.ageMonths),
-  ...forFlags((field) => cheese[field]),
+  ...forFlags((field) => cheese[field] ?? null),
   portions: (cheese.portions ?? []).map(({ grams, name = '' }) => ({ grams: writeNumber(grams), name })),
 });
 
