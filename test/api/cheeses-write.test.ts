@@ -1,7 +1,7 @@
 /** PUT, POST and DELETE of cheeses. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CheeseInput } from '../../src/cheeses/schemas.ts';
+import { fieldNames } from '../../src/cheeses/fields.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import {
   assertError,
@@ -231,11 +231,9 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
 
   test('POST /cheeses/{id} returns 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
     const { write, send, url, cheese, assertUntouched } = await openWithCheese(t, engine);
-    const { id, name, status, createdAt, updatedAt, ...others } = cheese;
-    const fields = Object.keys(others).toSorted();
-    const { id: _, createdAt: _created, updatedAt: _updated, ...properties } = CheeseInput.properties;
-    const missing = Object.keys(properties).filter((field) => !(field in cheese));
-    assert.deepEqual(missing, [], 'add these fields to `full` at the top of this file');
+    const { id, name, status, createdAt, updatedAt } = cheese;
+    const fields = fieldNames.filter((field) => field !== 'name' && field !== 'status').toSorted();
+    const others = Object.fromEntries(fields.map((field) => [field, cheese[field] ?? 'any value']));
     for (const field of fields) {
       for (const response of [
         await write('POST', url, { name: 'Changed', [field]: others[field] }),
