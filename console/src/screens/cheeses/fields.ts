@@ -67,6 +67,7 @@ export const fieldViews: FieldViews = {
   organic: {
     switchLabel: 'Certified organic',
   },
+  lactose: { switchLabel: 'Contains lactose' },
   portions: {
     name: 'pieces',
     show: (value) =>
