@@ -225,15 +225,6 @@ export const cheeseFields = {
       organic: { type: 'boolean', description: 'Only cheeses that are certified organic, or only others' },
     },
   },
-  lactose: {
-    kind: 'flag',
-    schema: { type: 'boolean', description: 'Contains lactose. Absent when it is not known' },
-    staysInPut: true,
-    labels: 'exact',
-    filters: {
-      lactose: { type: 'boolean', description: 'Only cheeses that contain lactose, or only those without' },
-    },
-  },
   portions: {
     kind: 'portions',
     schema: { ...portionsSchema, description: `${portionsSchema.description}. Absent if there are none` },

@@ -13,7 +13,7 @@ import { openStream, untilNumbered } from './streams.ts';
 const fields = new Set(
   `
   account actor addresses ageMonths amount available before breakdown categories category changed changes cheeseId cheeseIds clientId code createdAt currency
-  customerStatus deltaKg delivery discount dollarsPerDay dollarsPerOrder expiresAt from grams id imageUrl included kind lactose last4 lastUsedAt lowAt
+  customerStatus deltaKg delivery discount dollarsPerDay dollarsPerOrder expiresAt from grams id imageUrl included kind last4 lastUsedAt lowAt
   name net onHand ordersPerDay organic origin origins percent photoUrls plan portions pricePerKg rates reason replacedBy reserved role scopes size status stock subtotal tags tax
   thumbnailUrl to
   total type updatedAt

@@ -67,7 +67,6 @@ export const fieldViews: FieldViews = {
   organic: {
     switchLabel: 'Certified organic',
   },
-  lactose: { switchLabel: 'Contains lactose' },
   portions: {
     name: 'pieces',
     show: (value) =>
