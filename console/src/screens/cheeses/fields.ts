@@ -15,7 +15,7 @@ export type FlagField = {
 interface FieldView<Value> {
   /** The name in sentences, if it is not that of the field. */
   readonly name?: string;
-  /** Above a column, if it is not the name of the field. */
+  /** The title of a column, if it is not the name of the field. */
   readonly title?: string;
   /** A value of a cheese, of the form or of an event. Default: its name, yes or no, or its text. */
   readonly show?: (value: unknown) => string;
