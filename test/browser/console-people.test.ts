@@ -121,6 +121,8 @@ inConsole('The console finds, changes and deletes a customer', async ({ shop, pa
   await confirm.click();
   await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
   await page.getByRole('row', { name: /bob/ }).waitFor();
+  // Until it is read again, the list has the customer.
+  await page.getByRole('row', { name: /emile42/ }).waitFor({ state: 'detached' });
   for (const path of ['/customers', '/orders', `/orders/${delivered}`, '/']) {
     await goTo(path);
     assert.doesNotMatch(await page.content(), /emile42|Brûlé/, path);
@@ -168,5 +170,32 @@ inConsole(
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row', { name: /First.*revoked/ }).waitFor();
     assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 401);
+  },
+);
+
+inConsole(
+  'A list of the console has the filters of its URL, and keeps its rows after an error',
+  async (opened) => {
+    const { shop, page, goTo, complaints } = opened;
+    await registerCustomer(shop, { username: 'zoe' });
+    await goTo('/customers');
+    await goTo('/customers?q=zo&role=customer&status=brass');
+    const row = (name: RegExp) => page.getByRole('row', { name });
+    await row(/zoe/).waitFor();
+    assert.equal(await page.getByLabel('Search', { exact: true }).inputValue(), 'zo');
+    assert.equal(await page.getByRole('combobox', { name: 'Role' }).inputValue(), 'customer');
+    // The API has no such tier.
+    assert.equal(await page.getByRole('combobox', { name: 'Tier' }).inputValue(), '');
+
+    const problem = page.getByText('This could not be loaded');
+    await page.route('**/v2/customers?*', (route) => route.fulfill({ status: 400, body: '{}' }));
+    await registerCustomer(shop, { username: 'zora' });
+    await problem.waitFor();
+    assert.ok(await row(/zoe/).isVisible());
+    await page.unroute('**/v2/customers?*');
+    await page.getByRole('button', { name: 'Try again' }).press('Enter');
+    await row(/zora/).waitFor();
+    await problem.waitFor({ state: 'detached' });
+    complaints.splice(0);
   },
 );

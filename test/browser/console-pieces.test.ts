@@ -41,19 +41,27 @@ inConsole('The shop screen of the console saves what the shop is, and its curren
   await page.keyboard.press('Enter');
   await page.getByLabel('Language').fill('de-AT');
   await page.getByText(/Example: \$\s1.234,50/).waitFor();
-  // Another person changes the same field at the same moment.
-  await page.getByLabel('Street', { exact: true }).fill('Gasse 1');
-  let isFirst = true;
+  // Another person changes the shop at the same moment: first another field, then the same one.
+  const others: object[] = [
+    { legalName: 'Käse AG' },
+    { address: { street: 'Weg 2', city: 'Wien', country: 'AT' } },
+  ];
+  let isNext = false;
   await page.route('**/v2/shop', async (route) => {
-    if (route.request().method() === 'PATCH' && isFirst) {
-      isFirst = false;
-      await shop.request('PATCH', '/v2/shop', {
-        as: shop.admin,
-        body: { address: { street: 'Weg 2', city: 'Wien', country: 'AT' } },
-      });
+    if (route.request().method() === 'PATCH' && isNext) {
+      isNext = false;
+      await shop.request('PATCH', '/v2/shop', { as: shop.admin, body: others.shift() });
     }
     await route.continue();
   });
+  isNext = true;
+  await page.getByLabel('Phone').fill('+43 1 515');
+  await page.keyboard.press('Control+s');
+  await until(async () => (await read()).phone === '+43 1 515');
+  assert.equal((await read()).legalName, 'Käse AG');
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  await page.getByLabel('Street', { exact: true }).fill('Gasse 1');
+  isNext = true;
   await page.keyboard.press('Control+s');
   const conflict = page.getByRole('dialog', { name: 'Shop' });
   await conflict.getByRole('cell', { name: 'Weg 2' }).waitFor();

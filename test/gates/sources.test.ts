@@ -102,8 +102,6 @@ suite('The sources', () => {
     // Number() reads "1e3" and "0x10", and nothing says what it does not read.
     const allowed: Readonly<Record<string, string>> = {
       'console/src/parts/fields/country-select.tsx': 'sorts by a condition',
-      'console/src/screens/customers/customers.tsx': 'the id of the URL',
-      'console/src/screens/orders/filters.tsx': 'the id of the URL',
       'console/src/screens/orders/new/new-lines.tsx': 'the weight of a choice',
       'console/src/screens/orders/new/new-order.tsx': 'ids of the URL and of a choice',
     };

@@ -53,3 +53,13 @@ export function useApi<T>(
     ...(everyMs === false ? {} : { staleTime: 0 }),
   });
 }
+
+/** Reads a list without pages. The parameters are those of `useApi`. */
+export function useList<Row>(
+  key: readonly unknown[],
+  read: (curd: Curd, signal: AbortSignal) => PromiseLike<{ readonly items: readonly Row[] }>,
+  everyMs: number | false = false,
+) {
+  const { data, error, refetch } = useApi(key, read, everyMs);
+  return { data, error, refetch, rows: data?.items ?? [] };
+}

@@ -7,6 +7,7 @@ import { useLocation } from 'wouter';
 import type { Curd } from '../../../client/src/index.ts';
 import { useSignedIn } from '../data/queries.ts';
 import { shownName } from '../parts/text/customer-name.ts';
+import { readId } from '../parts/text/ids.ts';
 import { signOut } from '../session/session.ts';
 import { screens } from './screens.ts';
 
@@ -55,7 +56,7 @@ export function Palette() {
     enabled: query.length > 0,
     // A text that is typed further cancels what was read for the text before.
     queryFn: async ({ signal }): Promise<SpotlightActionData[]> => {
-      const id = /^[1-9]\d{0,14}$/.test(query) ? Number(query) : null;
+      const id = readId(query) ?? null;
       const { isAdmin } = person;
       // One more than is shown, to know whether there are more.
       const limit = foundMax + 1;

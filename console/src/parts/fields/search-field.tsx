@@ -1,10 +1,7 @@
 /** The search of a screen: `/` moves to it. What is written is searched for after a moment. */
 import { TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
-import { useEffect, useRef, useState } from 'react';
-
-const typingMs = 250;
+import { useWrittenText } from './use-written-text.ts';
 
 interface Props {
   /** "Search cheeses" */
@@ -15,19 +12,7 @@ interface Props {
 }
 
 export function SearchField({ label, text, onChange }: Props) {
-  const [written, setWritten] = useState(text);
-  const asked = useRef(text);
-  const change = useDebouncedCallback((value: string) => {
-    asked.current = value.trim();
-    onChange(asked.current);
-  }, typingMs);
-  useEffect(() => {
-    // Another part of the page changed it. What is being written stays.
-    if (text !== asked.current) {
-      asked.current = text;
-      setWritten(text);
-    }
-  }, [text]);
+  const { written, write } = useWrittenText(text, onChange);
   return (
     <TextInput
       size="xs"
@@ -40,10 +25,7 @@ export function SearchField({ label, text, onChange }: Props) {
       placeholder={`${label}  /`}
       leftSection={<MagnifyingGlassIcon aria-hidden="true" />}
       value={written}
-      onChange={({ currentTarget }) => {
-        setWritten(currentTarget.value);
-        change(currentTarget.value);
-      }}
+      onChange={({ currentTarget }) => write(currentTarget.value)}
     />
   );
 }

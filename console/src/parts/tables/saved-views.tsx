@@ -2,7 +2,7 @@
 import { Anchor, Button, CloseButton, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { useHiddenColumns } from './columns.tsx';
+import { useHiddenColumns } from './use-columns.ts';
 import { readViews, searchOfView, storeViews, type View, viewNameMax, viewsMax, withView } from './views.ts';
 
 /** @param list its label: "Orders" */

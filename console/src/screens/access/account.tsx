@@ -1,21 +1,20 @@
 /** One account: its plan and its API keys. */
 import { Group, Select, Stack, Text } from '@mantine/core';
-import { useSearchParams } from 'wouter';
 import { useApi, useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { showUndo } from '../../parts/notifications.tsx';
 import { Empty, PageTitle, Read } from '../../parts/page.tsx';
+import { asId, useUrlValue } from '../../parts/url-filters.ts';
 import { type Account, quotaText, usePlans } from './accounts.tsx';
 import { KeyList } from './key-list.tsx';
 import { KeyPage } from './key-page.tsx';
 
 export function AccountDetail({ id }: { readonly id: number }) {
-  const [search] = useSearchParams();
+  const [keyId] = useUrlValue('key', asId);
   const accounts = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
   const account = accounts.data?.items.find((one) => one.id === id);
-  const keyId = search.get('key');
-  if (account !== undefined && keyId !== null) {
-    return <KeyPage key={keyId} account={account} id={Number(keyId)} />;
+  if (account !== undefined && keyId !== undefined) {
+    return <KeyPage key={keyId} account={account} id={keyId} />;
   }
   return (
     <>

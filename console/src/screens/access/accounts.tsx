@@ -3,11 +3,12 @@ import { Anchor, Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
-import { useApi, useCurd } from '../../data/queries.ts';
+import { useApi, useCurd, useList } from '../../data/queries.ts';
 import { invalidate } from '../../parts/action.ts';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
-import { Empty, Loading, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 
@@ -26,10 +27,25 @@ export function usePlans(): string[] {
   return Object.keys(data?.plans ?? {});
 }
 
+const columns: readonly Column<Account>[] = [
+  {
+    title: 'Account',
+    show: ({ id, name }) => (
+      <Anchor component={Link} href={`/access/${id}`} size="sm" fw={600}>
+        {name}
+      </Anchor>
+    ),
+  },
+  { title: 'Plan', show: ({ plan }) => plan },
+  { title: 'Active keys', isNumber: true, show: ({ activeKeys }) => activeKeys },
+  { title: 'Requests', show: quotaText },
+  { title: 'Created', isWideOnly: true, show: ({ createdAt }) => <Time at={createdAt} isRelative /> },
+];
+
 export function Accounts() {
   const [, navigate] = useLocation();
   const [isCreating, setCreating] = useState(false);
-  const { data, error, refetch } = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
+  const list = useList(['access', 'accounts'], (curd) => curd.accounts.list());
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -40,39 +56,16 @@ export function Accounts() {
           New account
         </Button>
       </Group>
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="accounts" />
-      ) : data.items.length === 0 ? (
-        <Empty title="No accounts yet">Create an account for each program that uses the API.</Empty>
-      ) : (
-        <DataTable<Account>
-          label="Accounts"
-          rows={data.items}
-          keyOf={({ id }) => id}
-          nameOf={({ name }) => name}
-          onOpen={({ id }) => navigate(`/access/${id}`)}
-          columns={[
-            {
-              title: 'Account',
-              show: ({ id, name }) => (
-                <Anchor component={Link} href={`/access/${id}`} size="sm" fw={600}>
-                  {name}
-                </Anchor>
-              ),
-            },
-            { title: 'Plan', show: ({ plan }) => plan },
-            { title: 'Active keys', isNumber: true, show: ({ activeKeys }) => activeKeys },
-            { title: 'Requests', show: quotaText },
-            {
-              title: 'Created',
-              isWideOnly: true,
-              show: ({ createdAt }) => <Time at={createdAt} isRelative />,
-            },
-          ]}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Accounts"
+        what="accounts"
+        columns={columns}
+        keyOf={({ id }) => id}
+        nameOf={({ name }) => name}
+        onOpen={({ id }) => navigate(`/access/${id}`)}
+        empty={<Empty title="No accounts yet">Create an account for each program that uses the API.</Empty>}
+      />
       {isCreating ? <NewAccount onClose={() => setCreating(false)} /> : null}
     </>
   );

@@ -2,12 +2,13 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
-import { useApi, useCurd } from '../../data/queries.ts';
+import { useCurd, useList } from '../../data/queries.ts';
 import { invalidate, readEffects } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
-import { Empty, Loading, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
 import { Copyable } from '../../parts/text/copyable.tsx';
 import { NewClient } from './new-client.tsx';
 
@@ -18,12 +19,75 @@ const kindsOf = ({ builtIn, public: isPublic, native: isNative }: Client) =>
     (kind) => kind !== null,
   );
 
+const columnsOf = (onDelete: (client: Client) => void): readonly Column<Client>[] => [
+  {
+    title: 'Client',
+    show: (client) => (
+      <Stack gap={0}>
+        <Group gap={6}>
+          <Text size="sm" fw={600}>
+            {client.name}
+          </Text>
+          {kindsOf(client).map((kind) => (
+            <Badge key={kind} size="sm" variant="default" tt="none">
+              {kind}
+            </Badge>
+          ))}
+        </Group>
+        <Copyable value={client.clientId} />
+      </Stack>
+    ),
+  },
+  { title: 'Account', show: ({ account }) => account },
+  {
+    title: 'Scopes',
+    show: ({ scopes }) => (
+      <Text size="sm" maw="16rem">
+        {scopes.join(', ')}
+      </Text>
+    ),
+  },
+  {
+    title: 'Redirects to',
+    isWideOnly: true,
+    show: ({ redirectUris, builtIn }) =>
+      builtIn ? (
+        'this console: staff sign in with it'
+      ) : redirectUris.length === 0 ? (
+        'nowhere: it gets tokens for itself, without a person'
+      ) : (
+        <Stack gap={0}>
+          {redirectUris.map((uri) => (
+            <Text key={uri} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {uri}
+            </Text>
+          ))}
+        </Stack>
+      ),
+  },
+  {
+    title: 'Actions',
+    show: (client) =>
+      client.builtIn ? null : (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="red"
+          aria-label={`Delete ${client.name}`}
+          onClick={() => onDelete(client)}
+        >
+          Delete
+        </Button>
+      ),
+  },
+];
+
 export function OauthClients() {
   const curd = useCurd();
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<Result<'createOauthClient'> | null>(null);
   const [deleted, setDeleted] = useState<Client | null>(null);
-  const { data, error, refetch } = useApi(['access', 'clients'], (api) => api.oauthClients.list());
+  const list = useList(['access', 'clients'], (api) => api.oauthClients.list());
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -45,82 +109,15 @@ export function OauthClients() {
           onHidden={() => setCreated(null)}
         />
       )}
-      {error !== null ? (
-        <Problem error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Loading what="OAuth clients" />
-      ) : data.items.length === 0 ? (
-        <Empty title="No OAuth clients yet">Register an application of a partner here.</Empty>
-      ) : (
-        <DataTable<Client>
-          label="OAuth clients"
-          rows={data.items}
-          keyOf={({ clientId }) => clientId}
-          nameOf={({ name }) => name}
-          columns={[
-            {
-              title: 'Client',
-              show: (client) => (
-                <Stack gap={0}>
-                  <Group gap={6}>
-                    <Text size="sm" fw={600}>
-                      {client.name}
-                    </Text>
-                    {kindsOf(client).map((kind) => (
-                      <Badge key={kind} size="sm" variant="default" tt="none">
-                        {kind}
-                      </Badge>
-                    ))}
-                  </Group>
-                  <Copyable value={client.clientId} />
-                </Stack>
-              ),
-            },
-            { title: 'Account', show: ({ account }) => account },
-            {
-              title: 'Scopes',
-              show: ({ scopes }) => (
-                <Text size="sm" maw="16rem">
-                  {scopes.join(', ')}
-                </Text>
-              ),
-            },
-            {
-              title: 'Redirects to',
-              isWideOnly: true,
-              show: ({ redirectUris, builtIn }) =>
-                builtIn ? (
-                  'this console: staff sign in with it'
-                ) : redirectUris.length === 0 ? (
-                  'nowhere: it gets tokens for itself, without a person'
-                ) : (
-                  <Stack gap={0}>
-                    {redirectUris.map((uri) => (
-                      <Text key={uri} size="sm" style={{ overflowWrap: 'anywhere' }}>
-                        {uri}
-                      </Text>
-                    ))}
-                  </Stack>
-                ),
-            },
-            {
-              title: 'Actions',
-              show: (client) =>
-                client.builtIn ? null : (
-                  <Button
-                    size="compact-sm"
-                    variant="subtle"
-                    color="red"
-                    aria-label={`Delete ${client.name}`}
-                    onClick={() => setDeleted(client)}
-                  >
-                    Delete
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="OAuth clients"
+        what="OAuth clients"
+        columns={columnsOf(setDeleted)}
+        keyOf={({ clientId }) => clientId}
+        nameOf={({ name }) => name}
+        empty={<Empty title="No OAuth clients yet">Register an application of a partner here.</Empty>}
+      />
       {isCreating ? (
         <NewClient
           onClose={() => setCreating(false)}

@@ -1,42 +1,42 @@
 /** One cheese: its form beside a preview, its images, stock and history. */
-import { Alert, Badge, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { isCurdError } from '../../../../client/src/index.ts';
 import { useSignedIn } from '../../data/queries.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { Conflict } from '../../parts/dialogs/conflict.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { SaveButtons } from '../../parts/forms/save-buttons.tsx';
+import { Empty, PageTitle, Read } from '../../parts/page.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import { StockPanel } from '../stock/stock-panel.tsx';
 import { readDeletionEffects } from './deletion.ts';
 import { nameOfField, showField } from './fields.ts';
 import { CheeseForm } from './form/cheese-form.tsx';
+import { type FormValues, numbersOf } from './form/form-values.ts';
 import { Images } from './form/images.tsx';
 import { Preview } from './form/preview.tsx';
 import { sentencesOf, useCheeseForm } from './form/use-cheese-form.ts';
-import { useSaveKey, useUnsavedWarning } from './form/use-save-key.ts';
 import { History, useHistory } from './history.tsx';
 import { Prices } from './prices.tsx';
 import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
 
 export function CheesePage({ id }: { readonly id: number }) {
   const cheese = useCheese(id);
-  if (cheese.data !== undefined && !(isCurdError(cheese.error) && cheese.error.status === 404)) {
-    return <OpenCheese server={cheese.data} />;
+  const heading = <PageTitle title={`Cheese ${id}`} />;
+  if (isCurdError(cheese.error) && cheese.error.status === 404) {
+    return (
+      <>
+        {heading}
+        <Empty title="There is no such cheese">It was deleted, or never existed.</Empty>
+      </>
+    );
   }
   return (
-    <>
-      <PageTitle title={`Cheese ${id}`} />
-      {isCurdError(cheese.error) && cheese.error.status === 404 ? (
-        <Empty title="There is no such cheese">It was deleted, or never existed.</Empty>
-      ) : cheese.isError ? (
-        <Problem error={cheese.error} retry={cheese.refetch} />
-      ) : (
-        <Loading what="the cheese" />
-      )}
-    </>
+    <Read of={cheese} what="the cheese" heading={heading}>
+      {(server) => <OpenCheese server={server} />}
+    </Read>
   );
 }
 
@@ -51,8 +51,6 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
   const lastChange = useHistory(history).data?.events[0];
   const { fields, general } =
     form.failure === null ? { fields: {}, general: null } : sentencesOf(form.failure);
-  useSaveKey(() => void form.save());
-  useUnsavedWarning(form.isChanged);
   const primary = images.find(({ imageUrl }) => imageUrl === server.cheese.photoUrls[0]);
 
   return (
@@ -78,24 +76,12 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
             <Button size="xs" variant="outline" color="red" onClick={() => setDeleting(true)}>
               Delete
             </Button>
-            {form.isChanged ? (
-              <Button size="xs" variant="default" onClick={form.discard}>
-                Discard
-              </Button>
-            ) : null}
-            <Button
-              size="xs"
-              loading={form.isSaving}
-              disabled={!form.isChanged}
-              rightSection={
-                <Kbd size="xs" visibleFrom="sm">
-                  Ctrl S
-                </Kbd>
-              }
-              onClick={() => void form.save()}
-            >
-              Save
-            </Button>
+            <SaveButtons
+              isChanged={form.isChanged}
+              isSaving={form.isSaving}
+              onSave={form.save}
+              onDiscard={form.discard}
+            />
           </>
         ) : (
           <Badge variant="default">read only</Badge>
@@ -147,14 +133,16 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
       {form.conflict === null ? null : (
         <Conflict
           title={cheese.name}
-          mine={form.conflict.mine}
-          theirs={form.conflict.theirs}
+          {...form.conflict}
+          mine={withNumbers(form.conflict.mine)}
+          theirs={withNumbers(form.conflict.theirs)}
           nameOf={nameOfField}
           show={showField}
-          onResolve={form.resolve}
-          onClose={form.closeConflict}
         />
       )}
     </>
   );
 }
+
+/** Numbers as such, not as the texts of their fields. */
+const withNumbers = (values: Partial<FormValues>) => ({ ...values, ...numbersOf(values) });

@@ -2,6 +2,7 @@ import './cheeses.css';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
+import { readId } from '../../parts/text/ids.ts';
 import { CheesePage } from './cheese-page.tsx';
 import { CheeseList } from './list/cheese-list.tsx';
 import { NewCheese } from './new-cheese.tsx';
@@ -13,11 +14,12 @@ export default function Cheeses({ id }: ScreenProps) {
   if (id === 'new') {
     return <NewCheese />;
   }
-  return /^[1-9]\d{0,14}$/.test(id) ? (
-    <CheesePage key={id} id={Number(id)} />
-  ) : (
+  const cheese = readId(id);
+  return cheese === undefined ? (
     <Empty title="There is no such cheese">
       <Link href="/cheeses">All cheeses</Link>
     </Empty>
+  ) : (
+    <CheesePage key={id} id={cheese} />
   );
 }

@@ -1,23 +1,17 @@
 /** The form of a cheese that does not exist yet. */
-import { Alert, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Body } from '../../../../client/src/index.ts';
 import { useSignedIn } from '../../data/queries.ts';
+import { changedValues } from '../../parts/forms/changed-values.ts';
+import { SaveButtons } from '../../parts/forms/save-buttons.tsx';
 import { PageTitle } from '../../parts/page.tsx';
 import { keepDraft, readDraft } from '../../session/drafts.ts';
 import { CheeseForm } from './form/cheese-form.tsx';
-import {
-  changedValues,
-  emptyValues,
-  type FormValues,
-  isRefused,
-  refusedText,
-  toChanges,
-} from './form/form-values.ts';
+import { emptyValues, type FormValues, isRefused, refusedText, toChanges } from './form/form-values.ts';
 import { Preview } from './form/preview.tsx';
 import { sentencesOf } from './form/use-cheese-form.ts';
-import { useSaveKey, useUnsavedWarning } from './form/use-save-key.ts';
 
 const draftKey = 'new cheese';
 
@@ -29,8 +23,6 @@ export function NewCheese() {
   const [failure, setFailure] = useState<unknown>(null);
   const { fields, general } = failure === null ? { fields: {}, general: null } : sentencesOf(failure);
   const isChanged = Object.keys(changedValues(values, emptyValues)).length > 0;
-  useSaveKey(() => void save());
-  useUnsavedWarning(isChanged && !isSaving);
   useEffect(() => keepDraft(draftKey, isChanged ? values : null), [isChanged, values]);
 
   async function save(): Promise<void> {
@@ -57,24 +49,14 @@ export function NewCheese() {
   return (
     <>
       <PageTitle title="New cheese">
-        {isChanged ? (
-          <Button size="xs" variant="default" onClick={() => setValues(emptyValues)}>
-            Discard
-          </Button>
-        ) : null}
-        <Button
-          size="xs"
-          loading={isSaving}
-          disabled={!person.mayWriteCheeses}
-          rightSection={
-            <Kbd size="xs" visibleFrom="sm">
-              Ctrl S
-            </Kbd>
-          }
-          onClick={() => void save()}
-        >
-          Create
-        </Button>
+        <SaveButtons
+          action="Create"
+          isChanged={isChanged}
+          isSaving={isSaving}
+          isDisabled={!person.mayWriteCheeses}
+          onSave={save}
+          onDiscard={() => setValues(emptyValues)}
+        />
       </PageTitle>
       {general === null ? null : (
         <Alert color="red" variant="light" title="It was not created" mb="sm">

@@ -69,10 +69,11 @@ export interface VersionedCheese {
 
 export function useCheese(id: number) {
   return useApi([`cheese ${id}`], async (curd, signal): Promise<VersionedCheese> => {
-    const cheese = await curd.cheeses.get(id, { signal });
-    return { cheese, etag: etagOf(cheese) };
+    return withVersion(await curd.cheeses.get(id, { signal }));
   });
 }
+
+export const withVersion = (cheese: Cheese): VersionedCheese => ({ cheese, etag: etagOf(cheese) });
 
 export function useImages(id: number) {
   return useApi(

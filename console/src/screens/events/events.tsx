@@ -1,112 +1,98 @@
 /** The event log: live, or from a time on. */
-import { Anchor, Badge, Button, Center, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
+import { type List, ListTable } from '../../parts/list-screen.tsx';
+import { Empty, PageTitle } from '../../parts/page.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
+import { asText, useUrlFilters, useUrlValue } from '../../parts/url-filters.ts';
 import { EventDrawer } from './event-drawer.tsx';
-import { LogFilters, type LogView, toSearch, viewOf } from './filters.tsx';
+import { filterReaders, LogFilters, type LogView } from './filters.tsx';
 import { readNewest, toQuery } from './newest.ts';
 
 const step = 50;
 const shownMax = 500;
 
-interface TableProps {
-  readonly events: readonly CurdEvent[];
-  readonly onOpen: (event: CurdEvent) => void;
-  readonly onVisible?: ((first: number, last: number) => void) | undefined;
+interface ListProps {
+  readonly view: LogView;
+  readonly onOpen: (id: string) => void;
 }
 
-function EventTable({ events, onOpen, onVisible }: TableProps) {
-  const columns: Column<CurdEvent>[] = [
-    { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} isExact /> },
-    {
-      title: 'Type',
-      show: (event) => (
-        <Anchor component="button" type="button" size="sm" onClick={() => onOpen(event)}>
-          {event.type}
-        </Anchor>
-      ),
-    },
-    { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
-    { title: 'By', show: ({ actor }) => <Actor actor={actor} /> },
-    {
-      title: 'Number',
-      isNumber: true,
-      isWideOnly: true,
-      // Not grouped: it is a part of the event id.
-      show: ({ sequence }) => sequence,
-    },
-  ];
+const columnsOf = (onOpen: ListProps['onOpen']): readonly Column<CurdEvent>[] => [
+  { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} isExact /> },
+  {
+    title: 'Type',
+    show: ({ id, type }) => (
+      <Anchor component="button" type="button" size="sm" onClick={() => onOpen(id)}>
+        {type}
+      </Anchor>
+    ),
+  },
+  { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
+  { title: 'By', show: ({ actor }) => <Actor actor={actor} /> },
+  {
+    title: 'Number',
+    isNumber: true,
+    isWideOnly: true,
+    // Not grouped: it is a part of the event id.
+    show: ({ sequence }) => sequence,
+  },
+];
+
+interface TableProps {
+  readonly list: List<CurdEvent>;
+  /** A filter that matches few may have found none yet. */
+  readonly hasMore: boolean;
+  readonly onOpen: ListProps['onOpen'];
+}
+
+function EventTable({ list, hasMore, onOpen }: TableProps) {
   return (
-    <DataTable
+    <ListTable
+      list={list}
       label="Events"
-      columns={columns}
-      rows={events}
+      what="events"
+      columns={columnsOf(onOpen)}
       keyOf={({ id }) => id}
       nameOf={({ type, subject }) => `${type} ${subject}`}
-      onOpen={onOpen}
-      onVisible={onVisible}
+      onOpen={({ id }) => onOpen(id)}
+      empty={
+        hasMore ? null : (
+          <Empty title="No events">
+            Everything that changes in the shop is an event: a placed order, a new price, a revoked key.
+            Events are kept for 90 days unless CURD_EVENT_RETENTION says otherwise.
+          </Empty>
+        )
+      }
     />
   );
 }
 
-interface ListProps {
-  readonly view: LogView;
-  readonly onOpen: (event: CurdEvent) => void;
-}
-
-const nothing = (
-  <Empty title="No events">
-    Everything that changes in the shop is an event: a placed order, a new price, a revoked key. Events are
-    kept for 90 days unless CURD_EVENT_RETENTION says otherwise.
-  </Empty>
-);
-
 function LiveList({ view, onOpen }: ListProps) {
   const curd = useCurd();
   const [count, setCount] = useState(step);
-  const newest = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['events', 'newest', view.types, view.subject, count],
     queryFn: ({ signal }) => readNewest(curd, view, count, signal),
     placeholderData: keepPreviousData,
   });
-  if (newest.isPending) {
-    return <Loading what="events" />;
-  }
-  if (newest.isError) {
-    return <Problem error={newest.error} retry={newest.refetch} />;
-  }
-  const { events, hasMore } = newest.data;
-  if (events.length === 0 && !hasMore) {
-    return nothing;
-  }
+  const { events: rows, hasMore } = data ?? { events: [], hasMore: false };
+  const earlier =
+    hasMore && count < shownMax
+      ? { read: () => setCount(count + step * 2), isReading: isFetching && isPlaceholderData }
+      : null;
   return (
     <>
-      <EventTable events={events} onOpen={onOpen} />
-      {hasMore ? (
-        <Center p="sm">
-          {count < shownMax ? (
-            <Button
-              variant="default"
-              loading={newest.isFetching && newest.isPlaceholderData}
-              onClick={() => setCount(count + step * 2)}
-            >
-              Earlier events
-            </Button>
-          ) : (
-            <Text size="sm" c="dimmed">
-              Enter a time in From to read older events.
-            </Text>
-          )}
-        </Center>
+      <EventTable list={{ data, error, refetch, rows, earlier }} hasMore={hasMore} onOpen={onOpen} />
+      {hasMore && count >= shownMax ? (
+        <Text size="sm" c="dimmed" ta="center" p="sm">
+          Enter a time in From to read older events.
+        </Text>
       ) : null}
     </>
   );
@@ -121,60 +107,50 @@ function ListSince({ view, since, onOpen }: ListProps & { readonly since: string
     initialPageParam: since,
     getNextPageParam: ({ next, hasMore }) => (hasMore ? next : undefined),
   });
-  if (log.isPending) {
-    return <Loading what="events" />;
-  }
-  if (log.isError) {
-    return <Problem error={log.error} retry={log.refetch} />;
-  }
-  const events = log.data.pages.flatMap(({ items }) => items);
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = log;
+  const rows = data?.pages.flatMap(({ items }) => items) ?? [];
+  const onVisible = (_first: number, last: number) => {
+    if (last === rows.length - 1 && hasNextPage && !isFetchingNextPage) {
+      void fetchNextPage();
+    }
+  };
   return (
     <>
-      {events.length === 0 && !log.hasNextPage ? nothing : null}
-      {events.length === 0 ? null : (
-        <EventTable
-          events={events}
-          onOpen={onOpen}
-          onVisible={(_first, last) => {
-            if (last === events.length - 1 && log.hasNextPage && !log.isFetchingNextPage) {
-              void log.fetchNextPage();
-            }
-          }}
-        />
+      <EventTable list={{ data, error, refetch, rows, onVisible }} hasMore={hasNextPage} onOpen={onOpen} />
+      {data === undefined ? null : (
+        <Group justify="center" p="sm">
+          <Button
+            variant="default"
+            loading={log.isFetching}
+            onClick={() => void (hasNextPage ? fetchNextPage() : refetch())}
+          >
+            {hasNextPage ? 'Later events' : 'Read again'}
+          </Button>
+        </Group>
       )}
-      <Center p="sm">
-        <Button
-          variant="default"
-          loading={log.isFetching}
-          onClick={() => void (log.hasNextPage ? log.fetchNextPage() : log.refetch())}
-        >
-          {log.hasNextPage ? 'Later events' : 'Read again'}
-        </Button>
-      </Center>
     </>
   );
 }
 
 export default function Events() {
-  const [search, setSearch] = useSearchParams();
-  const view = viewOf(search);
-  const open = search.get('event');
-  // The query contains the event, so that the list behind keeps its place.
-  const onOpen = ({ id }: CurdEvent) => setSearch([...toSearch(view), ['event', id]]);
+  const { filters, change } = useUrlFilters(filterReaders, 'push');
+  const { types = [], subject = '', since = null } = filters;
+  const view = { types, subject, since };
+  const [open, show] = useUrlValue('event', asText());
   return (
     <>
       <PageTitle title="Events">
         <Badge variant="light" color="gray">
-          {view.since === null ? 'newest first' : 'oldest first'}
+          {since === null ? 'newest first' : 'oldest first'}
         </Badge>
       </PageTitle>
-      <LogFilters view={view} onChange={(next) => setSearch(toSearch(next))} />
-      {view.since === null ? (
-        <LiveList view={view} onOpen={onOpen} />
+      <LogFilters view={view} onChange={change} />
+      {since === null ? (
+        <LiveList view={view} onOpen={show} />
       ) : (
-        <ListSince view={view} since={view.since} onOpen={onOpen} />
+        <ListSince view={view} since={since} onOpen={show} />
       )}
-      {open === null ? null : <EventDrawer id={open} onClose={() => setSearch(toSearch(view))} />}
+      {open === undefined ? null : <EventDrawer id={open} onClose={() => show(null)} />}
     </>
   );
 }

@@ -1,8 +1,8 @@
 /** Filters of the event log. They are in the URL. */
-import { Button, Group, MultiSelect, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { Button, Group, MultiSelect } from '@mantine/core';
+import { TextFilter } from '../../parts/fields/text-filter.tsx';
 import { TimeField } from '../../parts/fields/time-field.tsx';
+import { asText, type Changes } from '../../parts/url-filters.ts';
 import { kinds, typesMax } from './event-types.ts';
 import type { Filters } from './newest.ts';
 
@@ -11,28 +11,11 @@ export interface LogView extends Filters {
   readonly since: string | null;
 }
 
-/** Reads the filters of a URL. */
-export function viewOf(search: URLSearchParams): LogView {
-  return {
-    types: search.get('types')?.split(',').filter(Boolean).slice(0, typesMax) ?? [],
-    subject: search.get('subject') ?? '',
-    since: search.get('since'),
-  };
-}
-
-export function toSearch({ types, subject, since }: LogView): URLSearchParams {
-  const search = new URLSearchParams();
-  if (types.length > 0) {
-    search.set('types', types.join(','));
-  }
-  if (subject !== '') {
-    search.set('subject', subject);
-  }
-  if (since !== null) {
-    search.set('since', since);
-  }
-  return search;
-}
+export const filterReaders = {
+  types: ([text = '']: readonly string[]) => text.split(',').filter(Boolean).slice(0, typesMax),
+  subject: asText(),
+  since: asText(),
+};
 
 const choices = kinds.map(({ name, all, types }) => ({
   group: name,
@@ -41,13 +24,10 @@ const choices = kinds.map(({ name, all, types }) => ({
 
 interface Props {
   readonly view: LogView;
-  readonly onChange: (view: LogView) => void;
+  readonly onChange: (changes: Changes<typeof filterReaders>) => void;
 }
 
 export function LogFilters({ view, onChange }: Props) {
-  const [subject, setSubject] = useState(view.subject);
-  const search = useDebouncedCallback((text: string) => onChange({ ...view, subject: text.trim() }), 300);
-  const isComplete = (text: string) => /^\s*(\w+:.+)?$/.test(text);
   return (
     <Group align="end" mb="sm" gap="sm" wrap="wrap">
       <MultiSelect
@@ -56,30 +36,25 @@ export function LogFilters({ view, onChange }: Props) {
         data={choices}
         value={[...view.types]}
         maxValues={typesMax}
-        onChange={(types) => onChange({ ...view, types })}
+        onChange={(types) => onChange({ types: types.join() })}
         searchable
         clearable
         clearButtonProps={{ 'aria-label': 'All types' }}
         nothingFoundMessage="There is no such type"
         style={{ flex: '2 1 16rem' }}
       />
-      <TextInput
+      <TextFilter
         label="Subject"
         placeholder="order:31"
-        data-screen-search
-        value={subject}
-        error={isComplete(subject) ? null : 'A kind and an id, such as order:31'}
-        onChange={({ currentTarget: { value } }) => {
-          setSubject(value);
-          if (isComplete(value)) {
-            search(value);
-          }
-        }}
-        style={{ flex: '1 1 9rem' }}
+        isSearch
+        flex="1 1 9rem"
+        text={view.subject}
+        hint={{ pattern: /^\w+:.+$/, text: 'A kind and an id, such as order:31' }}
+        onChange={(subject) => onChange({ subject })}
       />
-      <TimeField label="From" time={view.since} onChange={(since) => onChange({ ...view, since })} />
+      <TimeField label="From" time={view.since} onChange={(since) => onChange({ since })} />
       {view.since === null ? null : (
-        <Button variant="default" onClick={() => onChange({ ...view, since: null })}>
+        <Button variant="default" onClick={() => onChange({ since: null })}>
           Live
         </Button>
       )}

@@ -1,7 +1,7 @@
 /** Orders and their value by day, and the cheeses that sold best in 7 days. */
 import { Anchor, Group, SegmentedControl, Skeleton, Table, Text } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { Empty } from '../../parts/page.tsx';
 import {
@@ -12,6 +12,7 @@ import {
   showShortMoney,
   showShortNumber,
 } from '../../parts/text/format.ts';
+import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { dateOf, timesOf, valuesOf, zone } from './days.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));
@@ -26,8 +27,8 @@ const showOrders = (count: number) => `${showNumber(count)} ${count === 1 ? 'ord
 const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
 
 export function Trend() {
-  const [search, setSearch] = useSearchParams();
-  const days = ranges.find((one) => one === search.get('days')) ?? rangeByDefault;
+  const [chosen, setDays] = useUrlValue('days', asOneOf(ranges), 'replace');
+  const days = chosen ?? rangeByDefault;
   const { data, error } = useApi(['statistics', 'days', days], (curd) =>
     curd.statistics.getSeries({
       measures: ['orders.sold', 'orders.placedValue'],
@@ -59,7 +60,7 @@ export function Trend() {
           aria-label="Days"
           value={days}
           data={ranges.map((value) => ({ value, label: `${value} days` }))}
-          onChange={(value) => setSearch(value === rangeByDefault ? {} : { days: value }, { replace: true })}
+          onChange={(value) => setDays(value === rangeByDefault ? null : value)}
         />
       </Group>
       <div style={{ minHeight: height }}>

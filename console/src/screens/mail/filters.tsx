@@ -1,49 +1,28 @@
 /** Filters of mails. They are in the URL. */
-import { Group, SegmentedControl } from '@mantine/core';
-import type { Query } from '../../../../client/src/index.ts';
+import { Group } from '@mantine/core';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
 import { TextFilter } from '../../parts/fields/text-filter.tsx';
+import { asId, asOneOf, type Changes, type Filters } from '../../parts/url-filters.ts';
 import { nameOfState, states } from './state.tsx';
 
-const names = ['state', 'customer', 'order'] as const;
+export const filterReaders = { state: asOneOf(states), customer: asId, order: asId };
 
-type Filters = Readonly<Partial<Record<(typeof names)[number], string>>>;
-
-export const idPattern = /^[1-9]\d{0,14}$/;
-
-/** Reads the filters of a URL. Those that no mail can have are left out. */
-export function filtersOf(search: URLSearchParams): Filters {
-  const isFilter = (name: string, value: string) =>
-    name === 'state' ? states.some((state) => state === value) : idPattern.test(value);
-  return Object.fromEntries(
-    names
-      .map((name) => [name, search.get(name) ?? ''] as const)
-      .filter(([name, value]) => isFilter(name, value)),
-  );
-}
-
-export function toQuery({ state, customer, order }: Filters): Query<'listMails'> {
-  return {
-    state: states.find((one) => one === state),
-    ...(customer === undefined ? {} : { customerId: Number(customer) }),
-    ...(order === undefined ? {} : { orderId: Number(order) }),
-  };
-}
+const hint = { pattern: /^[1-9]\d{0,14}$/, text: 'A number, such as 31' };
 
 interface Props {
-  readonly filters: Filters;
-  readonly onChange: (changes: Filters) => void;
+  readonly filters: Filters<typeof filterReaders>;
+  readonly onChange: (changes: Changes<typeof filterReaders>) => void;
 }
 
 export function MailFilters({ filters, onChange }: Props) {
-  const hint = { pattern: idPattern, text: 'A number, such as 31' };
   return (
     <Group align="end" mb="sm" gap="sm" wrap="wrap">
-      <SegmentedControl
-        size="xs"
-        aria-label="State"
-        data={['all', ...states.map((state) => ({ value: state, label: nameOfState(state) }))]}
-        value={filters.state ?? 'all'}
-        onChange={(state) => onChange({ state: state === 'all' ? '' : state })}
+      <TabsFilter
+        label="State"
+        values={states}
+        nameOf={nameOfState}
+        value={filters.state}
+        onChange={(state) => onChange({ state })}
       />
       <TextFilter
         label="Customer id"

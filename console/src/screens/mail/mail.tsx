@@ -1,16 +1,16 @@
 /** The mails to customers, the newest first. */
 import { Alert, Anchor, Code, Text } from '@mantine/core';
-import { useSearchParams } from 'wouter';
 import { useApi, useCurd } from '../../data/queries.ts';
 import { shopCommand } from '../../environment.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
-import { EarlierButton, useNewestFirst } from '../../parts/tables/newest-first.tsx';
+import { ListScreen } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
+import { useNewestFirst } from '../../parts/tables/newest-first.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
-import { filtersOf, idPattern, MailFilters, toQuery } from './filters.tsx';
+import { asId, useUrlFilters, useUrlValue } from '../../parts/url-filters.ts';
+import { filterReaders, MailFilters } from './filters.tsx';
 import { MailDrawer } from './mail-drawer.tsx';
 import { type Mail, NextAttempt, StateBadge } from './state.tsx';
 
@@ -96,56 +96,43 @@ function Transport() {
 
 export default function MailScreen() {
   const curd = useCurd();
-  const [search, setSearch] = useSearchParams();
-  const filters = filtersOf(search);
-  const open = search.get('mail');
-  const change = (changes: Readonly<Record<string, string>>) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(changes)) {
-        next.delete(name);
-        if (value !== '') {
-          next.set(name, value);
-        }
-      }
-      return next;
-    });
-  const { list, rows } = useNewestFirst(['mail', filters], (cursor, signal) =>
-    curd.mails.list({ ...toQuery(filters), cursor, limit: 50 }, { signal }),
+  const { filters, change, isFiltered } = useUrlFilters(filterReaders, 'push');
+  const { state, customer: customerId, order: orderId } = filters;
+  const [open, show] = useUrlValue('mail', asId);
+  const list = useNewestFirst(['mail', filters], (cursor, signal) =>
+    curd.mails.list({ state, customerId, orderId, cursor, limit: 50 }, { signal }),
   );
-  const show = (id: number) => change({ mail: String(id) });
   return (
-    <>
-      <PageTitle title="Mail" />
-      <Transport />
-      <MailFilters filters={filters} onChange={change} />
-      {list.isPending ? <Loading what="mails" /> : null}
-      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
-      {list.isSuccess && rows.length === 0 ? (
-        <Empty title={Object.keys(filters).length > 0 ? 'No such mails' : 'No mails yet'}>
+    <ListScreen<Mail>
+      title="Mail"
+      label="Mails"
+      what="mails"
+      list={list}
+      columns={columnsOf(show)}
+      keyOf={({ id }) => id}
+      nameOf={({ id, mail }) => `mail ${id}, ${mail}`}
+      onOpen={({ id }) => show(id)}
+      filters={
+        <>
+          <Transport />
+          <MailFilters filters={filters} onChange={change} />
+        </>
+      }
+      empty={
+        <Empty title={isFiltered ? 'No such mails' : 'No mails yet'}>
           Mails about orders and accounts of customers appear here, for 30 days after they ended. Orders that
           an API key placed alone cause none.
         </Empty>
-      ) : null}
-      {rows.length === 0 ? null : (
-        <DataTable
-          label="Mails"
-          columns={columnsOf(show)}
-          rows={rows}
-          keyOf={({ id }) => id}
-          nameOf={({ id, mail }) => `mail ${id}, ${mail}`}
-          onOpen={({ id }) => show(id)}
-        />
-      )}
-      <EarlierButton list={list} label="Earlier mails" />
-      {open !== null && idPattern.test(open) ? (
+      }
+    >
+      {open === undefined ? null : (
         <MailDrawer
           key={open}
-          id={Number(open)}
-          listed={rows.find(({ id }) => id === Number(open))}
-          onClose={() => change({ mail: '' })}
+          id={open}
+          listed={list.rows.find(({ id }) => id === open)}
+          onClose={() => show(null)}
         />
-      ) : null}
-    </>
+      )}
+    </ListScreen>
   );
 }

@@ -1,25 +1,21 @@
 /** Every setting, with its value and where it comes from. The server sends no secret. */
-import { Badge, Code, Group, SegmentedControl, Table, Title } from '@mantine/core';
-import { useSearchParams } from 'wouter';
+import { Badge, Code, Group, Table, Title } from '@mantine/core';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
+import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import type { Status } from './status.ts';
 
+const choices = ['changed'] as const;
+
 export function Settings({ settings }: { readonly settings: Status['settings'] }) {
-  const [search, setSearch] = useSearchParams();
-  const isAll = search.get('settings') !== 'changed';
-  const shown = settings.filter(({ origin }) => isAll || origin !== 'default');
+  const [which, setWhich] = useUrlValue('settings', asOneOf(choices));
+  const shown = settings.filter(({ origin }) => which === undefined || origin !== 'default');
   return (
     <section>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h4">
           Settings
         </Title>
-        <SegmentedControl
-          size="xs"
-          aria-label="Which settings"
-          data={['all', 'changed']}
-          value={isAll ? 'all' : 'changed'}
-          onChange={(value) => setSearch(value === 'all' ? {} : { settings: value })}
-        />
+        <TabsFilter label="Which settings" values={choices} value={which} onChange={setWhich} />
       </Group>
       <Table aria-label="Settings" verticalSpacing={4}>
         <Table.Thead>

@@ -3,13 +3,14 @@ import { Anchor, Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
 import { Empty, Problem } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { useSelection } from '../../parts/tables/place.ts';
 import { showNumber } from '../../parts/text/format.ts';
+import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { Card, type CardActions } from './card.tsx';
 import { useMoves } from './moved-orders.ts';
 import { usePosition } from './position.ts';
@@ -88,7 +89,7 @@ export function Board() {
   const [selected, setSelected] = useSelection<number>();
   const [requested, setRequested] = useState<Requested | null>(null);
   const first = useFirstWork(columns);
-  const [search, setSearch] = useSearchParams();
+  const [column, setColumn] = useUrlValue('column', asOneOf(statuses), 'replace');
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const make = useTransition();
@@ -154,7 +155,7 @@ export function Board() {
       : { Enter: () => navigate(`/orders/${current.id}`), ' ': () => toggle(current.id) }),
   });
 
-  const open = statuses.find((status) => status === search.get('column')) ?? first;
+  const open = column ?? first;
   return (
     <>
       <Group justify="space-between" mb="sm" gap="xs">
@@ -175,7 +176,7 @@ export function Board() {
               value: status,
               label: `${status} ${total ?? ''}`,
             }))}
-            onChange={(status) => setSearch({ column: status }, { replace: true })}
+            onChange={setColumn}
           />
         </div>
       ) : null}

@@ -2,41 +2,40 @@
 import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
-import { type SetSearchParams, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import type { Cheese, Curd, Customer } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { chooseFirst } from '../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../parts/fields/country-select.tsx';
 import { describeCustomer } from '../../parts/text/customer-name.ts';
+import { readId } from '../../parts/text/ids.ts';
+import { asId, asOneOf, asSomeOf, asText, type Changes, type Filters } from '../../parts/url-filters.ts';
 import { statuses } from './transitions.ts';
 
+export const filterReaders = {
+  status: asSomeOf(statuses),
+  from: asText(),
+  to: asText(),
+  customer: asId,
+  country: asText(),
+  cheese: asId,
+  placedBy: asText(),
+  sort: asOneOf(['createdAt']),
+};
+
+export type UrlFilters = Filters<typeof filterReaders>;
+
 interface Props {
-  readonly search: URLSearchParams;
-  readonly setSearch: SetSearchParams;
+  readonly filters: UrlFilters;
+  readonly onChange: (changes: Changes<typeof filterReaders>) => void;
   /** Where the tab does not decide it. */
   readonly isStatusOpen: boolean;
 }
 
-function setParameter(setSearch: SetSearchParams, name: string, value: string): void {
-  setSearch(
-    (old) => {
-      const params = new URLSearchParams(old);
-      if (value === '') {
-        params.delete(name);
-      } else {
-        params.set(name, value);
-      }
-      return params;
-    },
-    { replace: true },
-  );
-}
-
-export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
+export function OrderFilters({ filters, onChange, isStatusOpen }: Props) {
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const [isOpen, setOpen] = useState(false);
-  const set = (name: string, value: string) => setParameter(setSearch, name, value);
   if (isPhone && !isOpen) {
     return (
       <Button size="xs" variant="default" mb="sm" onClick={() => setOpen(true)}>
@@ -53,8 +52,9 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
         inputMode="numeric"
         data-screen-search
         onKeyDown={({ key, currentTarget: { value } }) => {
-          if (key === 'Enter' && /^[1-9]\d{0,14}$/.test(value.trim())) {
-            navigate(`/orders/${value.trim()}`);
+          const id = readId(value.trim());
+          if (key === 'Enter' && id !== undefined) {
+            navigate(`/orders/${id}`);
           }
         }}
       />
@@ -63,11 +63,11 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
           size="xs"
           w={172}
           label="Status"
-          placeholder={search.get('status') === null ? 'Any' : ''}
+          placeholder={filters.status === undefined ? 'Any' : ''}
           clearable
           data={[...statuses]}
-          value={(search.get('status') ?? '').split(',').filter(Boolean)}
-          onChange={(values) => set('status', values.join(','))}
+          value={filters.status ?? []}
+          onChange={(status) => onChange({ status: status.join() })}
         />
       ) : null}
       <TextInput
@@ -75,41 +75,40 @@ export function OrderFilters({ search, setSearch, isStatusOpen }: Props) {
         type="date"
         w={128}
         label="From"
-        value={search.get('from') ?? ''}
-        onChange={({ currentTarget }) => set('from', currentTarget.value)}
+        value={filters.from ?? ''}
+        onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
       />
       <TextInput
         size="xs"
         type="date"
         w={128}
         label="To"
-        value={search.get('to') ?? ''}
-        onChange={({ currentTarget }) => set('to', currentTarget.value)}
+        value={filters.to ?? ''}
+        onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
       />
-      <CustomerFilter
-        value={search.get('customer')}
-        onChange={(customerId) => set('customer', customerId ?? '')}
-      />
+      <CustomerFilter value={textOf(filters.customer)} onChange={(customer) => onChange({ customer })} />
       <CountrySelect
         label="Country"
         w={140}
-        value={search.get('country')}
-        onChange={(country) => set('country', country ?? '')}
+        value={filters.country ?? null}
+        onChange={(country) => onChange({ country })}
       />
-      <CheeseFilter value={search.get('cheese')} onChange={(cheeseId) => set('cheese', cheeseId ?? '')} />
+      <CheeseFilter value={textOf(filters.cheese)} onChange={(cheese) => onChange({ cheese })} />
       <TextFilter
         label="Placed by"
         placeholder="key:12"
         width={84}
         maxLength={120}
-        value={search.get('placedBy') ?? ''}
-        onChange={(placedBy) => set('placedBy', placedBy)}
+        value={filters.placedBy ?? ''}
+        onChange={(placedBy) => onChange({ placedBy })}
       />
     </Group>
   );
 }
 
-export function OrderSort({ search, setSearch }: Omit<Props, 'isStatusOpen'>) {
+const textOf = (id: number | undefined) => (id === undefined ? null : String(id));
+
+export function OrderSort({ filters, onChange }: Omit<Props, 'isStatusOpen'>) {
   return (
     <Select
       size="xs"
@@ -120,8 +119,8 @@ export function OrderSort({ search, setSearch }: Omit<Props, 'isStatusOpen'>) {
         { value: '-createdAt', label: 'Newest first' },
         { value: 'createdAt', label: 'Oldest first' },
       ]}
-      value={search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt'}
-      onChange={(value) => setParameter(setSearch, 'sort', value === 'createdAt' ? value : '')}
+      value={filters.sort ?? '-createdAt'}
+      onChange={(sort) => onChange({ sort: sort === 'createdAt' ? sort : null })}
     />
   );
 }
@@ -232,8 +231,9 @@ function SearchFilter(props: SearchProps) {
   const found = useApi([`${kind}s`, 'filter', query], async (curd) =>
     query === '' ? [] : await find(curd, query),
   );
+  const id = readId(value);
   const chosen = useApi([`${kind} ${value ?? ''}`, 'filter'], async (curd) =>
-    value === null || !/^[1-9]\d{0,14}$/.test(value) ? null : await read(curd, Number(value)),
+    id === undefined ? null : await read(curd, id),
   );
   const options = new Map(
     [...(found.data ?? []), ...(chosen.data ? [chosen.data] : [])].map((one) => [one.value, one]),

@@ -1,16 +1,16 @@
 /** All orders as a list: tabs, filters in the URL, bulk actions and a CSV file. */
 import { Group, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
-import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
 import { useSelectAll } from '../../parts/select-all.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
-import { ColumnsButton } from '../../parts/tables/columns.tsx';
+import { ColumnsButton } from '../../parts/tables/columns-button.tsx';
 import type { CsvColumns } from '../../parts/tables/csv.ts';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
-import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
 import { useSelection } from '../../parts/tables/place.ts';
 import { SavedViews } from '../../parts/tables/saved-views.tsx';
@@ -18,20 +18,21 @@ import type { Column } from '../../parts/tables/table-row.tsx';
 import { countryName } from '../../parts/text/countries.ts';
 import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { OrderFilters, OrderSort } from './filters.tsx';
+import { asOneOf, useUrlFilters, useUrlValue } from '../../parts/url-filters.ts';
+import { filterReaders, OrderFilters, OrderSort, type UrlFilters } from './filters.tsx';
 import { linesOf, lineText, weightOf } from './lines.ts';
 import { useMoves } from './moved-orders.ts';
 import { CustomerName, StatusBadge, Warnings } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
 import { keptOrders } from './shipping/read-orders.ts';
 import { type Requested, TransitionDialog } from './transition-dialogs.tsx';
-import { applicable, type Status, sayNotApplicable, statuses, transitions } from './transitions.ts';
+import { applicable, sayNotApplicable, transitions } from './transitions.ts';
 
-type Filters = NonNullable<Parameters<Curd['orders']['list']>[0]>;
+type Query = NonNullable<Parameters<Curd['orders']['list']>[0]>;
 
 /** The beginning of a day in the zone of the browser. */
-function dayOf(text: string | null, plusDays = 0): string | undefined {
-  if (text === null || !/^\d{4}-\d{2}-\d{2}$/.test(text)) {
+function dayOf(text: string | undefined, plusDays = 0): string | undefined {
+  if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) {
     return undefined;
   }
   const [year = 0, month = 1, day = 1] = text.split('-').map(Number);
@@ -39,30 +40,24 @@ function dayOf(text: string | null, plusDays = 0): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-function idIn(text: string | null): number | undefined {
-  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-}
-
-/** The filters of the API that a URL asks for. The other tabs name their status themselves. */
-export function filtersOf(search: URLSearchParams): Filters {
-  const tab = search.get('tab');
-  const wanted = (search.get('status') ?? '').split(',');
-  const status = statuses.filter((one) => wanted.includes(one)) as Status[];
-  const customerId = idIn(search.get('customer'));
-  const cheeseId = idIn(search.get('cheese'));
+/** What a URL asks the API for. The other tabs name their status themselves. */
+function toQuery(
+  { from, to, status, sort, customer, cheese, ...filters }: UrlFilters,
+  tab: Tab | undefined,
+): Query {
   return {
-    ...(tab === 'late' ? { late: true } : {}),
-    ...(tab === 'needsApproval' ? { needsApproval: true } : {}),
-    ...(status.length > 0 && tab === null ? { status } : {}),
-    customerId,
-    cheeseId,
-    country: search.get('country') || undefined,
-    placedBy: search.get('placedBy') || undefined,
-    createdFrom: dayOf(search.get('from')),
-    createdBefore: dayOf(search.get('to'), 1),
-    sort: search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt',
+    ...(tab === undefined ? { status } : { [tab]: true }),
+    ...filters,
+    customerId: customer,
+    cheeseId: cheese,
+    createdFrom: dayOf(from),
+    createdBefore: dayOf(to, 1),
+    sort: sort ?? '-createdAt',
   };
 }
+
+const tabs = ['late', 'needsApproval'] as const;
+type Tab = (typeof tabs)[number];
 
 const label = 'Orders';
 
@@ -121,11 +116,12 @@ const csvColumns: CsvColumns<Order> = {
 
 export function OrderList() {
   const curd = useCurd();
-  const [search, setSearch] = useSearchParams();
+  const [tab, setTab] = useUrlValue('tab', asOneOf(tabs));
+  const { filters: urlFilters, change } = useUrlFilters(filterReaders);
   const [, navigate] = useLocation();
   const [selected, setSelected] = useSelection<number | string>();
   const [requested, setRequested] = useState<Requested | null>(null);
-  const filters = filtersOf(search);
+  const filters = toQuery(urlFilters, tab);
   const { latest } = useMoves();
   const list = usePages({
     key: ['orders', 'list', filters],
@@ -157,23 +153,15 @@ export function OrderList() {
     ),
   });
 
-  const tab = search.get('tab') ?? 'all';
   const isFiltered = Object.entries(filters).some(([name, value]) => name !== 'sort' && value !== undefined);
   return (
     <>
       <Tabs
-        value={tab}
+        value={tab ?? 'all'}
         keepMounted={false}
         onChange={(next) => {
           setSelected(new Set());
-          setSearch((old) => {
-            const params = new URLSearchParams(old);
-            params.delete('tab');
-            if (next !== 'all' && next !== null) {
-              params.set('tab', next);
-            }
-            return params;
-          });
+          setTab(next === 'all' ? null : next);
         }}
       >
         <Tabs.List mb="sm">
@@ -181,14 +169,14 @@ export function OrderList() {
           <Tabs.Tab value="late">Late</Tabs.Tab>
           <Tabs.Tab value="needsApproval">Needs approval</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value={tab}>
-          <OrderFilters search={search} setSearch={setSearch} isStatusOpen={tab === 'all'} />
+        <Tabs.Panel value={tab ?? 'all'}>
+          <OrderFilters filters={urlFilters} onChange={change} isStatusOpen={tab === undefined} />
           <Group justify="space-between" mb="xs" gap="xs">
             <Text size="sm" c="dimmed" role="status">
               {list.total === undefined ? '' : `${showNumber(list.total)} orders`}
             </Text>
             <Group gap="xs">
-              <OrderSort search={search} setSearch={setSearch} />
+              <OrderSort filters={urlFilters} onChange={change} />
               <SavedViews list={label} />
               <ColumnsButton list={label} columns={columns} />
               <CsvButton
@@ -205,34 +193,30 @@ export function OrderList() {
             onClear={() => setSelected(new Set())}
             rest={restOf(chosen.length)}
           />
-          {list.isError && list.data === undefined ? (
-            <Problem error={list.error} retry={list.refetch} />
-          ) : list.data === undefined ? (
-            <Loading what="the orders" />
-          ) : orders.length === 0 ? (
-            <Empty title={isFiltered ? 'No orders match' : 'No orders yet'}>
-              {tab === 'late'
-                ? 'Approved orders appear here when the day on which they should be shipped is over.'
-                : tab === 'needsApproval'
-                  ? 'Orders are approved by themselves. Those of cheeses without a price wait here until you approve them.'
-                  : isFiltered
-                    ? 'Change or clear the filters.'
-                    : 'Orders that customers and API keys place appear here by themselves.'}
-            </Empty>
-          ) : (
-            <PagedTable
-              list={list}
-              label={label}
-              columns={columns}
-              rows={orders}
-              keyOf={({ id }) => id}
-              nameOf={({ id }) => `order ${id}`}
-              onOpen={({ id }) => navigate(`/orders/${id}`)}
-              selected={selected}
-              onSelect={setSelected}
-              onSelectAll={() => void selectAll()}
-            />
-          )}
+          <ListTable
+            list={list}
+            label={label}
+            what="the orders"
+            columns={columns}
+            rows={orders}
+            keyOf={({ id }) => id}
+            nameOf={({ id }) => `order ${id}`}
+            onOpen={({ id }) => navigate(`/orders/${id}`)}
+            selected={selected}
+            onSelect={setSelected}
+            onSelectAll={() => void selectAll()}
+            empty={
+              <Empty title={isFiltered ? 'No orders match' : 'No orders yet'}>
+                {tab === 'late'
+                  ? 'Approved orders appear here when the day on which they should be shipped is over.'
+                  : tab === 'needsApproval'
+                    ? 'Orders are approved by themselves. Those of cheeses without a price wait here until you approve them.'
+                    : isFiltered
+                      ? 'Change or clear the filters.'
+                      : 'Orders that customers and API keys place appear here by themselves.'}
+              </Empty>
+            }
+          />
         </Tabs.Panel>
       </Tabs>
       {requested === null ? null : (

@@ -1,9 +1,11 @@
 /** Orders: a board or a list, one order, a new one, packing slips, and shipping with tracking numbers. */
 import { Anchor, Button, SegmentedControl } from '@mantine/core';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { Empty, PageTitle } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
+import { readId } from '../../parts/text/ids.ts';
+import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
 import { NewOrder } from './new/new-order.tsx';
@@ -24,9 +26,8 @@ export default function Orders({ id }: ScreenProps) {
   if (id === undefined) {
     return <AllOrders />;
   }
-  return /^[1-9]\d{0,14}$/.test(id) ? (
-    <OrderDetail key={id} id={Number(id)} />
-  ) : (
+  const order = readId(id);
+  return order === undefined ? (
     <>
       <PageTitle title="Orders" />
       <Empty title="There is no such order">
@@ -35,13 +36,14 @@ export default function Orders({ id }: ScreenProps) {
         </Anchor>
       </Empty>
     </>
+  ) : (
+    <OrderDetail key={id} id={order} />
   );
 }
 
 function AllOrders() {
-  const [search] = useSearchParams();
+  const [view] = useUrlValue('view', asOneOf(['list']));
   const [, navigate] = useLocation();
-  const isList = search.get('view') === 'list';
   useShortcuts({ n: () => navigate('/orders/new') });
   return (
     <>
@@ -55,15 +57,15 @@ function AllOrders() {
         <SegmentedControl
           size="xs"
           aria-label="View"
-          value={isList ? 'list' : 'board'}
+          value={view ?? 'board'}
           data={[
             { value: 'board', label: 'Board' },
             { value: 'list', label: 'List' },
           ]}
-          onChange={(view) => navigate(view === 'list' ? '/orders?view=list' : '/orders')}
+          onChange={(chosen) => navigate(chosen === 'list' ? '/orders?view=list' : '/orders')}
         />
       </PageTitle>
-      {isList ? <OrderList /> : <Board />}
+      {view === 'list' ? <OrderList /> : <Board />}
     </>
   );
 }

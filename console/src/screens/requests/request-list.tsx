@@ -1,18 +1,19 @@
 /** The requests that are kept, the newest first. */
 import { Anchor, Button, Group, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
 import { useCurd } from '../../data/queries.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
-import { EarlierButton, useNewestFirst } from '../../parts/tables/newest-first.tsx';
+import { ListScreen } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
+import { useNewestFirst } from '../../parts/tables/newest-first.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { Actor } from '../../parts/text/actor.tsx';
 import { Copyable } from '../../parts/text/copyable.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { Filters, filtersOf, methodOf } from './filters.tsx';
+import { useUrlFilters } from '../../parts/url-filters.ts';
+import { Filters, filterReaders } from './filters.tsx';
 import { ResponseStatus } from './response-status.tsx';
 
 type Item = Result<'listRequests'>['items'][number];
@@ -74,47 +75,34 @@ function FindById() {
 export function RequestList() {
   const curd = useCurd();
   const [, navigate] = useLocation();
-  const [search, setSearch] = useSearchParams();
-  const filters = filtersOf(search);
-  const hasFilters = Object.keys(filters).length > 0;
-  const { list, rows } = useNewestFirst(['requests', filters], (cursor, signal) =>
-    curd.requests.list({ ...filters, method: methodOf(filters.method), cursor, limit: 50 }, { signal }),
+  const { filters, change, isFiltered } = useUrlFilters(filterReaders, 'push');
+  const list = useNewestFirst(['requests', filters], (cursor, signal) =>
+    curd.requests.list({ ...filters, cursor, limit: 50 }, { signal }),
   );
   return (
-    <>
-      <PageTitle title="Requests">
-        <FindById />
-      </PageTitle>
-      <Filters
-        filters={filters}
-        onChange={(next) => setSearch(Object.entries(next).filter(([, value]) => value !== ''))}
-      />
-      {list.isPending ? <Loading what="requests" /> : null}
-      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
-      {list.isSuccess && rows.length === 0 ? (
-        <Empty title={hasFilters ? 'No such requests' : 'No requests'}>
-          {list.hasNextPage
-            ? 'The newest 5,000 requests were searched.'
-            : 'Kept for 24 hours are changes, responses from 400 on, requests slower than 500 ms, and requests that sent X-Request-Id, unless CURD_REQUEST_LOG is off.'}
+    <ListScreen
+      title="Requests"
+      list={list}
+      columns={columns}
+      // Clients choose ids, which can repeat.
+      keyOf={({ id, at, route, milliseconds }) => `${id} ${at} ${route} ${milliseconds}`}
+      nameOf={({ id }) => `request ${id}`}
+      onOpen={({ id }) => navigate(pathOf(id))}
+      actions={<FindById />}
+      filters={<Filters filters={filters} onChange={change} />}
+      empty={
+        <Empty title={isFiltered ? 'No such requests' : 'No requests'}>
+          {list.earlier === null
+            ? 'Kept for 24 hours are changes, responses from 400 on, requests slower than 500 ms, and requests that sent X-Request-Id, unless CURD_REQUEST_LOG is off.'
+            : 'The newest 5,000 requests were searched.'}
         </Empty>
-      ) : null}
-      {rows.length === 0 ? null : (
-        <DataTable
-          label="Requests"
-          columns={columns}
-          rows={rows}
-          // Clients choose ids, which can repeat.
-          keyOf={({ id, at, route, milliseconds }) => `${id} ${at} ${route} ${milliseconds}`}
-          nameOf={({ id }) => `request ${id}`}
-          onOpen={({ id }) => navigate(pathOf(id))}
-        />
-      )}
-      <EarlierButton list={list} label="Earlier requests" />
+      }
+    >
       {list.data !== undefined && list.data.pages.length > 1 ? (
         <Text size="sm" c="dimmed" ta="center">
           New requests appear when you open the list again.
         </Text>
       ) : null}
-    </>
+    </ListScreen>
   );
 }

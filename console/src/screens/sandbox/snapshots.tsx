@@ -2,11 +2,11 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
-import { queryClient, useApi, useCurd } from '../../data/queries.ts';
+import { queryClient, useCurd, useList } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
-import { Loading, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
+import { ListTable } from '../../parts/list-screen.tsx';
+import type { Column } from '../../parts/tables/table-row.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { Section } from './section.tsx';
@@ -15,59 +15,59 @@ type Snapshot = Result<'listSnapshots'>['items'][number];
 
 const nameMax = 100;
 
+interface Asked {
+  readonly action: 'Restore' | 'Delete';
+  readonly snapshot: Snapshot;
+}
+
+const columnsOf = (ask: (asked: Asked) => void): readonly Column<Snapshot>[] => [
+  { title: 'Name', show: ({ name }) => <span className="row-name">{name}</span> },
+  { title: 'Made', show: ({ createdAt }) => <Time at={createdAt} isExact /> },
+  { title: 'MB', isNumber: true, show: ({ bytes }) => showNumber(Math.ceil(bytes / 1e5) / 10) },
+  {
+    title: 'Actions',
+    show: (snapshot) => (
+      <Group gap={4} justify="flex-end" wrap="nowrap">
+        {(['Restore', 'Delete'] as const).map((action) => (
+          <Button
+            key={action}
+            size="compact-sm"
+            variant="subtle"
+            color={action === 'Delete' ? 'red' : 'rind'}
+            aria-label={`${action} ${snapshot.name}`}
+            onClick={() => ask({ action, snapshot })}
+          >
+            {action}
+          </Button>
+        ))}
+      </Group>
+    ),
+  },
+];
+
 export function Snapshots() {
   const curd = useCurd();
-  const [asked, setAsked] = useState<{
-    readonly action: 'Restore' | 'Delete';
-    readonly snapshot: Snapshot;
-  } | null>(null);
-  const snapshots = useApi(['snapshots'], (api) => api.snapshots.list());
-  const items = snapshots.data?.items ?? [];
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const list = useList(['snapshots'], (api) => api.snapshots.list());
   return (
     <Section
       title="Snapshots"
       about="Keep the state of the shop, and bring it back between tests, with the same ids. Accounts, keys and applications stay as they are."
     >
       <NewSnapshot />
-      {snapshots.isError ? <Problem error={snapshots.error} retry={snapshots.refetch} /> : null}
-      {snapshots.isPending ? <Loading what="snapshots" /> : null}
-      {snapshots.isSuccess && items.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No snapshots yet. A shop can have ten.
-        </Text>
-      ) : null}
-      {items.length === 0 ? null : (
-        <DataTable<Snapshot>
-          label="Snapshots"
-          rows={items}
-          keyOf={({ id }) => id}
-          nameOf={({ name }) => name}
-          columns={[
-            { title: 'Name', show: ({ name }) => <span className="row-name">{name}</span> },
-            { title: 'Made', show: ({ createdAt }) => <Time at={createdAt} isExact /> },
-            { title: 'MB', isNumber: true, show: ({ bytes }) => showNumber(Math.ceil(bytes / 1e5) / 10) },
-            {
-              title: 'Actions',
-              show: (snapshot) => (
-                <Group gap={4} justify="flex-end" wrap="nowrap">
-                  {(['Restore', 'Delete'] as const).map((action) => (
-                    <Button
-                      key={action}
-                      size="compact-sm"
-                      variant="subtle"
-                      color={action === 'Delete' ? 'red' : 'rind'}
-                      aria-label={`${action} ${snapshot.name}`}
-                      onClick={() => setAsked({ action, snapshot })}
-                    >
-                      {action}
-                    </Button>
-                  ))}
-                </Group>
-              ),
-            },
-          ]}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Snapshots"
+        what="snapshots"
+        columns={columnsOf(setAsked)}
+        keyOf={({ id }) => id}
+        nameOf={({ name }) => name}
+        empty={
+          <Text size="sm" c="dimmed">
+            No snapshots yet. A shop can have ten.
+          </Text>
+        }
+      />
       {asked === null ? null : asked.action === 'Delete' ? (
         <Confirm
           title={`Delete ${asked.snapshot.name}`}

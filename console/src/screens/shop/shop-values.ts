@@ -37,13 +37,6 @@ export function valuesOf(shop: ShopProfile): ShopValues {
   return Object.fromEntries([...members, ...address]) as ShopValues;
 }
 
-/** The edits that differ from what is stored. */
-export function changedFields(edits: Partial<ShopValues>, stored: ShopValues): Partial<ShopValues> {
-  return Object.fromEntries(
-    (Object.entries(edits) as [ShopField, string][]).filter(([field, text]) => text !== stored[field]),
-  );
-}
-
 /** Empty texts remove members. Those that a shop cannot be without are refused with the message of the server. */
 export function patchOf(changes: Partial<ShopValues>, stored: ShopValues): Body<'patchShop'> {
   const after = { ...stored, ...changes };

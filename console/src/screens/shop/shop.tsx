@@ -1,22 +1,18 @@
 /** What the shop is: who sells, where, and in which currency. */
-import { Alert, Button, Kbd, Select, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Select, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import { etagOf } from '../../../../client/src/index.ts';
 import { useApi } from '../../data/queries.ts';
 import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { chooseFirst } from '../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../parts/fields/country-select.tsx';
+import { SaveButtons } from '../../parts/forms/save-buttons.tsx';
 import { PageTitle, Read } from '../../parts/page.tsx';
 import { currencyOptions } from '../../parts/text/currencies.ts';
-import { useSaveKey, useUnsavedWarning } from '../cheeses/form/use-save-key.ts';
 import { fieldLabels, type ShopField } from './shop-values.ts';
-import { shopKey, useShopForm, type VersionedShop } from './use-shop-form.ts';
+import { shopKey, useShopForm, type VersionedShop, withVersion } from './use-shop-form.ts';
 
 export default function ShopScreen() {
-  const shop = useApi(shopKey, async (curd, signal): Promise<VersionedShop> => {
-    const current = await curd.shop.get({ signal });
-    return { shop: current, etag: etagOf(current) };
-  });
+  const shop = useApi(shopKey, async (curd, signal) => withVersion(await curd.shop.get({ signal })));
   return (
     <Read of={shop} what="the shop" heading={<PageTitle title="Shop" />}>
       {(data) => <ShopForm server={data} />}
@@ -27,32 +23,18 @@ export default function ShopScreen() {
 function ShopForm({ server }: { readonly server: VersionedShop }) {
   const form = useShopForm(server);
   const { conflict, failure } = form;
-  useSaveKey(() => void form.save());
-  useUnsavedWarning(form.isChanged && !form.isSaving);
   return (
     <>
       <PageTitle title="Shop">
         <Text size="sm" c="dimmed" role="status">
           {form.isChanged ? 'not saved' : ''}
         </Text>
-        {form.isChanged ? (
-          <Button size="xs" variant="default" onClick={form.discard}>
-            Discard
-          </Button>
-        ) : null}
-        <Button
-          size="xs"
-          loading={form.isSaving}
-          disabled={!form.isChanged}
-          rightSection={
-            <Kbd size="xs" visibleFrom="sm">
-              Ctrl S
-            </Kbd>
-          }
-          onClick={() => void form.save()}
-        >
-          Save
-        </Button>
+        <SaveButtons
+          isChanged={form.isChanged}
+          isSaving={form.isSaving}
+          onSave={form.save}
+          onDiscard={form.discard}
+        />
       </PageTitle>
       {failure.text === undefined ? null : (
         <Alert color="red" variant="light" title="It was not saved" mb="sm" role="alert">
@@ -61,14 +43,7 @@ function ShopForm({ server }: { readonly server: VersionedShop }) {
       )}
       <Sections form={form} />
       {conflict === null ? null : (
-        <Conflict
-          title="Shop"
-          mine={Object.fromEntries(conflict.fields.map((field) => [field, conflict.mine[field]]))}
-          theirs={conflict.theirs}
-          nameOf={(field) => fieldLabels[field as ShopField]}
-          onResolve={conflict.resolve}
-          onClose={conflict.close}
-        />
+        <Conflict title="Shop" {...conflict} nameOf={(field) => fieldLabels[field as ShopField]} />
       )}
     </>
   );
@@ -96,7 +71,7 @@ function Field({ form, name, max, description, type, isRequired = false }: Field
       autoComplete="off"
       value={form.values[name]}
       error={form.failure.fields[name]}
-      onChange={({ currentTarget }) => form.edit(name, currentTarget.value)}
+      onChange={({ currentTarget }) => form.edit({ [name]: currentTarget.value })}
     />
   );
 }
@@ -142,7 +117,7 @@ function Sections({ form }: { readonly form: Form }) {
           label={fieldLabels['address.country']}
           value={country === '' ? null : country}
           error={failure.fields['address.country']}
-          onChange={(code) => edit('address.country', code ?? '')}
+          onChange={(code) => edit({ 'address.country': code ?? '' })}
         />
       </Section>
     </SimpleGrid>
@@ -169,7 +144,7 @@ function Locale({ form }: { readonly form: Form }) {
         onKeyDown={chooseFirst}
         value={values.currency}
         error={failure.fields.currency}
-        onChange={(currency) => edit('currency', currency ?? '')}
+        onChange={(currency) => edit({ currency: currency ?? '' })}
       />
       <Select
         label={fieldLabels.timeZone}
@@ -181,7 +156,7 @@ function Locale({ form }: { readonly form: Form }) {
         onKeyDown={chooseFirst}
         value={values.timeZone}
         error={failure.fields.timeZone}
-        onChange={(zone) => edit('timeZone', zone ?? '')}
+        onChange={(zone) => edit({ timeZone: zone ?? '' })}
       />
       <Field
         form={form}

@@ -1,18 +1,21 @@
 /** The tracked cheeses with their kilograms. */
-import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { Anchor, Button, Group, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { useCurd } from '../../data/queries.ts';
 import { SearchField } from '../../parts/fields/search-field.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { TabsFilter } from '../../parts/fields/tabs-filter.tsx';
+import { ListScreen } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
-import { ColumnsButton } from '../../parts/tables/columns.tsx';
+import { ColumnsButton } from '../../parts/tables/columns-button.tsx';
 import { CsvButton } from '../../parts/tables/csv-button.tsx';
-import { PagedTable } from '../../parts/tables/paged-table.tsx';
 import { usePages } from '../../parts/tables/pages.ts';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../parts/text/format.ts';
+import { readId } from '../../parts/text/ids.ts';
+import { asOneOf, asText, type Changes, useUrlFilters } from '../../parts/url-filters.ts';
 import { BeginTracking } from './begin-tracking.tsx';
 import { EnterMany } from './enter-many.tsx';
 import { LevelBadge } from './level-badge.tsx';
@@ -25,6 +28,8 @@ import { useSales } from './use-sales.ts';
 interface Page {
   readonly items: readonly StockRow[];
 }
+
+const filterReaders = { low: asOneOf(['true']), q: asText(100) };
 
 const csvColumns = {
   cheeseId: ({ cheeseId }: StockRow) => cheeseId,
@@ -39,16 +44,15 @@ const csvColumns = {
 export default function StockScreen({ id }: ScreenProps) {
   const curd = useCurd();
   const [, navigate] = useLocation();
-  const [params] = useSearchParams();
-  const isLowOnly = params.get('low') === 'true';
-  const q = (params.get('q') ?? '').trim().slice(0, 100);
-  const view = { isLowOnly, q };
-  const back = hrefOf('/stock', view);
+  const search = useSearch();
+  const query = search === '' ? '' : `?${search}`;
+  const { filters, change } = useUrlFilters(filterReaders);
+  const view = { isLowOnly: filters.low === 'true', q: filters.q ?? '' };
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [open, setOpen] = useState<{ readonly action: StockAction; readonly row: StockRow } | null>(null);
   const [dialog, setDialog] = useState<'begin' | 'count' | 'receive' | null>(null);
   const list = usePages({
-    key: ['stock', 'list', isLowOnly, q],
+    key: ['stock', 'list', view],
     read: (request) => readStockPage(curd, view, request),
     idOf: ({ cheeseId }) => cheeseId,
   });
@@ -57,113 +61,104 @@ export default function StockScreen({ id }: ScreenProps) {
   const columns = useMemo(() => columnsOf((action, row) => setOpen({ action, row })), []);
   const chosen = rows.filter(({ cheeseId }) => selected.has(cheeseId));
   const [first] = pages;
+  const openId = readId(id);
+  const filter = (changes: Changes<typeof filterReaders>) => {
+    change(changes);
+    setSelected(new Set());
+  };
 
   return (
-    <>
-      <PageTitle title="Stock">
-        <Text size="sm" c="dimmed" role="status">
-          {first?.total === undefined
-            ? ''
-            : `${showNumber(first.total)} ${isLowOnly ? 'sold out or low' : 'tracked'}`}
-        </Text>
-        <CsvButton
-          name="stock"
-          columns={csvColumns}
-          read={(max) => readAllStock(curd, view, max)}
-          remedy="Search, or choose Sold out and low. The API lists all of them: GET /v2/stock."
-        />
-        <Button size="xs" leftSection={<PlusIcon aria-hidden="true" />} onClick={() => setDialog('begin')}>
-          Track a cheese
-        </Button>
-      </PageTitle>
-      <Group mb="sm" gap="xs">
-        <SearchField
-          label="Search stock"
-          text={q}
-          onChange={(text) => {
-            navigate(hrefOf('/stock', { isLowOnly, q: text }), { replace: true });
-            setSelected(new Set());
-          }}
-        />
-        <SegmentedControl
-          size="xs"
-          aria-label="Which cheeses"
-          data={[
-            { value: 'all', label: 'All' },
-            { value: 'low', label: 'Sold out and low' },
-          ]}
-          value={isLowOnly ? 'low' : 'all'}
-          onChange={(value) => {
-            navigate(hrefOf('/stock', { isLowOnly: value === 'low', q }), { replace: true });
-            setSelected(new Set());
-          }}
-        />
-        {chosen.length === 0 ? null : (
+    <PagesContext value={pages.slice(top, bottom + 1)}>
+      <ListScreen
+        title="Stock"
+        what="the stock"
+        list={list}
+        columns={columns}
+        keyOf={({ cheeseId }) => cheeseId}
+        nameOf={({ cheeseName }) => cheeseName}
+        onOpen={({ cheeseId }) => navigate(`/stock/${cheeseId}${query}`)}
+        selected={selected}
+        onSelect={setSelected}
+        empty={<NoStock view={view} />}
+        actions={
           <>
-            <Button size="xs" onClick={() => setDialog('receive')}>
-              Receive {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
-            </Button>
-            <Button size="xs" variant="default" onClick={() => setDialog('count')}>
-              Count {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+            <Text size="sm" c="dimmed" role="status">
+              {first?.total === undefined
+                ? ''
+                : `${showNumber(first.total)} ${view.isLowOnly ? 'sold out or low' : 'tracked'}`}
+            </Text>
+            <CsvButton
+              name="stock"
+              columns={csvColumns}
+              read={(max) => readAllStock(curd, view, max)}
+              remedy="Search, or choose Sold out and low. The API lists all of them: GET /v2/stock."
+            />
+            <Button
+              size="xs"
+              leftSection={<PlusIcon aria-hidden="true" />}
+              onClick={() => setDialog('begin')}
+            >
+              Track a cheese
             </Button>
           </>
-        )}
-        <Group ml="auto">
-          <ColumnsButton list="Stock" columns={columns} />
-        </Group>
-      </Group>
-      {list.isPending ? <Loading what="the stock" /> : null}
-      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
-      {list.isSuccess && rows.length === 0 ? <NoStock view={view} /> : null}
-      {rows.length === 0 ? null : (
-        <PagesContext value={pages.slice(top, bottom + 1)}>
-          <PagedTable
-            list={list}
-            label="Stock"
-            columns={columns}
-            keyOf={({ cheeseId }) => cheeseId}
-            nameOf={({ cheeseName }) => cheeseName}
-            onOpen={({ cheeseId }) => navigate(hrefOf(`/stock/${cheeseId}`, view))}
-            selected={selected}
-            onSelect={setSelected}
+        }
+        filters={
+          <Group mb="sm" gap="xs">
+            <SearchField label="Search stock" text={view.q} onChange={(q) => filter({ q })} />
+            <TabsFilter
+              label="Which cheeses"
+              all="All"
+              values={['true']}
+              nameOf={() => 'Sold out and low'}
+              value={filters.low}
+              onChange={(low) => filter({ low })}
+            />
+            {chosen.length === 0 ? null : (
+              <>
+                <Button size="xs" onClick={() => setDialog('receive')}>
+                  Receive {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+                </Button>
+                <Button size="xs" variant="default" onClick={() => setDialog('count')}>
+                  Count {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+                </Button>
+              </>
+            )}
+            <Group ml="auto">
+              <ColumnsButton list="Stock" columns={columns} />
+            </Group>
+          </Group>
+        }
+      >
+        {open === null ? null : (
+          <StockDialog
+            action={open.action}
+            cheeseId={open.row.cheeseId}
+            name={open.row.cheeseName}
+            stock={open.row}
+            onClose={() => setOpen(null)}
           />
-        </PagesContext>
-      )}
-      {open === null ? null : (
-        <StockDialog
-          action={open.action}
-          cheeseId={open.row.cheeseId}
-          name={open.row.cheeseName}
-          stock={open.row}
-          onClose={() => setOpen(null)}
-        />
-      )}
-      {dialog === 'begin' ? <BeginTracking onClose={() => setDialog(null)} /> : null}
-      {dialog === 'count' || dialog === 'receive' ? (
-        <EnterMany
-          kind={dialog}
-          rows={chosen}
-          onClose={() => {
-            setDialog(null);
-            setSelected(new Set());
-          }}
-        />
-      ) : null}
-      {id !== undefined && /^[1-9]\d{0,14}$/.test(id) ? (
-        <StockHistory
-          cheeseId={Number(id)}
-          name={rows.find(({ cheeseId }) => String(cheeseId) === id)?.cheeseName}
-          onClose={() => navigate(back)}
-        />
-      ) : null}
-    </>
+        )}
+        {dialog === 'begin' ? <BeginTracking onClose={() => setDialog(null)} /> : null}
+        {dialog === 'count' || dialog === 'receive' ? (
+          <EnterMany
+            kind={dialog}
+            rows={chosen}
+            onClose={() => {
+              setDialog(null);
+              setSelected(new Set());
+            }}
+          />
+        ) : null}
+        {openId === undefined ? null : (
+          <StockHistory
+            cheeseId={openId}
+            name={rows.find(({ cheeseId }) => cheeseId === openId)?.cheeseName}
+            onClose={() => navigate(`/stock${query}`)}
+          />
+        )}
+      </ListScreen>
+    </PagesContext>
   );
-}
-
-/** The URL of the list, or of one cheese beside it. */
-function hrefOf(path: string, { isLowOnly, q }: StockView): string {
-  const params = new URLSearchParams({ ...(q === '' ? {} : { q }), ...(isLowOnly ? { low: 'true' } : {}) });
-  return params.size === 0 ? path : `${path}?${params}`;
 }
 
 function NoStock({ view: { isLowOnly, q } }: { readonly view: StockView }) {

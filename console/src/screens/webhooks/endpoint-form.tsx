@@ -6,6 +6,7 @@ import { useCurd } from '../../data/queries.ts';
 import { useAction } from '../../parts/action.ts';
 import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { changedValues, contestedNames } from '../../parts/forms/changed-values.ts';
 import { typesMax } from '../events/event-types.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
@@ -32,7 +33,6 @@ interface FormConflict {
 }
 
 const names = ['url', 'types', 'description'] as const;
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 function showField(value: unknown): string {
   return value === null ? '-' : Array.isArray(value) ? value.join(', ') : String(value);
@@ -64,11 +64,9 @@ export function EndpointForm({ endpoint, onSave, onClose }: Props) {
         throw error;
       }
       const current = await curd.webhookEndpoints.get(version.id);
-      const mine = names.filter((name) => !isSame(fields[name], version[name]));
-      const contested = mine.filter(
-        (name) => !isSame(current[name], version[name]) && !isSame(current[name], fields[name]),
-      );
-      const merged = { ...fieldsOf(current), ...pick(fields, mine) };
+      const changes = changedValues(fields, fieldsOf(version));
+      const contested = contestedNames(changes, fieldsOf(version), fieldsOf(current));
+      const merged = { ...fieldsOf(current), ...changes };
       if (contested.length === 0) {
         show(merged, current);
         await onSave(merged, etagOf(current));

@@ -3,10 +3,10 @@ import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { WebhookEndpoint } from '../../../../client/src/index.ts';
-import { queryClient, useApi, useCurd } from '../../data/queries.ts';
+import { queryClient, useCurd, useList } from '../../data/queries.ts';
 import { SecretOnce } from '../../parts/dialogs/secret-once.tsx';
-import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
-import { DataTable } from '../../parts/tables/data-table.tsx';
+import { ListScreen } from '../../parts/list-screen.tsx';
+import { Empty } from '../../parts/page.tsx';
 import type { Column } from '../../parts/tables/table-row.tsx';
 import { locale, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
@@ -57,55 +57,51 @@ export function EndpointList() {
   const [, navigate] = useLocation();
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<{ readonly url: string; readonly secret: string } | null>(null);
-  const endpoints = useApi(
+  const list = useList(
     ['webhooks', 'list'],
     async (client, signal) => {
       const { items } = await client.webhookEndpoints.list({}, { signal });
-      return Promise.all(
-        items.map(async (endpoint) => ({
-          ...endpoint,
-          health: await readHealth(client, endpoint.id, signal),
-        })),
-      );
+      const withHealth = async (endpoint: WebhookEndpoint): Promise<Row> => ({
+        ...endpoint,
+        health: await readHealth(client, endpoint.id, signal),
+      });
+      return { items: await Promise.all(items.map(withHealth)) };
     },
     refreshMs,
   );
   return (
-    <>
-      <PageTitle title="Webhooks">
+    <ListScreen
+      title="Webhooks"
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      nameOf={({ url }) => url}
+      onOpen={({ id }) => navigate(`/webhooks/${id}`)}
+      actions={
         <Button size="xs" onClick={() => setCreating(true)}>
           New webhook
         </Button>
-      </PageTitle>
-      {created === null ? null : (
-        <SecretOnce
-          title={`The secret of ${created.url}: the receiver verifies signatures with it`}
-          secret={created.secret}
-          onHidden={() => setCreated(null)}
-        />
-      )}
-      {endpoints.isPending ? <Loading what="webhooks" /> : null}
-      {endpoints.isError ? <Problem error={endpoints.error} retry={endpoints.refetch} /> : null}
-      {endpoints.data?.length === 0 ? (
+      }
+      filters={
+        created === null ? null : (
+          <SecretOnce
+            title={`The secret of ${created.url}: the receiver verifies signatures with it`}
+            secret={created.secret}
+            onHidden={() => setCreated(null)}
+          />
+        )
+      }
+      empty={
         <Empty title="No webhooks">
           A webhook sends events, such as a placed order, to a server of yours within a second. Create one
           with New webhook.
         </Empty>
-      ) : null}
-      {endpoints.data === undefined || endpoints.data.length === 0 ? null : (
-        <>
-          <DataTable
-            label="Webhooks"
-            columns={columns}
-            rows={endpoints.data}
-            keyOf={({ id }) => id}
-            nameOf={({ url }) => url}
-            onOpen={({ id }) => navigate(`/webhooks/${id}`)}
-          />
-          <Text size="xs" c="dimmed" mt="xs">
-            Failed attempts: the share of all attempts for the last 100 deliveries.
-          </Text>
-        </>
+      }
+    >
+      {list.rows.length === 0 ? null : (
+        <Text size="xs" c="dimmed" mt="xs">
+          Failed attempts: the share of all attempts for the last 100 deliveries.
+        </Text>
       )}
       {isCreating ? (
         <EndpointForm
@@ -118,6 +114,6 @@ export function EndpointList() {
           }}
         />
       ) : null}
-    </>
+    </ListScreen>
   );
 }

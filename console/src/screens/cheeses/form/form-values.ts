@@ -55,17 +55,6 @@ export const valuesOf = (cheese: Cheese): FormValues => ({
   portions: (cheese.portions ?? []).map(({ grams, name = '' }) => ({ grams: writeNumber(grams), name })),
 });
 
-export const isSameValue = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
-
-/** The edits that differ from what is stored. */
-export function changedValues(edits: Partial<FormValues>, stored: FormValues): Partial<FormValues> {
-  const names = Object.keys(edits) as (keyof FormValues)[];
-  return Object.fromEntries(
-    names.filter((name) => !isSameValue(edits[name], stored[name])).map((name) => [name, edits[name]]),
-  );
-}
-
 export const gramRules: NumberRules = { decimals: 0, min: 10, max: 100_000 };
 export const pricePerKgRules: NumberRules = { ...priceRules, decimals: pricePerKgDecimals };
 

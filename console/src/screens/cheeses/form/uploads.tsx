@@ -5,8 +5,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCurd } from '../../../data/queries.ts';
 import { DropZone } from '../../../parts/fields/drop-zone.tsx';
+import { useUnsavedWarning } from '../../../parts/forms/use-save-key.ts';
 import { messageOf } from '../../../session/session.ts';
-import { useUnsavedWarning } from './use-save-key.ts';
 
 const types = ['image/jpeg', 'image/png', 'image/webp'];
 const bytesMax = 10 * 1024 * 1024;

@@ -2,8 +2,8 @@
 import { useRef, useState } from 'react';
 import type { Cheese } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
+import { Bulk } from '../../../parts/dialogs/bulk.tsx';
 import { Confirm } from '../../../parts/dialogs/confirm.tsx';
-import { Bulk } from '../../../parts/tables/bulk.tsx';
 import { readDeletionEffects } from '../deletion.ts';
 import type { CheeseStatus } from './filters.ts';
 

@@ -2,18 +2,19 @@
 import { Anchor, Button, Group, Kbd, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Cheese } from '../../../../../client/src/index.ts';
 import { useSignedIn } from '../../../data/queries.ts';
 import { shopCommand } from '../../../environment.ts';
-import { Empty, Loading, PageTitle, Problem } from '../../../parts/page.tsx';
+import { ListScreen } from '../../../parts/list-screen.tsx';
+import { Empty } from '../../../parts/page.tsx';
 import { type Rest, useSelectAll } from '../../../parts/select-all.ts';
-import { ColumnsButton } from '../../../parts/tables/columns.tsx';
+import { ColumnsButton } from '../../../parts/tables/columns-button.tsx';
 import { CsvButton } from '../../../parts/tables/csv-button.tsx';
-import { PagedTable } from '../../../parts/tables/paged-table.tsx';
 import type { Column } from '../../../parts/tables/table-row.tsx';
 import { showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { Time } from '../../../parts/text/time.tsx';
+import { useUrlFilters } from '../../../parts/url-filters.ts';
 import { useListedChange } from '../change.tsx';
 import { flagFields, showField, titleOf } from '../fields.ts';
 import { useAvailable, useCheeses } from '../queries.ts';
@@ -21,16 +22,15 @@ import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
 import { ChangeMany } from './change-many.tsx';
 import { csvColumns } from './csv-columns.ts';
-import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
-import { type CheeseFilters, countFilters, filtersOf, statuses } from './filters.ts';
+import { type Facets, FilterBar, type SetFilters } from './filter-bar.tsx';
+import { type CheeseFilters, countFilters, filterReaders, statuses } from './filters.ts';
 
 const shownTags = 2;
 
 export function CheeseList() {
-  const [params, setParams] = useSearchParams();
   const [, navigate] = useLocation();
   const { curd, person } = useSignedIn();
-  const filters = filtersOf(params);
+  const { filters, change: changeFilters } = useUrlFilters(filterReaders);
   const list = useCheeses(filters);
   const { pages, rows } = list;
   const available = useAvailable(
@@ -45,15 +45,8 @@ export function CheeseList() {
   const [first] = pages;
   const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
 
-  const setFilters: SetParams = (changes) => {
-    const next = new URLSearchParams(params);
-    for (const [name, value] of Object.entries(changes)) {
-      next.delete(name);
-      for (const one of [value ?? []].flat()) {
-        next.append(name, one);
-      }
-    }
-    setParams(next, { replace: true });
+  const setFilters: SetFilters = (changes) => {
+    changeFilters(changes);
     setSelected(new Set());
   };
 
@@ -68,88 +61,91 @@ export function CheeseList() {
   };
 
   return (
-    <>
-      <PageTitle title="Cheeses">
-        <Text size="sm" c="dimmed" role="status">
-          {first === undefined
-            ? ''
-            : `${showNumber(first.total)} ${first.total === 1 ? 'cheese' : 'cheeses'}`}
-        </Text>
-        <CsvButton
-          name="cheeses"
-          columns={csvColumns}
-          read={read}
-          remedy={`For all of them, run: ${shopCommand} export cheeses cheeses.csv`}
-        />
-        {person.mayWriteCheeses ? (
-          <Button
-            size="xs"
-            component={Link}
-            href="/cheeses/new"
-            leftSection={<PlusIcon aria-hidden="true" />}
-          >
-            New cheese
-          </Button>
+    <AvailableContext value={available}>
+      <ListScreen
+        title="Cheeses"
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        nameOf={({ name }) => name}
+        onOpen={({ id }) => navigate(`/cheeses/${id}`)}
+        selected={person.mayWriteCheeses ? selected : undefined}
+        onSelect={setSelected}
+        onSelectAll={() => void selectAll()}
+        keys={person.mayWriteCheeses ? statusKeys(change) : undefined}
+        empty={<NoCheeses filters={filters} />}
+        actions={
+          <>
+            <Text size="sm" c="dimmed" role="status">
+              {first === undefined
+                ? ''
+                : `${showNumber(first.total)} ${first.total === 1 ? 'cheese' : 'cheeses'}`}
+            </Text>
+            <CsvButton
+              name="cheeses"
+              columns={csvColumns}
+              read={read}
+              remedy={`For all of them, run: ${shopCommand} export cheeses cheeses.csv`}
+            />
+            {person.mayWriteCheeses ? (
+              <Button
+                size="xs"
+                component={Link}
+                href="/cheeses/new"
+                leftSection={<PlusIcon aria-hidden="true" />}
+              >
+                New cheese
+              </Button>
+            ) : null}
+          </>
+        }
+        filters={
+          <>
+            <FilterBar filters={filters} facets={facets} onChange={setFilters}>
+              <ColumnsButton list="Cheeses" columns={columns} />
+            </FilterBar>
+            {chosen.length === 0 ? null : (
+              <SelectionBar
+                cheeses={chosen}
+                rest={restOf(chosen.length)}
+                onAction={setBulk}
+                onClear={() => setSelected(new Set())}
+              />
+            )}
+          </>
+        }
+      >
+        {rows.length > 0 && person.mayWriteCheeses ? (
+          <Text size="xs" c="dimmed" mt="sm" visibleFrom="sm">
+            <Kbd size="xs">1</Kbd> available, <Kbd size="xs">2</Kbd> pending, <Kbd size="xs">3</Kbd> sold, for
+            the current row
+          </Text>
         ) : null}
-      </PageTitle>
-      <FilterBar filters={filters} facets={facets} onChange={setFilters}>
-        <ColumnsButton list="Cheeses" columns={columns} />
-      </FilterBar>
-      {chosen.length === 0 ? null : (
-        <SelectionBar
-          cheeses={chosen}
-          rest={restOf(chosen.length)}
-          onAction={setBulk}
-          onClear={() => setSelected(new Set())}
-        />
-      )}
-      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
-      {list.isPending ? <Loading what="cheeses" /> : null}
-      {rows.length > 0 ? (
-        <AvailableContext value={available}>
-          <PagedTable
-            list={list}
-            label="Cheeses"
-            columns={columns}
-            keyOf={({ id }) => id}
-            nameOf={({ name }) => name}
-            onOpen={({ id }) => navigate(`/cheeses/${id}`)}
-            selected={person.mayWriteCheeses ? selected : undefined}
-            onSelect={setSelected}
-            onSelectAll={() => void selectAll()}
-            keys={
-              person.mayWriteCheeses
-                ? Object.fromEntries(
-                    statuses.map((status, index) => [
-                      String(index + 1),
-                      (row: Cheese) => (row.status === status ? undefined : void change(row, { status })),
-                    ]),
-                  )
-                : undefined
-            }
+        {dialog}
+        {bulk === null ? null : bulk === 'change' ? (
+          <ChangeMany cheeses={chosen} onClose={closeBulk} />
+        ) : (
+          <CheeseBulk
+            action={bulk}
+            cheeses={bulk === 'delete' ? chosen : chosen.filter(({ status }) => status !== bulk)}
+            onClose={closeBulk}
           />
-        </AvailableContext>
-      ) : null}
-      {list.isSuccess && rows.length === 0 ? <NoCheeses filters={filters} /> : null}
-      {rows.length > 0 && person.mayWriteCheeses ? (
-        <Text size="xs" c="dimmed" mt="sm" visibleFrom="sm">
-          <Kbd size="xs">1</Kbd> available, <Kbd size="xs">2</Kbd> pending, <Kbd size="xs">3</Kbd> sold, for
-          the current row
-        </Text>
-      ) : null}
-      {dialog}
-      {bulk === null ? null : bulk === 'change' ? (
-        <ChangeMany cheeses={chosen} onClose={closeBulk} />
-      ) : (
-        <CheeseBulk
-          action={bulk}
-          cheeses={bulk === 'delete' ? chosen : chosen.filter(({ status }) => status !== bulk)}
-          onClose={closeBulk}
-        />
-      )}
-    </>
+        )}
+      </ListScreen>
+    </AvailableContext>
   );
 }
+
+type Change = ReturnType<typeof useListedChange>['change'];
+
+/** 1, 2 and 3 set the status of the current row. */
+const statusKeys = (change: Change) =>
+  Object.fromEntries(
+    statuses.map((status, index) => [
+      String(index + 1),
+      (row: Cheese) => (row.status === status ? undefined : void change(row, { status })),
+    ]),
+  );
 
 function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
   return countFilters(filters) > 0 || filters.q !== undefined ? (
@@ -215,10 +211,7 @@ function Available({ id }: Pick<Cheese, 'id'>) {
   return kilograms === undefined ? <None /> : showKilograms(kilograms);
 }
 
-function columnsOf(
-  mayWrite: boolean,
-  change: ReturnType<typeof useListedChange>['change'],
-): readonly Column<Cheese>[] {
+function columnsOf(mayWrite: boolean, change: Change): readonly Column<Cheese>[] {
   return [
     { title: 'Image', show: (cheese) => <Thumbnail cheese={cheese} />, isWideOnly: true },
     {

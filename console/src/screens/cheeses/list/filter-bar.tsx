@@ -8,20 +8,20 @@ import { monthRules, priceRules, readNumber, writeNumber } from '../../../parts/
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { SearchField } from '../../../parts/fields/search-field.tsx';
 import { currencySymbol, showNumber } from '../../../parts/text/format.ts';
+import type { Changes } from '../../../parts/url-filters.ts';
 import { flagFields, titleOf } from '../fields.ts';
 import { useMissingCounts } from '../queries.ts';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
-import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
+import { type CheeseFilters, countFilters, type FacetName, type filterReaders, sorts } from './filters.ts';
 
 export type Facets = Extract<Result<'listCheeses'>, { facets: unknown }>['facets'];
 
-/** Sets parameters of the URL: null removes one. */
-export type SetParams = (changes: Readonly<Record<string, string | readonly string[] | null>>) => void;
+export type SetFilters = (changes: Changes<typeof filterReaders>) => void;
 
 interface Props {
   readonly filters: CheeseFilters;
   readonly facets: Facets | undefined;
-  readonly onChange: SetParams;
+  readonly onChange: SetFilters;
   /** What is shown beside the sort. */
   readonly children: ReactNode;
 }
@@ -168,7 +168,7 @@ interface RangeProps {
   readonly unit: string;
   readonly names: readonly ['minPrice' | 'minAge', 'maxPrice' | 'maxAge'];
   readonly filters: CheeseFilters;
-  readonly onChange: SetParams;
+  readonly onChange: SetFilters;
 }
 
 function Range({ label, unit, names, filters, onChange }: RangeProps) {

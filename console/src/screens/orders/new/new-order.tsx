@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useRef, useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { useLocation } from 'wouter';
 import { type Body, type Cheese, isCurdError, type Order } from '../../../../../client/src/index.ts';
 import { useApi, useCurd } from '../../../data/queries.ts';
 import { fieldErrors, useAction } from '../../../parts/action.ts';
@@ -10,6 +10,7 @@ import { chooseFirst } from '../../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../../parts/fields/country-select.tsx';
 import { PageTitle, Read } from '../../../parts/page.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
+import { asId, asText, useUrlFilters } from '../../../parts/url-filters.ts';
 import { messageOf } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
 import { lineKey, type NewLine, NewLines, quantityIn, withLine } from './new-lines.tsx';
@@ -48,16 +49,14 @@ const addressOf = ({ shippingAddress: { state, ...given } }: Order): ShippingFie
 
 /** `?customer=5` chooses the customer, and `?again=31` the lines, the shipping address and the customer of an order. */
 export function NewOrder() {
-  const [search] = useSearchParams();
-  const again = /^[1-9]\d{0,14}$/.exec(search.get('again') ?? '')?.[0];
+  const {
+    filters: { again, customer: chosen = null },
+  } = useUrlFilters({ again: asId, customer: asText() });
   const begun = useApi([`order ${again ?? ''}`, 'again'], async (curd) => {
     if (again === undefined) {
-      return { order: null, customer: search.get('customer') };
+      return { order: null, customer: chosen };
     }
-    const [order, customer] = await Promise.all([
-      curd.orders.get(Number(again)),
-      curd.orders.getCustomer(Number(again)),
-    ]);
+    const [order, customer] = await Promise.all([curd.orders.get(again), curd.orders.getCustomer(again)]);
     return { order, customer: customer === undefined ? null : String(customer.id) };
   });
   return (

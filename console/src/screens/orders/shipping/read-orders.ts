@@ -2,6 +2,7 @@
 import type { Curd, Order } from '../../../../../client/src/index.ts';
 import { queryClient } from '../../../data/queries.ts';
 import { selectedMax } from '../../../parts/select-all.ts';
+import { readId } from '../../../parts/text/ids.ts';
 
 /** Requests at once. */
 const atOnce = 8;
@@ -23,9 +24,9 @@ export const keptOrders = (ids: readonly number[]): readonly Order[] =>
 export function idsIn(search: URLSearchParams): number[] {
   return (search.get('ids') ?? '')
     .split(',')
-    .filter((id) => /^[1-9]\d{0,14}$/.test(id))
-    .slice(0, selectedMax)
-    .map(Number);
+    .map(readId)
+    .filter((id) => id !== undefined)
+    .slice(0, selectedMax);
 }
 
 export const hrefOf = (screen: 'slips' | 'ship', orders: readonly Pick<Order, 'id'>[]): string => {

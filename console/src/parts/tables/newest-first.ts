@@ -1,5 +1,4 @@
 /** A list of what happened, the newest first, where no event says that there is more. */
-import { Button, Center } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 
 const refreshMs = 3000;
@@ -22,21 +21,14 @@ export function useNewestFirst<Row>(
     // Only the beginning is kept current: a reader of old pages is not waiting for new rows.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
   });
-  return { list, rows: list.data?.pages.flatMap(({ items }) => items) ?? [] };
-}
-
-interface Props {
-  readonly list: ReturnType<typeof useNewestFirst>['list'];
-  readonly label: string;
-}
-
-/** Reads the next page, where there is one. */
-export function EarlierButton({ list, label }: Props) {
-  return list.hasNextPage ? (
-    <Center p="sm">
-      <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-        {label}
-      </Button>
-    </Center>
-  ) : null;
+  const { data, error, refetch } = list;
+  return {
+    data,
+    error,
+    refetch,
+    rows: data?.pages.flatMap(({ items }) => items) ?? [],
+    earlier: list.hasNextPage
+      ? { read: () => void list.fetchNextPage(), isReading: list.isFetchingNextPage }
+      : null,
+  };
 }

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { messageOf, onRefused } from '../../session/session.ts';
-import { Dialog } from '../dialogs/dialog.tsx';
+import { Dialog } from './dialog.tsx';
 
 const atOnce = 8;
 

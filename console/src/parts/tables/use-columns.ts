@@ -1,5 +1,4 @@
 /** Which columns of a list are shown. The URL says it, or else the last choice, which the browser keeps for each list. */
-import { Button, Checkbox, Popover, Stack } from '@mantine/core';
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Column } from './table-row.tsx';
@@ -50,37 +49,4 @@ export function useColumns<Row>(list: string, columns: readonly Column<Row>[]) {
     setHidden(hidden.includes(title) ? hidden.filter((one) => one !== title) : [...hidden, title]);
   }
   return { shown, toggle };
-}
-
-interface Props<Row> {
-  /** Its label: "Orders". */
-  readonly list: string;
-  readonly columns: readonly Column<Row>[];
-}
-
-/** Chooses the columns of a list. The first column names the rows, and is always shown. */
-export function ColumnsButton<Row>({ list, columns }: Props<Row>) {
-  const { shown, toggle } = useColumns(list, columns);
-  return (
-    <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
-      <Popover.Target>
-        <Button size="xs" variant="default" visibleFrom="sm">
-          Columns
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Columns">
-        <Stack gap={6}>
-          {columns.slice(1).map((column) => (
-            <Checkbox
-              key={column.title}
-              size="xs"
-              label={column.title}
-              checked={shown.includes(column)}
-              onChange={() => toggle(column.title)}
-            />
-          ))}
-        </Stack>
-      </Popover.Dropdown>
-    </Popover>
-  );
 }

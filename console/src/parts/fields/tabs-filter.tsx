@@ -1,0 +1,28 @@
+/** A filter of a list by one of a few values, which are all shown. */
+import { SegmentedControl } from '@mantine/core';
+
+interface Props<T extends string> {
+  readonly label: string;
+  readonly values: readonly T[];
+  readonly value: T | undefined;
+  readonly onChange: (value: T | null) => void;
+  readonly nameOf?: (value: T) => string;
+  /** What the tab without the filter says. */
+  readonly all?: string;
+}
+
+export function TabsFilter<T extends string>(props: Props<T>) {
+  const { label, values, value, onChange, nameOf = String, all = 'all' } = props;
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label={label}
+      data={[
+        { value: 'all', label: all },
+        ...values.map((one) => ({ value: one as string, label: nameOf(one) })),
+      ]}
+      value={value ?? 'all'}
+      onChange={(chosen) => onChange(values.find((one) => one === chosen) ?? null)}
+    />
+  );
+}
