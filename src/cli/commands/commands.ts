@@ -164,7 +164,7 @@ export const commands: readonly CommandDefinition[] = [
     hasSettings: false,
     load: async () => {
       const { printCompletion } = await import('./completion.ts');
-      return (shell) => printCompletion(buildCommandTree(commands, groups), shell);
+      return (shell) => printCompletion(buildCommandTree(commands, groups, true), shell);
     },
   }),
 ];

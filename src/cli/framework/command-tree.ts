@@ -12,10 +12,16 @@ import { addHelpHints, styleHelp } from './style.ts';
 /** Settings in the help of every command: where the shop is. The help of the server has all settings. */
 const locationFlags = ['data-dir', 'database'];
 
-/** The program with its commands. @param groups a text for the first word of commands with two */
+/**
+ * The program with its commands.
+ * @param groups a text for the first word of commands with two
+ * @param hasAllSettings whether each command has the options of settings now. Otherwise it gets them when it is parsed or
+ *   prints its help: 5,000 options took 30 ms of each start.
+ */
 export function buildCommandTree(
   commands: readonly CommandDefinition[],
   groups: Readonly<Record<string, string>>,
+  hasAllSettings = false,
 ): Command {
   const program = new Command('curd')
     .description('The server of an online cheese shop.')
@@ -24,17 +30,23 @@ export function buildCommandTree(
   for (const definition of commands) {
     const [first = '', second] = definition.name.split(' ');
     if (second === undefined) {
-      addCommand(program, first, definition);
+      addCommand(program, first, definition, hasAllSettings);
     } else {
       const group = program.commands.find((command) => command.name() === first);
-      addCommand(group ?? program.command(first).description(groups[first] ?? ''), second, definition);
+      const parent = group ?? program.command(first).description(groups[first] ?? '');
+      addCommand(parent, second, definition, hasAllSettings);
     }
   }
   addHelpHints(program);
   return program;
 }
 
-function addCommand(parent: Command, name: string, definition: CommandDefinition): void {
+function addCommand(
+  parent: Command,
+  name: string,
+  definition: CommandDefinition,
+  hasAllSettings: boolean,
+): void {
   const { arguments: argumentDefinitions, options, summary, help, examples, hasSettings } = definition;
   const command = parent.command(name).description(summary);
   for (const { name: argumentName, choices, isOptional = false } of argumentDefinitions) {
@@ -42,7 +54,8 @@ function addCommand(parent: Command, name: string, definition: CommandDefinition
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
   if (hasSettings) {
-    addSettings(command);
+    command.option('--json', 'print one JSON value');
+    addSettings(parent, command, hasAllSettings);
   }
   for (const [optionName, option] of Object.entries(options)) {
     command.addOption(toCommanderOption(optionName, option));
@@ -109,15 +122,27 @@ function settingOptions(isServer: boolean): Option[] {
   });
 }
 
-/** Made once for all commands but the server: 60 times as many took 10 ms of each start. */
+/** Made once for all commands but the server. */
 const optionsOfOthers = settingOptions(false);
 
-/** Adds --json and every setting. */
-function addSettings(command: Command): void {
+/** Adds every setting, now or when the command needs it. */
+function addSettings(parent: Command, command: Command, isNow: boolean): void {
   const isServer = command.name() === 'serve';
-  command.option('--json', 'print one JSON value');
-  for (const option of isServer ? settingOptions(true) : optionsOfOthers) {
-    command.addOption(option);
+  let isAdded = false;
+  const add = () => {
+    for (const option of isAdded ? [] : isServer ? settingOptions(true) : optionsOfOthers) {
+      command.addOption(option);
+    }
+    isAdded = true;
+  };
+  if (isNow) {
+    add();
+  } else {
+    parent.hook('preSubcommand', (_, parsed) => (parsed === command ? add() : undefined));
+    command.addHelpText('before', () => {
+      add();
+      return '';
+    });
   }
   if (!isServer) {
     command.addHelpText(
