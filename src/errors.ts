@@ -71,7 +71,7 @@ export interface FieldError {
 
 /** A limit as it is after a request. The member names are the terms of the RateLimit header fields. */
 export interface LimitState {
-  readonly policy: 'hour' | 'minute' | 'burst' | 'spend' | 'address' | 'login' | 'dry-run';
+  readonly policy: 'hour' | 'minute' | 'burst' | 'spend' | 'address' | 'login' | 'dry-run' | 'discount-code';
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;

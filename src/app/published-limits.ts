@@ -6,6 +6,7 @@ import { importBytesMax, importRowsMax } from '../catalogue-import/routes.ts';
 import { cheeseListQuery } from '../cheeses/listing/routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
+import { wrongCodesMax } from '../discounts/wrong-codes.ts';
 import { errorsMax } from '../errors.ts';
 import { formFieldsMax } from '../http/bodies/body.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/bodies/size-limits.ts';
@@ -71,6 +72,7 @@ export function publishedLimits({
     webhookUrlCharacters: urlCharactersMax,
     webhookDeliveriesWaiting: openMax,
     webhookTestPingsAMinute: pingsMax,
+    wrongDiscountCodesAnHour: wrongCodesMax,
     dryRunChangesASecond: dryRunChangesPerSecond,
     idempotencyKeyCharacters: keyLengthMax,
     idempotencyHours,

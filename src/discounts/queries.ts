@@ -64,7 +64,7 @@ export const discountQueries = queriesOn((tx) => ({
       update discount set used = used + 1
       where id = ${id} and version = ${version} and (uses_max is null or used < uses_max)`),
 
-  /** Orders of a customer that have the code and are not cancelled. The code is locked. */
+  /** Orders of a customer that have the code and are not cancelled. */
   countUses: async (id: number, customerKey: string) =>
     (
       await tx.get<{ count: number }>(

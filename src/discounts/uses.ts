@@ -25,14 +25,20 @@ const wrong: RefusedCode = { message: 'there is no such code, or it is not valid
 const refuse = (message: string): RefusedCode => ({ message, isWrong: false });
 const usedUp = refuse('the code is used up');
 
-/**
- * What a code takes off goods.
- * @param code in upper case @param showPrice an amount with the currency of the shop
- */
+interface CodeUser {
+  readonly now: number;
+  readonly subtotalCents: number;
+  /** null where no uses are counted together. */
+  readonly customerId: number | null;
+  /** An amount with the currency of the shop. */
+  readonly showPrice: (cents: number) => string;
+}
+
+/** What a code takes off goods. It is not locked. @param code in upper case */
 export async function findDiscount(
   sql: Sql,
   code: string,
-  { now, subtotalCents, showPrice }: { now: number; subtotalCents: number; showPrice(cents: number): string },
+  { now, subtotalCents, customerId, showPrice }: CodeUser,
 ): Promise<UsableDiscount | RefusedCode> {
   const row = await discountQueries(sql).find(code);
   if (
@@ -53,6 +59,10 @@ export async function findDiscount(
       `the code is valid from ${showPrice(row.from_cents)} on: the goods cost ${showPrice(subtotalCents)}`,
     );
   }
+  const used = await customerRefusal(sql, row, customerId);
+  if (used !== null) {
+    return refuse(used);
+  }
   const { kind, value } = row;
   return {
     row,
@@ -60,36 +70,49 @@ export async function findDiscount(
   };
 }
 
+const customerKeyOf = (customerId: number) => `customer:${customerId}`;
+
+/** Why this customer has used a code often enough; null otherwise. */
+async function customerRefusal(
+  sql: Sql,
+  { id, uses_per_customer }: DiscountRow,
+  customerId: number | null,
+): Promise<string | null> {
+  if (uses_per_customer === null || customerId === null) {
+    return null;
+  }
+  const uses = await discountQueries(sql).countUses(id, customerKeyOf(customerId));
+  if (uses < uses_per_customer) {
+    return null;
+  }
+  return uses_per_customer === 1
+    ? 'this customer has used the code already'
+    : `this customer has used the code ${uses_per_customer} times already`;
+}
+
 /**
  * Counts the use of a code by a new order, in its transaction, in which the order comes before the code.
- * @param customerKey whose uses are counted together; null where nobody's are
  * @throws AppError validation if another order used it up meanwhile, or this customer has used it often enough
  */
 export async function useDiscount(
   tx: Sql,
   { row }: UsableDiscount,
   orderId: number,
-  customerKey: string | null,
+  customerId: number | null,
 ): Promise<void> {
   const queries = discountQueries(tx);
-  const { id, uses_per_customer } = row;
   if ((await queries.use(row)) === 0) {
     const current = await queries.find(row.code);
     throw codeError(
       current?.version === row.version ? usedUp.message : 'the code was changed at this moment: order again',
     );
   }
-  if (uses_per_customer !== null && customerKey !== null) {
-    const uses = await queries.countUses(id, customerKey);
-    if (uses >= uses_per_customer) {
-      throw codeError(
-        uses_per_customer === 1
-          ? 'this customer has used the code already'
-          : `this customer has used the code ${uses_per_customer} times already`,
-      );
-    }
+  // Counted again, because the code is locked now.
+  const used = await customerRefusal(tx, row, customerId);
+  if (used !== null) {
+    throw codeError(used);
   }
-  await queries.insertUse(orderId, id, customerKey);
+  await queries.insertUse(orderId, row.id, customerId === null ? null : customerKeyOf(customerId));
 }
 
 /** Gives back the uses of cancelled orders. An order without one changes nothing. */
@@ -101,7 +124,7 @@ export async function giveBackUses(tx: Sql, orderIds: readonly number[]): Promis
   }
 }
 
-export function codeError(message: string): AppError {
+function codeError(message: string): AppError {
   return validationError([{ field: 'discountCode', message }]);
 }
 

@@ -79,6 +79,11 @@ export interface RouteRequest<Q, B, F, P> {
   readonly rateLimitStatus: () => RateLimitStatus | null;
   /** The client IP as limits count it. A function, because most routes do not need it. */
   readonly clientIp: () => string;
+  /**
+   * The client IP of a visitor; null for a server with a secret credential that does not state one, because it sends
+   * requests of all its visitors.
+   */
+  readonly visitorIp: () => string | null;
   /** Counts a request without a valid credential as several. @throws AppError rateLimited */
   readonly countAs: (requests: number) => MaybePromise<void>;
   /** Where the response stays open: a long poll or a stream. */

@@ -11,6 +11,7 @@ import { customerDeleted } from '../customers/hook-points.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { DeliveryService } from '../delivery/service.ts';
+import type { WrongCodes } from '../discounts/wrong-codes.ts';
 import type { EventService } from '../event-log/reading/service.ts';
 import type { LiveConnections } from '../events/live-connections.ts';
 import { hookOn } from '../hooks/hooks.ts';
@@ -48,6 +49,7 @@ interface Dependencies extends AreaDependencies {
   readonly profile: ShopProfile;
   readonly delivery: DeliveryService;
   readonly taxes: TaxService;
+  readonly wrongCodes: WrongCodes;
   readonly budgets: KeyBudgets;
   readonly fateOf: FateOf;
   readonly customers: CustomerService;

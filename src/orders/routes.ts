@@ -89,6 +89,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       query: orderPlacementQuery,
       queryFailsAs: 'validation',
       headers: maxTotalHeader,
+      acceptsClientIp: true,
       body: OrderInput,
       storesPlainResponse: ({ customerId }) => customerId === undefined,
       responses: {
@@ -99,9 +100,14 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         ),
         ...unprocessableResponse,
       },
-      handle: ({ query, body, headers, principal, withIdempotency }) =>
+      handle: ({ query, body, headers, principal, visitorIp, withIdempotency }) =>
         withIdempotency(
-          (context) => orders.place(context, principal, body, { ...query, maxCents: maxCentsOf(headers) }),
+          (context) =>
+            orders.place(context, principal, body, {
+              ...query,
+              maxCents: maxCentsOf(headers),
+              visitorIp: visitorIp(),
+            }),
           (order) => ({
             ...entityResponse(order, 201),
             headers: { ...etagHeader(order), Location: `/v2/store/order/${order.id}` },

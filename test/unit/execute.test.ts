@@ -68,6 +68,7 @@ async function openRoutes(t: Scope) {
       transaction: context.transaction,
       idempotency,
       clientIp: () => '192.0.2.1',
+      visitorIp: () => null,
       rateLimitStatus: () => null,
       openConnection: () => assert.fail('no response stays open'),
       countAs: () => undefined,

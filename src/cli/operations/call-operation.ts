@@ -81,6 +81,7 @@ function inputFor(shop: ComposedShop, operationId: string, values: Values, conte
     principal: operator,
     idempotency: shop.idempotency.store,
     clientIp: () => '127.0.0.1',
+    visitorIp: () => null,
     rateLimitStatus: () => null,
     countAs: () => undefined,
     openConnection: () => {

@@ -1,7 +1,7 @@
 /** The steps that decide who sent a request, whether it is within the rate limits, and whether it is permitted. */
 import type { Access } from '../../access/access.ts';
 import type { KeyLimits } from '../../access/key-limits.ts';
-import type { Principal } from '../../access/principal.ts';
+import { actingCustomerOf, type Principal } from '../../access/principal.ts';
 import { AppError } from '../../errors.ts';
 import { countedPrincipal } from '../../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
@@ -76,6 +76,16 @@ function countRequest(exchange: Exchange): MaybePromise<void> {
 export function clientIpOf({ statedClientIp, request }: Exchange): string {
   return statedClientIp ?? clientNetwork(request.ip);
 }
+
+/** See `visitorIp` of RouteRequest. */
+export function visitorIpOf(exchange: Exchange): string | null {
+  const { statedClientIp, principals } = exchange;
+  return statedClientIp === null && principals.some(isServer) ? null : clientIpOf(exchange);
+}
+
+/** A secret key, or an OAuth client for itself. */
+const isServer = (principal: Principal) =>
+  principal.kind === 'apiKey' || (principal.kind === 'oauth' && actingCustomerOf(principal) === null);
 
 function chargePlan(exchange: Exchange): MaybePromise<void> {
   const { rateLimits } = exchange.dependencies;

@@ -64,6 +64,7 @@ export interface RouteInput extends BodyInput {
   readonly idempotency: IdempotencyStore;
   /** A function, because most routes do not need it. */
   readonly clientIp: () => string;
+  readonly visitorIp: () => string | null;
   /** null where the request has no valid credential. */
   readonly rateLimitStatus: () => RateLimitStatus | null;
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
@@ -136,9 +137,8 @@ export function createExecutor(route: Route): (input: RouteInput) => MaybePromis
 }
 
 /** Runs a route once. */
-export function execute(route: Route, input: RouteInput): MaybePromise<RouteResponse> {
-  return createExecutor(route)(input);
-}
+export const execute = (route: Route, input: RouteInput): MaybePromise<RouteResponse> =>
+  createExecutor(route)(input);
 
 function readParameters(execution: Execution): void {
   const { route, input, isStrict } = execution;
@@ -168,8 +168,8 @@ function readIdempotencyKey(execution: Execution): void {
 // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
 function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
   const { route, input, query, body } = execution;
-  const { params, headers, principal, rateLimitStatus, clientIp, countAs, transaction, origin } = input;
-  const { openConnection, noteTool } = input;
+  const { params, headers, principal, rateLimitStatus, clientIp, visitorIp, countAs } = input;
+  const { transaction, origin, openConnection, noteTool } = input;
   const context = { transaction, origin };
   return {
     params,
@@ -180,6 +180,7 @@ function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
     rateLimitStatus,
     openConnection,
     clientIp,
+    visitorIp,
     countAs,
     context,
     noteTool,
@@ -253,14 +254,13 @@ async function runWithIdempotency<T>(
   if (key === undefined || context.origin.effects !== null) {
     return respond(await verb(context));
   }
-  const { principal } = input;
   const { storesPlainResponse: plain = false } = route;
   const isPlain =
     (plain === true || (plain !== false && plain(execution.query))) &&
-    principal !== null &&
-    actingCustomerOf(principal) === null;
+    input.principal !== null &&
+    actingCustomerOf(input.principal) === null;
   const attempt = {
-    scope: principal === null ? input.clientIp() : idempotencyScopeOf(principal, input.clientIp),
+    scope: input.principal === null ? input.clientIp() : idempotencyScopeOf(input.principal, input.clientIp),
     method: route.method,
     url: input.url,
     key,

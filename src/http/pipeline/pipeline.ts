@@ -23,6 +23,7 @@ import {
   rateLimit,
   readTestState,
   recheckCredential,
+  visitorIpOf,
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
@@ -159,6 +160,7 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     ...changesOf(exchange, principal, dryRun?.effects ?? null),
     idempotency: dependencies.idempotency,
     clientIp: () => clientIpOf(exchange),
+    visitorIp: () => visitorIpOf(exchange),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
     countAs: (requests) => exchange.clientIpCount?.countAs(requests),
     openConnection: () => openConnectionOf(exchange),

@@ -9,17 +9,12 @@ import type { CustomerFinder } from '../../customers/customer-finder.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { createGenerationalCache } from '../../limits/generational-cache.ts';
-import { SlidingWindow } from '../../limits/sliding-window.ts';
+import { createClientIpHours } from '../../limits/client-ip-hours.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from '../../settings/config.ts';
 import { sendsMail } from '../../settings/mail.ts';
 import type { AccountMails } from '../account-mails.ts';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-/** Client IPs that are counted within two hours. */
-const clientIpsMax = 20_000;
 /** Requests whose customer is not looked up yet. Another one waits for its response. */
 const waitingMax = 256;
 const delayMsMin = 200;
@@ -49,7 +44,7 @@ export function createResetRequests(dependencies: Dependencies) {
   const { database, clock, log, config, customerFinder, customers, accountMails, wake } = dependencies;
   const limit = config.resetLimits.clientIp;
   const isOn = sendsMail(config, 'password-reset');
-  const windows = createGenerationalCache<SlidingWindow>(clientIpsMax, 2 * hourMs, clock);
+  const hours = createClientIpHours(clock, limit);
   const waiting = new Set<Promise<void>>();
   let delays = new AbortController();
 
@@ -61,10 +56,8 @@ export function createResetRequests(dependencies: Dependencies) {
 
   /** @throws AppError rateLimited */
   function count(clientIp: string): void {
-    const now = clock.now();
-    const window = windows.get(clientIp) ?? windows.set(clientIp, new SlidingWindow(hourMs, minuteMs));
-    if (window.count(now) >= limit) {
-      const waitMs = window.msUntilFree(now);
+    const waitMs = hours.waitMs(clientIp);
+    if (waitMs > 0) {
       throw new AppError(
         'rateLimited',
         `Too many links for a new password were requested from one client IP: ${limit} are permitted within an hour. Wait as long as Retry-After says.`,
@@ -72,13 +65,13 @@ export function createResetRequests(dependencies: Dependencies) {
           details: {
             retryAfterMs: waitMs,
             limits: [{ policy: 'address', limit, windowSeconds: 3600, remaining: 0, resetMs: waitMs }],
-            readAt: now,
+            readAt: clock.now(),
             refusedBy: 'clientIp',
           },
         },
       );
     }
-    window.add(now);
+    hours.add(clientIp);
   }
 
   async function addMail(login: ResetLogin): Promise<void> {

@@ -9,6 +9,7 @@ import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
 import { type DeliverySchedule, requestedDayError } from '../../delivery/ship-days.ts';
 import { findDiscount, type UsableDiscount } from '../../discounts/uses.ts';
+import { type CodeGuess, wrongCodesText } from '../../discounts/wrong-codes.ts';
 import type { FieldError } from '../../errors.ts';
 import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
@@ -44,6 +45,8 @@ export interface ChargesRequest extends Wishes {
   readonly categories: ReadonlyMap<number, string>;
   /** null if it is not known yet. */
   readonly destination: Destination | null;
+  readonly customerId: number | null;
+  readonly guess: CodeGuess;
 }
 
 export interface Charges {
@@ -51,6 +54,8 @@ export interface Charges {
   readonly goods: Goods;
   readonly load: Load;
   readonly discount: UsableDiscount | null;
+  /** Milliseconds until a code is accepted after too many wrong ones; 0 if it is now. */
+  readonly codeWaitMs: number;
   readonly method: DeliveryMethod | null;
   /** What the order keeps of its delivery method. */
   readonly schedule: DeliverySchedule | null;
@@ -80,14 +85,24 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
     return items.map((item): TaxedLine => ({ ...item, rate: rateOf(categories.get(item.cheeseId)) }));
   }
 
-  async function applyDiscount(sql: Sql, code: string, goods: Goods, problems: FieldError[]) {
-    const { subtotalCents } = goods;
-    const found = await findDiscount(sql, code, { now: clock.now(), subtotalCents, showPrice });
-    if ('message' in found) {
-      problems.push({ field: 'discountCode', message: found.message });
-      return null;
+  async function applyDiscount(sql: Sql, request: ChargesRequest, { subtotalCents }: Goods) {
+    const { discountCode, customerId, guess } = request;
+    if (discountCode === undefined) {
+      return { discount: null, codeWaitMs: 0, message: null };
     }
-    return found;
+    const found = await findDiscount(sql, discountCode, {
+      now: clock.now(),
+      subtotalCents,
+      customerId,
+      showPrice,
+    });
+    const codeWaitMs = guess.count('message' in found && found.isWrong);
+    if (codeWaitMs > 0) {
+      return { discount: null, codeWaitMs, message: wrongCodesText(codeWaitMs) };
+    }
+    return 'message' in found
+      ? { discount: null, codeWaitMs, message: found.message }
+      : { discount: found, codeWaitMs, message: null };
   }
 
   function scheduleOf(method: DeliveryMethod, { requestedDate }: ChargesRequest, problems: FieldError[]) {
@@ -106,7 +121,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
 
   return {
     async read(sql: Sql, request: ChargesRequest): Promise<Charges> {
-      const { deliveryMethodId, discountCode, requestedDate, destination } = request;
+      const { deliveryMethodId, requestedDate, destination } = request;
       const { currency, tax, delivery: rules } = profile.current;
       const problems: FieldError[] = [];
       const isNamed = typeof deliveryMethodId === 'number';
@@ -115,8 +130,10 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
 
       const lines = await priceLines(sql, request, named);
       const plain = priceGoods(lines, tax.mode, null);
-      const discount =
-        discountCode === undefined ? null : await applyDiscount(sql, discountCode, plain, problems);
+      const { discount, codeWaitMs, message } = await applyDiscount(sql, request, plain);
+      if (message !== null) {
+        problems.push({ field: 'discountCode', message });
+      }
       const goods = discount === null ? plain : priceGoods(lines, tax.mode, discount.discount);
 
       const load: Load = {
@@ -143,6 +160,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
         goods,
         load,
         discount,
+        codeWaitMs,
         method,
         problems,
         schedule: method && scheduleOf(method, request, problems),

@@ -8,6 +8,7 @@ import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import type { Destination } from '../../delivery/charges.ts';
 import { useDiscount } from '../../discounts/uses.ts';
+import { type WrongCodes, wrongCodesError } from '../../discounts/wrong-codes.ts';
 import { AppError, invalidCredential, requireNoErrors } from '../../errors.ts';
 import { jobQueue } from '../../jobs/queue.ts';
 import { showMoney } from '../../schema/money-text.ts';
@@ -40,6 +41,8 @@ export interface PlaceOptions {
   readonly customerId?: number | undefined;
   /** The highest total. */
   readonly maxCents?: number | undefined;
+  /** Where wrong codes are counted; null: nowhere. */
+  readonly visitorIp?: string | null;
   /** Invented for a shop that is tried out: it does not fix the currency of the shop. */
   readonly isInvented?: boolean;
 }
@@ -53,6 +56,7 @@ export interface PlacingDependencies {
   readonly fates: Pick<OrderFates, 'fateOf'>;
   readonly stock: StockReservations;
   readonly charges: OrderCharges;
+  readonly wrongCodes: WrongCodes;
   readonly budgets: Pick<KeyBudgets, 'spend'>;
   readonly settings: {
     readonly approvalDelayMs: number;
@@ -81,6 +85,7 @@ export function createOrderPlacing({
   fates,
   stock,
   charges,
+  wrongCodes,
   budgets,
   settings: { approvalDelayMs, requirePrice, ordersPerHour },
 }: PlacingDependencies) {
@@ -169,7 +174,7 @@ export function createOrderPlacing({
       throw lineErrors(lines, left);
     }
     if (discount !== null) {
-      await useDiscount(tx, discount, row.id, customerId === null ? null : `customer:${customerId}`);
+      await useDiscount(tx, discount, row.id, customerId);
     }
     // Sent together with the order and the commit.
     await Promise.all([
@@ -190,8 +195,9 @@ export function createOrderPlacing({
     context: Context,
     principal: Principal,
     input: OrderInput,
-    { customerId: ordering, maxCents, isInvented = false }: PlaceOptions = {},
+    { customerId: ordering, maxCents, visitorIp = null, isInvented = false }: PlaceOptions = {},
   ): Promise<Versioned> {
+    const guess = wrongCodes.begin(visitorIp);
     const placed = await context.transaction(async (tx) => {
       if (ordering !== undefined) {
         requireOperator(principal);
@@ -214,8 +220,13 @@ export function createOrderPlacing({
         items: lines.items,
         categories: lines.categories,
         destination: toDestination(input),
+        customerId,
+        guess,
         ...wishesOf(input),
       });
+      if (read.codeWaitMs > 0) {
+        throw wrongCodesError(read.codeWaitMs);
+      }
       requireNoErrors(read.problems);
       const sum = { totalCents: read.price.totalCents, isPriced: lines.isPriced };
       requirePossibleTotal(sum, showPrice);

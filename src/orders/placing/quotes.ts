@@ -1,5 +1,5 @@
 /** Quotes: what an order would cost. They write nothing, lock nothing, and name every problem. */
-import type { Principal } from '../../access/principal.ts';
+import { actingCustomerOf, type Principal } from '../../access/principal.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -14,6 +14,7 @@ import {
   localTime,
   shipDayOf,
 } from '../../delivery/ship-days.ts';
+import type { WrongCodes } from '../../discounts/wrong-codes.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { cheesesOf } from '../order.ts';
@@ -36,13 +37,14 @@ export interface QuoteDependencies {
   readonly stock: Pick<StockReservations, 'readAvailable'>;
   readonly delivery: Pick<DeliveryService, 'list'>;
   readonly charges: OrderCharges;
+  readonly wrongCodes: WrongCodes;
   readonly settings: { readonly requirePrice: boolean; readonly shippingTimeMs: number };
 }
 
 export type Quotes = ReturnType<typeof createQuotes>;
 
 export function createQuotes(dependencies: QuoteDependencies) {
-  const { database, clock, profile, cheeses, stock, delivery, charges, settings } = dependencies;
+  const { database, clock, profile, cheeses, stock, delivery, charges, wrongCodes, settings } = dependencies;
 
   async function readLines({ items }: QuoteInput, principal: Principal): Promise<PricedLines> {
     const rows = await cheeses.readForOrder(database, cheesesOf(items).filter(Number.isSafeInteger));
@@ -80,7 +82,11 @@ export function createQuotes(dependencies: QuoteDependencies) {
     };
   }
 
-  return async function quote(principal: Principal, input: QuoteInput): Promise<Quote> {
+  return async function quote(
+    principal: Principal,
+    input: QuoteInput,
+    visitorIp: string | null,
+  ): Promise<Quote> {
     const lines = await readLines(input, principal);
     const orderable = lines.items.filter((_, index) => lines.errors[index] === undefined);
     const items = lines.items.map((item, index) => ({
@@ -98,6 +104,8 @@ export function createQuotes(dependencies: QuoteDependencies) {
       items: orderable,
       categories: lines.categories,
       destination,
+      customerId: actingCustomerOf(principal),
+      guess: wrongCodes.begin(visitorIp),
       ...wishesOf(input),
     });
     const { price, goods, load, problems } = charged;

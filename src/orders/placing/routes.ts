@@ -17,12 +17,13 @@ export function quoteRoutes(quote: Quotes): Route[] {
       access: 'any credential',
       permitsConfined: true,
       publishable: 'alone',
+      acceptsClientIp: true,
       body: QuoteInput,
       responses: { 200: { description: 'The quote', schema: Quote }, ...unprocessableResponse },
-      handle: async ({ body, principal }) => ({
+      handle: async ({ body, principal, visitorIp }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
-        body: await quote(principal, body),
+        body: await quote(principal, body, visitorIp()),
       }),
     }),
   ];
