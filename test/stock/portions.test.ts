@@ -5,7 +5,15 @@ import fc from 'fast-check';
 import { parsePortions, pieceCents, portionsText } from '../../src/cheeses/portions.ts';
 import { sql } from '../../src/database/sql.ts';
 import { checkStock } from '../../src/stock/consistency-check.ts';
-import { assertError, bern, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import {
+  assertError,
+  bern,
+  onBothEngines,
+  openShop,
+  type Shop,
+  shared,
+  type TestResponse,
+} from '../helper.ts';
 import { newCheese } from '../shop-verbs.ts';
 
 const wheel = [{ grams: 200 }, { grams: 1000 }, { grams: 8000, name: 'Half wheel' }];
@@ -285,17 +293,26 @@ onBothEngines('A cheese in portions', (engine) => {
     const shop = opened();
     const grams = [100, 200, 300, 1000];
     const id = await newCheese(shop, { portions: grams.map((weight) => ({ grams: weight })) });
-    await track(shop, id, 12.3);
     const orders = Number(process.env.CURD_TEST_PIECES ?? 60);
+    // The orders want 400 g each on average.
+    const stock = orders * 300;
+    await track(shop, id, stock / 1000);
     const sizes = Array.from({ length: orders }, (_, index) => grams[index % grams.length] as number);
-    const placed = await Promise.all(
-      sizes.map((weight) => order(shop, [{ cheeseId: id, quantity: 1, grams: weight }])),
-    );
+    const placed: TestResponse[] = [];
+    const waiting = [...sizes.entries()];
+    // A server that has more orders in progress refuses some.
+    const senders = Array.from({ length: 100 }, async () => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        placed[next[0]] = await order(shop, [{ cheeseId: id, quantity: 1, grams: next[1] }]);
+      }
+    });
+    await Promise.all(senders);
+    assert.deepEqual([...new Set(placed.map(({ status }) => status))].sort(), [201, 422]);
     const sold = placed.reduce(
       (sum, { status }, index) => sum + (status === 201 ? (sizes[index] ?? 0) : 0),
       0,
     );
-    assert.ok(sold <= 12_300 && sold > 12_300 - 1000, `${sold} g`);
+    assert.ok(sold <= stock && sold > stock - 1000, `${sold} g of ${stock} g`);
     assert.equal((await stockOf(shop, id)).reserved, sold / 1000);
     assert.deepEqual(await shop.app.database.snapshot(checkStock), []);
   });
