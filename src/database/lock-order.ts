@@ -18,6 +18,7 @@ export const lockOrder = [
   'customer',
   'advisory orders of',
   'shop_profile',
+  'advisory number of delivery methods',
   'delivery_method',
   'tax_rate',
   'key_spend',

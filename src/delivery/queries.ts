@@ -1,7 +1,7 @@
 /** Statements on delivery methods. */
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import { forUpdate, sql } from '../database/sql.ts';
+import { advisoryLock, forUpdate, sql } from '../database/sql.ts';
 
 export interface MethodRow {
   readonly id: number;
@@ -17,8 +17,11 @@ export const methodQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<MethodRow>(sql`select ${columns} from delivery_method where id = ${id}`),
 
-  /** Locks all methods, so that their number is exact. */
-  lockAll: () => tx.all<MethodRow>(sql`select ${columns} from delivery_method order by id${forUpdate}`),
+  /** Locks the creation of methods until the transaction ends, so that their number is exact. */
+  lockNumber: () => tx.get(advisoryLock('number of delivery methods')),
+
+  count: async () =>
+    (await tx.get<{ total: number }>(sql`select count(*) as total from delivery_method`))?.total ?? 0,
 
   lock: (id: number) =>
     tx.get<MethodRow>(sql`select ${columns} from delivery_method where id = ${id}${forUpdate}`),

@@ -2,6 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import { addError, type FieldError } from '../errors.ts';
 import { countryRule } from '../schema/countries.ts';
+import { toZipKey } from '../schema/folding.ts';
 import { int64, listOf } from '../schema/parts.ts';
 import type { Schema, TextRule } from '../schema/schema.ts';
 import { lineRule, multilineRule } from '../schema/text-rules.ts';
@@ -17,6 +18,11 @@ const amountSchema = { type: 'number', minimum: 0, maximum: 1_000_000, decimals:
 const timeRule: TextRule = {
   test: (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
   message: 'must be a time of day such as 12:00',
+};
+const zipPrefixRule: TextRule = {
+  ...lineRule,
+  test: (text) => lineRule.test(text) && toZipKey(text) !== '',
+  message: 'must have more than blanks and hyphens, which are not compared',
 };
 const days = {
   type: ['array', 'null'],
@@ -59,7 +65,7 @@ const members = {
     type: ['array', 'null'],
     minItems: 1,
     maxItems: 500,
-    items: { type: 'string', minLength: 1, maxLength: 12, rule: lineRule },
+    items: { type: 'string', minLength: 1, maxLength: 12, rule: zipPrefixRule },
     description: 'It delivers only to ZIP codes that begin with one of these. null: to all',
   },
   rates: {

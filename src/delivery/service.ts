@@ -60,7 +60,8 @@ export function createDeliveryService({ database, clock }: Dependencies) {
     create: (context: Context, input: DeliveryMethodInput): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const queries = methodQueries(tx);
-        if ((await queries.lockAll()).length >= methodsMax) {
+        await queries.lockNumber();
+        if ((await queries.count()) >= methodsMax) {
           throw new AppError(
             'conflict',
             `There are ${methodsMax} delivery methods already, which is the maximum. Delete one first.`,

@@ -1,5 +1,5 @@
 /** When goods leave the shop, and when they arrive: days of the shop's calendar. Pure functions. */
-import { type Weekday, weekdays } from './schemas.ts';
+import { type DeliveryMethod, type Weekday, weekdays } from './schemas.ts';
 
 /** What an order keeps of its delivery method. */
 export interface DeliverySchedule {
@@ -11,6 +11,14 @@ export interface DeliverySchedule {
   readonly timeZone: string;
   /** The day on which the customer wants the goods to leave. */
   readonly requestedDate?: string;
+}
+
+/** What an order by a method keeps. Nothing arrives by a pickup: the customer fetches it from the ship day on. */
+export function scheduleOf(
+  { kind, shipDays, cutOff, transitDays, deliveryDays }: DeliveryMethod,
+  timeZone: string,
+): DeliverySchedule {
+  return { shipDays, cutOff, transitDays: kind === 'pickup' ? null : transitDays, deliveryDays, timeZone };
 }
 
 /** A day of a calendar, such as `2026-03-29`. */
@@ -66,7 +74,7 @@ export function firstShipDay(now: number, { shipDays, cutOff, timeZone }: Delive
   return nextOf(shipDays ?? weekdays, isTooLate ? addDays(day, 1) : day);
 }
 
-/** The ship day of an order that is approved now: the requested one, unless it has passed. */
+/** The ship day of an order that is approved now: the requested day, unless it has passed. */
 export function shipDayOf(now: number, schedule: DeliverySchedule): Day {
   const first = firstShipDay(now, schedule);
   const { requestedDate } = schedule;
@@ -93,12 +101,15 @@ export function arrivalOf(shipDay: Day, { transitDays, deliveryDays }: DeliveryS
 
 /** What is wrong with a requested day; null if nothing is. */
 export function requestedDayError(requested: Day, now: number, schedule: DeliverySchedule): string | null {
+  const { shipDays, timeZone } = schedule;
   const first = firstShipDay(now, schedule);
-  const last = addDays(localTime(now, schedule.timeZone).day, requestedDaysMax);
+  let last = addDays(localTime(now, timeZone).day, requestedDaysMax);
+  while (shipDays !== null && !shipDays.includes(weekdayOf(last))) {
+    last = addDays(last, -1);
+  }
   if (requested < first || requested > last) {
     return `must be a day from ${first} to ${last}`;
   }
-  const { shipDays } = schedule;
   return shipDays === null || shipDays.includes(weekdayOf(requested))
     ? null
     : `goods leave the shop on ${shipDays.join(', ')} only: the next such day is ${nextOf(shipDays, requested)}`;

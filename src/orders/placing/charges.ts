@@ -7,7 +7,7 @@ import type { Sql } from '../../database/database.ts';
 import { chargeOf, chooseMethod, type Destination, type Load, whyNotServed } from '../../delivery/charges.ts';
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
-import { type DeliverySchedule, requestedDayError } from '../../delivery/ship-days.ts';
+import { type DeliverySchedule, requestedDayError, scheduleOf } from '../../delivery/ship-days.ts';
 import { findDiscount, type UsableDiscount } from '../../discounts/uses.ts';
 import { type CodeGuess, wrongCodesText } from '../../discounts/wrong-codes.ts';
 import type { FieldError } from '../../errors.ts';
@@ -105,10 +105,8 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
       : { discount: found, codeWaitMs, message: null };
   }
 
-  function scheduleOf(method: DeliveryMethod, { requestedDate }: ChargesRequest, problems: FieldError[]) {
-    const { shipDays, cutOff, transitDays, deliveryDays } = method;
-    const { timeZone } = profile.current;
-    const schedule: DeliverySchedule = { shipDays, cutOff, transitDays, deliveryDays, timeZone };
+  function requestSchedule(method: DeliveryMethod, { requestedDate }: Wishes, problems: FieldError[]) {
+    const schedule = scheduleOf(method, profile.current.timeZone);
     if (requestedDate === undefined) {
       return schedule;
     }
@@ -163,7 +161,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
         codeWaitMs,
         method,
         problems,
-        schedule: method && scheduleOf(method, request, problems),
+        schedule: method && requestSchedule(method, request, problems),
       };
     },
   };
@@ -204,8 +202,11 @@ function chooseServing(
 function noMethodProblem(methods: readonly DeliveryMethod[], to: Destination | null, load: Load): FieldError {
   const parcels = methods.filter(({ kind }) => kind === 'parcel');
   if (parcels.length === 0) {
+    const choices = methods.map(({ id, name }) => `${name} (${id})`).join(', ');
     const message =
-      'the shop has no delivery method yet: its owner adds one in the console, or with POST /v2/delivery-methods';
+      choices === ''
+        ? 'the shop has no delivery method yet: its owner adds one in the console, or with POST /v2/delivery-methods'
+        : `the shop delivers no parcels: choose ${choices}`;
     return { field: 'deliveryMethodId', message };
   }
   const inCountry = parcels.filter(
@@ -215,10 +216,8 @@ function noMethodProblem(methods: readonly DeliveryMethod[], to: Destination | n
     return { field: 'shippingAddress.country', message: `the shop does not deliver to ${to?.country}` };
   }
   const light: Load = { ...load, grams: 0, packagingGrams: 0 };
-  return inCountry.every((method) => whyNotServed(method, to, light) !== null)
+  const tooWeak = inCountry.find((method) => whyNotServed(method, to, light) === null);
+  return tooWeak === undefined
     ? { field: 'shippingAddress.zipCode', message: 'the shop does not deliver to this ZIP code' }
-    : {
-        field: 'items',
-        message: `are too heavy for a parcel: ${whyNotServed(inCountry[0] as DeliveryMethod, to, load)}`,
-      };
+    : { field: 'items', message: `are too heavy for a parcel: ${whyNotServed(tooWeak, to, load)}` };
 }

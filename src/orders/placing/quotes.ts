@@ -12,6 +12,8 @@ import {
   type DeliverySchedule,
   hasShipDays,
   localTime,
+  requestedDayError,
+  scheduleOf,
   shipDayOf,
 } from '../../delivery/ship-days.ts';
 import type { WrongCodes } from '../../discounts/wrong-codes.ts';
@@ -63,12 +65,15 @@ export function createQuotes(dependencies: QuoteDependencies) {
     requestedDate: string | undefined,
   ): DeliveryOption {
     const { id, name, kind, freeFrom, text } = method;
-    const { timeZone } = profile.current;
-    const schedule: DeliverySchedule = { ...method, timeZone, ...(requestedDate && { requestedDate }) };
     const now = clock.now();
+    const usual = scheduleOf(method, profile.current.timeZone);
+    const schedule: DeliverySchedule =
+      requestedDate !== undefined && requestedDayError(requestedDate, now, usual) === null
+        ? { ...usual, requestedDate }
+        : usual;
     const shipsOn = hasShipDays(schedule)
       ? shipDayOf(now, schedule)
-      : localTime(now + settings.shippingTimeMs, timeZone).day;
+      : localTime(now + settings.shippingTimeMs, usual.timeZone).day;
     const cents = goods.discount?.kind === 'free_delivery' ? 0 : chargeOf(method, load);
     return {
       id,
@@ -77,7 +82,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       amount: dollars(cents),
       freeFrom,
       shipsOn,
-      arrivesOn: kind === 'pickup' ? null : arrivalOf(shipsOn, schedule),
+      arrivesOn: arrivalOf(shipsOn, schedule),
       text,
     };
   }

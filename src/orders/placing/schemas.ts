@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
 import { Portion } from '../../cheeses/portions.ts';
 import { wholeCents } from '../../decimal.ts';
+import { addDays } from '../../delivery/ship-days.ts';
 import { codeSchema } from '../../discounts/schemas.ts';
 import { countryRule } from '../../schema/countries.ts';
 import { int64 } from '../../schema/parts.ts';
@@ -16,7 +17,9 @@ const optionalText = <const Max extends number>(maxLength: Max) =>
   ({ type: 'string', maxLength, rule: optionalAddressLine }) as const;
 
 const dayRule: TextRule = {
-  test: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+  // Date.parse reads 2026-06-31 as the first of July.
+  test: (text) =>
+    /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && addDays(text, 0) === text,
   message: 'must be a day such as 2026-03-31',
 };
 
