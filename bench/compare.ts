@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Engine } from '../src/database/sql.ts';
-import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { startPostgres, stopPostgres } from '../test/global-setup.ts';
 import { queryPostgres } from '../test/postgres-client.ts';
 import { httpRequest, type Load, runLoad } from './load.ts';
 import { type Running, startCurd } from './process.ts';
@@ -265,7 +265,7 @@ try {
         console.log(rows.map(shown).join('\n'));
       }
       if (engine === 'postgres') {
-        await globalTeardown();
+        await stopPostgres();
       }
     }
   }

@@ -20,7 +20,7 @@ import type { Database } from '../src/database/database.ts';
 import { type Engine, rawSql, sql } from '../src/database/sql.ts';
 import { recountOrders } from '../src/orders/lists/order-counter.ts';
 import { loadConfig, type RawSettings } from '../src/settings/config.ts';
-import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { startPostgres, stopPostgres } from '../test/global-setup.ts';
 import { onConnection } from '../test/postgres-client.ts';
 import { type Running, startCurd } from './process.ts';
 
@@ -443,7 +443,7 @@ async function main(): Promise<void> {
   } finally {
     await rm(scratch, { recursive: true, force: true });
     if (engine === 'postgres') {
-      await globalTeardown();
+      await stopPostgres();
     }
   }
 }

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { composeShop } from '../src/app/compose.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
-import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { startPostgres, stopPostgres } from '../test/global-setup.ts';
 import { queryPostgres } from '../test/postgres-client.ts';
 import { fillCatalogue } from './catalogue.ts';
 import { benchClient } from './client.ts';
@@ -23,10 +23,11 @@ import { benchKeys } from './keys.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { countedPaths, measureTotals } from './navigation.ts';
+import { benchOrderKinds } from './order-kinds.ts';
 import { postgresCpuSeconds, type Running, startCurd, startLimits } from './process.ts';
 import { benchPurge } from './purge.ts';
 import { benchSeries } from './statistics.ts';
-import { benchStock } from './stock.ts';
+
 import { benchLogin, benchPlacement } from './store.ts';
 import { benchUploads } from './uploads.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -236,7 +237,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   await limits.stop();
   await server.stop();
   await benchPlacement(engine, shop, { rounds, seconds, median, record });
-  await benchStock(engine, shop, { rounds, seconds, median, record });
+  await benchOrderKinds(engine, shop, { rounds, seconds, median, record });
   await benchKeys(engine, shop, { rounds, seconds, median, record });
   await benchPurge(engine, shop, { rounds, seconds, median, record });
   await benchLogin(engine, shop, { rounds, seconds, median, record });
@@ -338,7 +339,7 @@ for (const engine of engines) {
   }
 }
 if (engines.includes('postgres')) {
-  await globalTeardown();
+  await stopPostgres();
 }
 const { bareUs, addedUs, limitUs } = await benchClient();
 record({

@@ -162,6 +162,10 @@ export async function globalTeardown(): Promise<void> {
   await pooler?.stop();
   await pooler?.remove();
   await removeBrowserFolder(browserFolder);
+  await stopPostgres();
+}
+
+export async function stopPostgres(): Promise<void> {
   await server.stop();
   if (!isKept) {
     await rm(folder, { recursive: true, force: true });
