@@ -1,4 +1,4 @@
-// Runs the command with the Node of our platform package where the Node of this process is too old. Where npm has linked
+// Runs the command with the Node of our platform package if the Node of this process is too old. If npm has linked
 // that Node, "npx curd" uses it already; npm 10 and global installations do not. Plain JavaScript for old versions of Node.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ function findNode() {
   }
 }
 
-/** Replaces this process where Node can do that, so that signals and the process id need no care. */
+/** Replaces this process if Node can do that, so that signals and the process id need no care. */
 async function runWith(node) {
   const args = [...process.execArgv, ...process.argv.slice(1)];
   if (process.execve !== undefined && process.platform !== 'win32') {

@@ -1,6 +1,9 @@
 /**
- * Builds the package: ES modules in dist/esm, CommonJS in dist/cjs, and both in dist/client.tgz, which a server offers at
- * /client.tgz; and dist/browser.js, the client of web pages without a build step, at /client/browser.js. npm runs it after an installation and before it packs the client, on Node 20 or later. Where the packages of
+ * Builds two things from the sources of the client:
+ * - The package: ES modules in dist/esm, CommonJS in dist/cjs, and both in dist/client.tgz. A server has it at /client.tgz.
+ * - dist/browser.js, for web pages without a build step. A server has it at /client/browser.js.
+ *
+ * npm runs this after an installation and before it packs the client, on Node 20 or later. If the packages of
  * client/.tools are not installed, as in the Docker image, nothing is built.
  */
 import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

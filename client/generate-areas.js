@@ -96,7 +96,7 @@ function argumentsOf({ operationId, path, parameters, body, isBodyRequired }, op
   const typeOf = (id) =>
     parameters.find(({ name }) => name === id).schema.type === 'integer' ? 'number' : 'string';
   const inQuery = parameters.filter((one) => one.in === 'query');
-  // Where the query is another way to send the body, the body is the only one here.
+  // If the query is another way to send the body, the body is the only one here.
   const repeatsBody = inQuery.some(({ name }) => body?.properties?.[name] !== undefined);
   const hasQuery = inQuery.length > 0 && !repeatsBody;
   const markOf = (isRequired) => (isRequired ? '' : '?');

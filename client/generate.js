@@ -9,7 +9,7 @@ import { generateAreas } from './generate-areas.js';
 const urlOf = (path) => new URL(path, import.meta.url);
 const read = (path) => readFileSync(urlOf(path), 'utf8');
 
-/** Tools that watch files see no change where there is none. */
+/** Tools that watch files see no change if there is none. */
 function write(path, text) {
   if (!existsSync(urlOf(path)) || read(path) !== text) {
     writeFileSync(urlOf(path), text);

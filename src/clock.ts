@@ -12,7 +12,7 @@ export interface Clock {
   refresh(): MaybePromise<void>;
   /** Whether it is being moved at this moment. Who does so runs the jobs that become due, in their order. */
   isAdvancing(): boolean;
-  /** Whether it follows the clock of the machine. Several machines then use the clock of their database, where they must agree. */
+  /** Whether it follows the clock of the machine. Several machines then use the clock of their database, if they must agree. */
   readonly isSystem: boolean;
   /** `length` unpredictable bytes. */
   random(length: number): Uint8Array;

@@ -9,7 +9,7 @@ const containerPrograms = ['docker', 'podman'];
 const containerId = /^[\da-f]{12}$/;
 
 /**
- * The command that works where messages of this process are read: `curd` where it is installed, else `npx curd`. Messages
+ * The command that works where messages of this process are read: `curd` if it is installed, else `npx curd`. Messages
  * of a container are read outside of it, as its log or in a response.
  */
 export const commandName = findCommandName(process.env, hostname());

@@ -8,7 +8,7 @@ export interface Cursors {
   decode(cursor: string): unknown;
   /**
    * A page and its end.
-   * @param rows of the page, and one more where another page follows
+   * @param rows of the page, and one more if another page follows
    * @param positionOf the position that the next page continues from, by the last row of this one
    */
   page<Row>(rows: readonly Row[], limit: number, positionOf: (last: Row) => unknown): Page<Row>;
@@ -78,7 +78,7 @@ export function canonicalFilters<F extends object>(filters: F): F {
 
 /**
  * A cursor contains the query that it continues. The request may repeat that query and must not change it.
- * @param parameters names of query parameters, where they differ from the names in the query
+ * @param parameters names of query parameters, if they differ from the names in the query
  * @throws AppError badRequest
  */
 export function requireSameQuery(

@@ -1,4 +1,4 @@
-/** Exact decimal numbers, for prices: sums and ratios of doubles can be wrong by one where a result is rounded. */
+/** Exact decimal numbers, for prices: rounded sums and ratios of doubles can be wrong by one. */
 
 /** `digits` times ten to the power of minus `scale`. */
 export interface Decimal {

@@ -6,7 +6,7 @@
 interface CatalogueEntry {
   /** The member `type` of the error body: part of the API. */
   readonly type: string;
-  /** The message where the code that throws gives none. */
+  /** The message if the code that throws gives none. */
   readonly message: string;
 }
 
@@ -103,7 +103,7 @@ export interface DetailsByCode {
   rateLimited: {
     readonly retryAfterMs: number;
     readonly limits?: readonly LimitState[];
-    /** When `limits` were read, in milliseconds since the epoch; absent where no X-RateLimit-* is sent. */
+    /** When `limits` were read, in milliseconds since the epoch; absent if no X-RateLimit-* is sent. */
     readonly readAt?: number;
     /** The limit that was reached, as the request log names it. */
     readonly refusedBy?: 'burst' | 'minute' | 'hour' | 'clientIp' | 'dryRun';
@@ -174,7 +174,7 @@ export function validationError(errors: readonly FieldError[]): AppError {
   });
 }
 
-/** @throws AppError validation where there are errors */
+/** @throws AppError validation if there are errors */
 export function requireNoErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0) {
     throw validationError(errors);

@@ -15,7 +15,7 @@ function restrictedMode(mode: number): number {
 
 /**
  * Removes the access of other users to files and folders. Ignores those that do not exist, and shared folders.
- * @throws ConfigError where the process may not do that
+ * @throws ConfigError if the process may not do that
  */
 export function restrict(...paths: readonly string[]): void {
   for (const path of paths) {

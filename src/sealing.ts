@@ -14,7 +14,7 @@ const noncesAtOnce = 256;
 export interface Sealer {
   /** Nonce, tag and encrypted value, in base64. */
   seal(value: Uint8Array | string, boundTo: string): string;
-  /** null where the value was sealed with another secret or for another text, or was changed. */
+  /** null if the value was sealed with another secret or for another text, or was changed. */
   open(sealed: string, boundTo: string): Buffer | null;
 }
 

@@ -17,12 +17,12 @@ export { thumbnailOf } from '../src/upload.ts';
 
 export interface BrowserShopOptions
   extends Pick<CurdOptions, 'maxRetries' | 'timeoutMs' | 'fetch' | 'onWarning'> {
-  /** Where the Curd server is: `https://api.shop.example`. */
+  /** URL of the Curd server: `https://api.shop.example`. */
   readonly url: string;
-  /** `pk_live_...` or `pk_test_...`. It needs the scope `write:orders` where the page places orders. */
+  /** `pk_live_...` or `pk_test_...`. It needs the scope `write:orders` if the page places orders. */
   readonly publishableKey: string;
   /**
-   * Where the login is. `memory`, the default: a reload logs out. `session`: in `sessionStorage`, until the tab is closed;
+   * The place of the login. `memory`, the default: a reload logs out. `session`: in `sessionStorage`, until the tab is closed;
    * every script of the page can read it there.
    */
   readonly storage?: 'memory' | 'session' | undefined;
@@ -69,7 +69,7 @@ export interface BrowserShop {
   logout(options?: CallOptions): Promise<void>;
   /** Registers a customer, without a login. */
   register(customer: Body<'registerCustomer'>, options?: CallOptions): Promise<Customer>;
-  /** Mails a customer a link to set a new password. The result is the same where there is no such customer. */
+  /** Mails a customer a link to set a new password. The result is the same if there is no such customer. */
   requestPasswordReset(login: Body<'requestPasswordReset'>, options?: CallOptions): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createShop(options: BrowserShopOptions): BrowserShop {
   const token = (refused?: string) => session.token(refused);
   const api = new Api(new Http({ ...shared, fetch: send, apiKey: publishableKey, token }));
   const customers = new Customers(api);
-  // Not a credential, and a reload must not forget it.
+  // An order is no credential, and a reload must not forget it.
   const orders = new CustomerOrders(api, session, sessionEntry(`curd.order.${url}`));
 
   return {

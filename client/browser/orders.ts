@@ -54,7 +54,7 @@ export class CustomerOrders extends Orders {
       : (this.#placeOnce(order, options) as Promise<Outcome<Options, Order>>);
   }
 
-  /** Sends the unconfirmed order again, and returns the order that it placed; null where there is none. */
+  /** Sends the unconfirmed order again, and returns the order that it placed; null if there is none. */
   async resume(options?: CallOptions): Promise<Order | null> {
     const open = this.#open();
     return open === null ? null : this.#run(open, false, options);

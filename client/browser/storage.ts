@@ -36,7 +36,7 @@ export function memoryEntry<T>(): StorageEntry<T> {
   };
 }
 
-/** A value in `sessionStorage`; in memory where there is none, or the browser forbids it to the page. */
+/** A value in `sessionStorage`; in memory if there is none, or the browser forbids it to the page. */
 export function sessionEntry<T>(key: string): StorageEntry<T> {
   try {
     const { sessionStorage } = globalThis as unknown as { readonly sessionStorage: TokenStorage };

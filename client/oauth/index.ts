@@ -7,7 +7,7 @@ export { SignInRequired } from './server.ts';
 export { type Session, type SignInOptions, signIn } from './sign-in.ts';
 
 export interface ClientCredentialsOptions {
-  /** Where the shop is: `https://shop.example`. */
+  /** URL of the shop: `https://shop.example`. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -4,7 +4,7 @@ import { storageEntry, type TokenStorage } from '../browser/storage.ts';
 import { discover, isUsable, SignInRequired, type Tokens, tokensOf } from './server.ts';
 
 export interface SignInOptions {
-  /** Where the shop is: `https://shop.example`. */
+  /** URL of the shop: `https://shop.example`. */
   readonly issuer: string;
   /** Of a public application, registered with `curd clients create --public`. */
   readonly clientId: string;
@@ -42,7 +42,7 @@ interface Page {
 
 /**
  * Signs a person in. Leaves the page for that, and completes the sign-in when the page is called again after it. Returns
- * at once where somebody is signed in already.
+ * at once if somebody is signed in already.
  * @throws AuthorizationResponseError of oauth4webapi when the person refuses
  */
 export async function signIn(options: SignInOptions): Promise<Session> {

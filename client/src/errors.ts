@@ -54,7 +54,7 @@ export class CurdError extends Error {
   declare readonly idempotencyKey: string | undefined;
   declare readonly method: string;
   declare readonly path: string;
-  /** The fields that the server refused. Empty where it names none. */
+  /** The fields that the server refused. Empty if it names none. */
   declare readonly errors: readonly FieldError[];
 
   constructor(message: string, details: ErrorDetails, options?: ErrorOptions) {

@@ -15,7 +15,7 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the stream continues after a lost connection. */
+/** A message of the stream. After a lost connection the stream continues at its position. */
 interface Block {
   readonly position: string;
   /** Absent in a heartbeat. */

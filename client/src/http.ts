@@ -17,7 +17,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: RequestInit['body'];
-  /** Sends one attempt, where `fetch` is not enough. */
+  /** Sends one attempt, if `fetch` is not enough. */
   readonly fetch?: typeof fetch | undefined;
 }
 

@@ -73,7 +73,7 @@ export class Curd extends Areas {
    * for each request that it serves. It uses the connections and limits of this client.
    * @param session the token of a login
    * @param options.clientIp the IP address of the visitor, which limits of logins and registrations then count
-   * @throws TypeError where the session is undefined or null
+   * @throws TypeError if the session is undefined or null
    */
   as(session: string, { clientIp }: { readonly clientIp?: string | undefined } = {}): Curd {
     // A cookie may be missing. Without a session, the shop itself would read and order.

@@ -22,12 +22,12 @@ export function metadataOf(result: object): ResponseMetadata | undefined {
   return (result as { [metadataKey]?: ResponseMetadata })[metadataKey];
 }
 
-/** The version of a resource, for `ifMatch`; undefined where the operation has none, and for items of a list. */
+/** The version of a resource, for `ifMatch`; undefined if the operation has none, and for items of a list. */
 export function etagOf(result: object): string | undefined {
   return metadataOf(result)?.etag;
 }
 
-/** Not enumerable: copies and comparisons see the body alone. */
+/** The metadata is not enumerable: copies and comparisons see the body alone. */
 export function attachMetadata<T>(body: T, response: Response, attempts: number): T {
   if (typeof body === 'object' && body !== null) {
     const { status, headers } = response;

@@ -8,7 +8,7 @@ import type { components } from './schema.ts';
 export type TokenSource = string | ((refused?: string) => string | undefined | Promise<string | undefined>);
 
 export interface CurdOptions {
-  /** Where the shop is: `https://shop.example`. */
+  /** URL of the shop: `https://shop.example`. */
   readonly baseUrl: string;
   /** An API key, for servers only. */
   readonly apiKey?: string | undefined;
@@ -34,7 +34,7 @@ export interface CurdOptions {
   readonly afterAttempt?: ((attempt: Attempt, result: AttemptResult) => void) | undefined;
   /** Called before the delay of a repetition. */
   readonly onRetry?: ((attempt: Attempt, retry: Retry) => void) | undefined;
-  /** Called where the server ignored members of the body that it does not know: they are misspelt, or it is older. */
+  /** Called if the server ignored members of the body that it does not know: they are misspelt, or it is older. */
   readonly onWarning?: ((attempt: Attempt, warning: Warning) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Attempt {
 
 /** What became of an attempt. */
 export interface AttemptResult {
-  /** undefined where none arrived. Its body is not for hooks. */
+  /** undefined if none arrived. Its body is not for hooks. */
   readonly response: Response | undefined;
   /** Why no response arrived. */
   readonly error: unknown;
@@ -78,7 +78,7 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /**
    * The version that may be changed: `etagOf` of an object that `get` or a change returned. Items of a list have none. The
-   * operation rejects, and sends nothing, where the option is given and undefined.
+   * operation rejects, and sends nothing, if the option is given and undefined.
    */
   readonly ifMatch?: string | undefined;
   /**

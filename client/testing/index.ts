@@ -17,7 +17,7 @@ export interface EphemeralOptions {
   readonly command?: readonly string[];
 }
 
-/** Without `--no`, npx installs and runs an unrelated package of the registry where Curd is not installed. */
+/** Without `--no`, npx installs and runs an unrelated package of the registry if Curd is not installed. */
 const installedCurd = ['npx', '--no', 'curd'];
 
 /** Starts of npx can take long on a busy machine. */

@@ -4,7 +4,7 @@ interface Page {
   readonly documentElement: { readonly dataset: Readonly<Record<string, string | undefined>> };
 }
 
-/** Texts are also tested where no page is. */
+/** Undefined in tests of texts, which run outside of a page. */
 const { document: page } = globalThis as { readonly document?: Page };
 
 /** ISO 4217, with two decimals. */

@@ -9,7 +9,7 @@ interface ConfinedCheese {
   readonly category?: { readonly name?: string } | null;
 }
 
-/** Whether the cheese is one of those that the limits name; where both members are set, both must name it. */
+/** Whether the cheese is one of those that the limits name; if both members are set, both must name it. */
 export function isWithin({ categories, cheeseIds }: KeyLimits, { id, category }: ConfinedCheese): boolean {
   if (cheeseIds !== undefined && !cheeseIds.includes(id)) {
     return false;
@@ -41,7 +41,7 @@ export function requireWithin(limits: KeyLimits | null | undefined, cheese: Conf
   }
 }
 
-/** @param limits of the key that creates cheeses @throws AppError forbidden where they list the ids of cheeses */
+/** @param limits of the key that creates cheeses @throws AppError forbidden if they list the ids of cheeses */
 export function requireMayCreate(limits: KeyLimits | null | undefined): void {
   if (limits?.cheeseIds !== undefined) {
     throw new AppError(

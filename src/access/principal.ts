@@ -17,9 +17,9 @@ export interface Principal {
   readonly accountId: number | null;
   readonly plan: string;
   readonly scopes: ReadonlySet<string>;
-  /** Where the credential is accepted. */
+  /** The endpoints that accept the credential. */
   readonly audience: Audience | 'any';
-  /** Limits of an API key beside its scopes; null where it has none, and for other credentials. */
+  /** Limits of an API key beside its scopes; null if it has none, and for other credentials. */
   readonly limits: KeyLimits | null;
   /** The customer for whom the request acts. */
   readonly customerId: number | null;

@@ -44,12 +44,12 @@ export interface ShopOptions {
   readonly streamTimes?: StreamTimes | undefined;
   /** Opens a shop of any environment. */
   readonly isOfAnyEnvironment?: boolean;
-  /** Differs from the setting where that is 0; undefined while nothing listens. */
+  /** Differs from the setting if that is 0; undefined while nothing listens. */
   readonly listeningPort?: () => number | undefined;
 }
 
 interface Foundation extends AreaDependencies, ChildPools {
-  /** Not null where a newer version has migrated the database. */
+  /** The versions of a database that a newer version has migrated; otherwise null. */
   readonly newerSchema: SchemaVersions | null;
   /** null in production. */
   readonly testState: TestState | null;
@@ -58,7 +58,7 @@ interface Foundation extends AreaDependencies, ChildPools {
   close(): Promise<void>;
 }
 
-/** @throws ConfigError where the shop is of another environment than the settings; AppError unavailable */
+/** @throws ConfigError if the shop is of another environment than the settings; AppError unavailable */
 export async function openFoundation(config: Config, options: ShopOptions): Promise<Foundation> {
   const { clock: machineClock = systemClock, log = createLog('silent'), workers } = options;
   const { isOfAnyEnvironment = false, listeningPort = () => undefined } = options;

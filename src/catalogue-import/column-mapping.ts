@@ -138,7 +138,7 @@ function mappingInAnyCase(columns: readonly string[]): Mapping {
   return mapping;
 }
 
-/** Only one of two columns with the same name would be read, and nobody knows which. @throws ImportError */
+/** Refuses two columns with the same name: it would be unclear which of them is read. @throws ImportError */
 function refuseRepeated(mapping: Mapping, columns: readonly string[], isInAnyCase: boolean): void {
   const keyOf = (column: string) => (isInAnyCase ? column.toLowerCase() : column);
   const read = new Set([...mapping.values()].flat().map(keyOf));
@@ -175,7 +175,7 @@ export interface ImportedCheese {
   readonly input: CheeseInput;
   /** Fields with a value, and optional ones that JSON sets to null: those that update an existing cheese. */
   readonly givenFields: readonly CheeseField[];
-  /** Kilograms on hand; undefined where the file does not say. */
+  /** Kilograms on hand; undefined if the file does not say. */
   readonly stockKg: number | undefined;
   /** Remarks on values that were left out. */
   readonly remarks: readonly string[];
@@ -216,7 +216,7 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese 
   return { input, givenFields: [...given, ...cleared], stockKg, remarks };
 }
 
-/** The name of a row, which may be refused: cut, and null where it has none. */
+/** The name of a row, which may be refused: cut, and null if it has none. */
 export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
   const names = (mapping.get('name') ?? []).map((column) => row[column]);
   const name = names.find((value): value is string => typeof value === 'string' && value.trim() !== '');

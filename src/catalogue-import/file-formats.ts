@@ -31,7 +31,7 @@ export function readImportRows(file: string, format: Format = fileFormatOf(file)
   }
 }
 
-/** A cheese in a file, with the kilograms on hand where its stock is tracked. */
+/** A cheese in a file, with the kilograms on hand if its stock is tracked. */
 export type ExportedCheese = Cheese & { readonly stockKg?: number };
 
 /** Writes cheeses as the text of a file, which `readImportRows` and the default mapping read back. */

@@ -53,7 +53,7 @@ export interface ImportOptions {
   readonly onProgress?: (bytesRead: number, report: ImportResult) => void;
 }
 
-/** Where a row is in its file. */
+/** The place of a row in its file. */
 interface Place {
   readonly place: string;
   readonly line: number;
@@ -91,7 +91,7 @@ interface Services {
   readonly clock: Clock;
 }
 
-/** An outcome, with the kilograms on hand where the row changes them. */
+/** An outcome, with the kilograms on hand if the row changes them. */
 type RowOutcome = ImportOutcome & { readonly stockKg?: RowChanges[string] };
 
 /** A row that was parsed. */

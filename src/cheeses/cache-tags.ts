@@ -11,7 +11,7 @@ export const cheeseTag = (id: number) => `cheese-${id}`;
 /** Tag of lists that only cheeses of a category can change. */
 export const categoryTag = (id: number) => `category-${id}`;
 
-/** The tags of a list. @param categoryId where the list depends on the cheeses of this category alone */
+/** The tags of a list. @param categoryId if the list depends on the cheeses of this category alone */
 export function tagsOfList(cheeseIds: readonly number[] = [], categoryId?: number): string[] {
   const scope = categoryId === undefined ? catalogueTag : categoryTag(categoryId);
   return [scope, ...cheeseIds.map(cheeseTag)];

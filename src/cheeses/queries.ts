@@ -24,7 +24,7 @@ export interface CheeseRow {
 }
 
 export interface LockedCheeseRow extends CheeseRow {
-  /** 1 where the stock of the cheese is tracked. */
+  /** 1 if the stock of the cheese is tracked. */
   readonly tracked: 0 | 1;
 }
 

@@ -48,7 +48,7 @@ const kinds = { jpeg: 'progressive JPEG', png: 'PNG', webp: 'WebP' };
  */
 const options = { jpeg: { quality: 85, optimiseCoding: false }, png: {}, webp: { quality: 85 } };
 
-// Only these three decoders are enabled. SVG, for example, can read other files.
+// All decoders but these three are disabled. That of SVG, for example, can read other files.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'],

@@ -36,7 +36,7 @@ export interface ChildPool<Task, Outcome, Queue extends string> {
   acquire(queue: Queue): Promise<ChildSlot<Task, Outcome>>;
   /**
    * Waits for several slots. Other queues have their turns between them, so hold each for one task only. Dispose of all
-   * of them. @throws QueueFull where not all of them may wait
+   * of them. @throws QueueFull if not all of them may wait
    */
   acquireAll(queue: Queue, howMany: number): Promise<ChildSlot<Task, Outcome>>[];
   /** Slots in use, and tasks that wait for one. */

@@ -34,10 +34,10 @@ interface Dependencies {
   readonly site: () => Site;
   readonly environment: string;
   readonly version: string;
-  /** Where images are loaded from, beside this server; null where from nowhere else. */
+  /** The origin of images that this server does not have; null if it has all of them. */
   readonly imagesOrigin: string | null;
   readonly clock: Pick<Clock, 'random'>;
-  /** Where the build is. */
+  /** The folder of the build. */
   readonly folder?: string;
 }
 

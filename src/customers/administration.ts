@@ -114,7 +114,7 @@ export function createCustomerAdministration(dependencies: Dependencies) {
     /**
      * Stores the hash of a link that is about to be mailed, in place of an older link. Valid for 30 minutes.
      * @param isWanted called with the customer locked
-     * @returns false where the customer was deleted, or it is not wanted
+     * @returns false if the customer was deleted, or it is not wanted
      */
     storeMailedReset: (id: number, token: string, isWanted: (tx: Sql) => Promise<boolean>) =>
       database.transaction(async (tx) => {

@@ -48,7 +48,7 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
       );
     },
 
-    /** The id of the customer with this username or e-mail address; undefined where there is none. */
+    /** The id of the customer with this username or e-mail address; undefined if there is none. */
     async idOfLogin(sql: Sql, { username, email }: { readonly username?: string; readonly email?: string }) {
       const byEmail =
         email === undefined ? undefined : await customerQueries(sql).findByEmail(caseFold(email));

@@ -48,7 +48,7 @@ export function openCustomers(dependencies: Dependencies) {
   });
   const finder = createCustomerFinder(database, cheeses);
   const search = createCustomerSearch(database, createCursors(secret, 'customers'), cheeses);
-  /** Used by pages of the authorization server; null where customers cannot register. */
+  /** Used by pages of the authorization server; null if customers cannot register. */
   const pageRegistration =
     registration === 'open' ? createRegistration(service, passwordLengthMin, contextOf('anonymous')) : null;
   return {

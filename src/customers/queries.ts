@@ -56,7 +56,7 @@ export interface FailureRow {
   readonly running: number;
   /** When attempts that ended without a result stop counting as running. */
   readonly running_until: string;
-  /** When the next attempt may run, where attempts are slowed down. */
+  /** When the next attempt may run, if attempts are slowed down. */
   readonly next_at: string;
 }
 

@@ -48,7 +48,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Username and e-mail address must not belong to another customer. Registration does not log in: use POST /v2/customer/login.',
       access: mayRegister,
-      // Where registration needs a key, one that anybody can copy does not suffice.
+      // If registration needs a key, one that anybody can copy does not suffice.
       ...(registration === 'open' ? { publishable: 'alone' } : {}),
       rateLimitGroup: 'login',
       acceptsClientIp: true,

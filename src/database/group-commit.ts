@@ -21,7 +21,7 @@ export type ChangeOutcome = { readonly value: unknown } | { readonly error: unkn
 export interface Groups {
   /**
    * Resolves or rejects after the end of the group, because an error may come from rows of another change.
-   * @param order changes of a group run in ascending order, and in the order of arrival where it is equal
+   * @param order changes of a group run in ascending order, and in the order of arrival if it is equal
    */
   add<T>(work: (sql: Sql) => Promise<T>, order?: number): Promise<T>;
   /** How many changes wait for their group. */
@@ -45,7 +45,7 @@ interface GroupSettings {
   /**
    * Runs changes in one transaction, and resolves when the commit is on disk. Returns the outcomes of as many of the first
    * changes as it has run; the others are the next group. Null: one has failed after others, and all were rolled back,
-   * because they had no savepoints. Where it rejects, all changes are rejected with the error.
+   * because they had no savepoints. If it rejects, all changes are rejected with the error.
    */
   readonly commit: (
     works: readonly Work[],

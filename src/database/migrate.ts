@@ -83,7 +83,7 @@ export async function migrate(
   });
 }
 
-/** The versions of a migrated database where its schema is newer than this version, otherwise null. */
+/** The versions of a migrated database if its schema is newer than this version, otherwise null. */
 export async function findNewerSchema(database: Database): Promise<SchemaVersions | null> {
   const versions = {
     database: await newestMigration(database),
@@ -111,7 +111,7 @@ export async function newestMigration(database: Sql): Promise<number> {
   return row?.number ?? 0;
 }
 
-/** Returns the number of the newest applied migration. @throws ConfigError where this version cannot use the database */
+/** Returns the number of the newest applied migration. @throws ConfigError if this version cannot use the database */
 async function requireCompatible(tx: Sql, migrations: readonly Migration[]): Promise<number> {
   const rows = await tx.all<Pick<Migration, 'number' | 'name'>>(
     sql`select number, name from migration order by number`,

@@ -143,7 +143,7 @@ export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres:
 /**
  * Takes an exclusive lock by name until the end of the transaction, for work that has no row to lock. SQLite has one
  * writer at a time and needs no lock.
- * @param of what is locked, where the name stands for several locks
+ * @param of what is locked, if the name stands for several locks
  */
 export function advisoryLock(lock: AdvisoryLock, of: string | number = ''): Statement {
   const name = of === '' ? lock : `${lock} ${of}`;

@@ -46,7 +46,7 @@ export async function purgeTags(
   }
 }
 
-/** Returns why the cache did not accept it; null where it did. */
+/** Returns why the cache did not accept it; null if it did. */
 async function sendPurge(
   { url, method, headers, tagHeader }: PurgeTarget,
   tags: string,

@@ -36,7 +36,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
   readonly loops: Loops;
-  /** Only for tests: see `ignoreFloorMs`. */
+  /** Set by tests alone: see `ignoreFloorMs`. */
   readonly floorMs?: number;
 }
 
@@ -208,7 +208,7 @@ async function beginEpoch(tx: Sql, clock: Clock, cause: EpochCause): Promise<voi
     name = toBase62(clock.random(epochNameLength));
   }
   const { last = 0 } = (await queries.findLog()) ?? {};
-  // Epochs without an event between them are in the order of their times, also where the clock was set back.
+  // Epochs without an event between them are in the order of their times, also if the clock was set back.
   const latest = Math.max(0, ...epochs.map(({ began_at }) => Date.parse(began_at)));
   const beganAt = timestamp(Math.max(clock.now(), latest + 1));
   await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: beganAt });

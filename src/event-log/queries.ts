@@ -16,7 +16,7 @@ export interface EventRow {
 }
 
 export const eventQueries = queriesOn((tx) => ({
-  /** @param sequences of the events, in their order: 0 outside the log, null where a pass gives the number later */
+  /** @param sequences of the events, in their order: 0 outside the log, null if a pass gives the number later */
   insert: (
     { actor, requestId, traceId }: Origin,
     createdAt: string,

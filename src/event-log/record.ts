@@ -8,7 +8,7 @@ import { eventQueries } from './queries.ts';
 type EventCheck = (tx: Sql, events: readonly NewEvent[]) => Promise<void>;
 let check: EventCheck | null = null;
 
-/** Only for tests: `by` is called before events are written, in their transaction, and may throw. */
+/** Called by tests alone: `by` is called before events are written, in their transaction, and may throw. */
 export function checkEvents(by: EventCheck): void {
   check = by;
 }

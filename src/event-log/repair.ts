@@ -16,7 +16,7 @@ export async function listGaps(sql: Sql, max: number): Promise<GapRow[]> {
   if (last < first) {
     return [];
   }
-  // Numbers are unique: where as many are there as there should be, none is missing.
+  // Numbers are unique: if as many are there as there should be, none is missing.
   const { numbered = 0 } = (await queries.countNumbered(first, last)) ?? {};
   if (numbered === last - first + 1) {
     return [];

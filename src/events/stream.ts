@@ -11,7 +11,7 @@ import type { OpenConnection } from '../http/route.ts';
 
 /** Intervals of a stream. Tests shorten them. */
 export interface StreamTimes {
-  /** A comment with the position where no event was sent for so long: proxies close silent connections. */
+  /** A comment with the position if no event was sent for so long: proxies close silent connections. */
   readonly heartbeatMs: number;
   /** How often the credential is checked again. */
   readonly recheckMs: number;

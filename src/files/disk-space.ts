@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import type { Config } from '../settings/config.ts';
 
-/** Named after what is stored there: `data`, and `database` and `images` where these are not in the data folder. */
+/** Named after what is stored there: `data`, and `database` and `images` if these are not in the data folder. */
 export type StorageFolders = Readonly<Record<string, string>>;
 
 export interface DiskSpace {

@@ -16,7 +16,7 @@ export async function storageIdentityOf({ images }: Pick<Config, 'images'>, cloc
   }
   const file = join(images.folder, identityFile);
   await mkdir(images.folder, { recursive: true });
-  // Fails where the file exists: of several processes that start at once, one writes it.
+  // Fails if the file exists: of several processes that start at once, one writes it.
   await writeFile(file, clock.uuid(), { flag: 'wx', mode: 0o600, flush: true }).catch((error) => {
     if (error.code !== 'EEXIST') {
       throw error;

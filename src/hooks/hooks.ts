@@ -9,7 +9,7 @@ import { lockOrder } from '../database/lock-order.ts';
 /** A change that can have hooks. Each is one object, which is compared by its identity. */
 export interface HookPoint<Subject> {
   readonly name: string;
-  /** Only a type: what hooks receive. */
+  /** Never set: it has the type of what hooks receive. */
   readonly subject?: Subject;
 }
 

@@ -63,7 +63,7 @@ export interface Area {
   readonly routes?: readonly Route[];
   /** Routes that write their own responses. */
   readonly rawRoutes?: readonly RawRoute[];
-  /** Tasks of the maintenance. One returns true where work is left: then it runs again after the others. */
+  /** Tasks of the maintenance. One returns true if work is left: then it runs again after the others. */
   readonly tasks?: readonly (() => Promise<unknown>)[];
   /** Metrics of its state. */
   readonly gauges?: readonly MetricDefinition[];

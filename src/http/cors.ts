@@ -10,7 +10,7 @@ export type CorsPolicy = 'public' | 'sameOrigin' | 'anyOrigin';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent where the framework matched none of our routes. */
+    /** Absent if the framework matched none of our routes. */
     readonly cors?: CorsPolicy;
   }
 }
@@ -84,7 +84,7 @@ export function narrowCors(
   }
 }
 
-/** Sets the headers of a response to OPTIONS where the request is a preflight of a browser (Fetch, section 4.8). */
+/** Sets the headers of a response to OPTIONS if the request is a preflight of a browser (Fetch, section 4.8). */
 export function setPreflightHeaders(
   { headers }: FastifyRequest,
   reply: FastifyReply,

@@ -20,7 +20,7 @@ import type { Route, ToolUse } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** null where the request has reached no route. */
+    /** null if the request has reached no route. */
     exchange: Exchange | null;
     /** A value of performance.now(). */
     startedAt: number;
@@ -29,9 +29,9 @@ declare module 'fastify' {
 
 /** A fault that a request asks for, to test its client (sandbox/faults/). */
 export interface Simulation {
-  /** The error with which the request ends; null where it is processed. */
+  /** The error with which the request ends; null if it is processed. */
   readonly error: AppError | null;
-  /** Closes the connection; null where a response is sent. */
+  /** Closes the connection; null if a response is sent. */
   readonly replaceResponse: (() => void) | null;
 }
 
@@ -63,7 +63,7 @@ export interface PipelineDependencies {
   readonly recordResponse: (request: FastifyRequest, status: number) => void;
   readonly reportFailure: ReportFailure;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
-  /** Begins what the header Sandbox-Simulate asks for; null where the header is ignored. */
+  /** Begins what the header Sandbox-Simulate asks for; null if the header is ignored. */
   readonly simulate: ((exchange: Exchange, header: string) => MaybePromise<void>) | null;
 }
 
@@ -80,9 +80,9 @@ export class Exchange {
   principal: Principal | null = null;
   /** The client IP that a request with an API key states, as limits count it. */
   statedClientIp: string | null = null;
-  /** How the request was counted, where it has a valid credential. */
+  /** How the request was counted, if it has a valid credential. */
   charge: RequestCharge | null = null;
-  /** How the request was counted, where it has none. */
+  /** How the request was counted, if it has none. */
   clientIpCount: ClientIpCount | null = null;
   /** The body arrived, or a simulated delay ended, in a later turn of the event loop than the check of the credentials. */
   isCredentialOld = false;

@@ -57,7 +57,7 @@ export interface InnerRequest {
   readonly isDryRun?: boolean;
 }
 
-/** A tool that a request runs. The response has the status 200 also where the tool fails. */
+/** A tool that a request runs. The response has the status 200 also if the tool fails. */
 export interface ToolUse {
   readonly name: string;
   /** Runs on behalf of the tool. */
@@ -86,7 +86,7 @@ export interface RouteRequest<Q, B, F, P> {
   readonly visitorIp: () => string | null;
   /** Counts a request without a valid credential as several. @throws AppError rateLimited */
   readonly countAs: (requests: number) => MaybePromise<void>;
-  /** Where the response stays open: a long poll or a stream. */
+  /** Called by routes whose response stays open: a long poll or a stream. */
   readonly openConnection: () => OpenConnection;
   readonly context: Context;
   /** Checks whether the credential of this request permits another route. @throws AppError forbidden */
@@ -191,13 +191,13 @@ export interface RouteDefinition<
    */
   readonly storesPlainResponse?: true | ((query: ParameterValues<Q>) => boolean);
   /**
-   * `none` where a route that changes something refuses the header Dry-Run, because it returns a secret or writes
+   * `none` if a route that changes something refuses the header Dry-Run, because it returns a secret or writes
    * outside of one transaction. All other changes must be in one transaction of `context`.
    */
   readonly dryRun?: 'none';
   /** A GET that changes something. HEAD is 405. */
   readonly mutatesOnGet?: boolean;
-  /** Example values of parameters, where the common ones in app/api-info.ts do not fit. */
+  /** Example values of parameters, if the common ones in app/api-info.ts do not fit. */
   readonly examples?: Readonly<Record<string, string | number>>;
   /** The path is not under /v2. */
   readonly isAtRoot?: boolean;

@@ -13,7 +13,7 @@ const signatures: readonly (readonly [ImageFormat, RegExp])[] = [
   ['webp', /^RIFF[\s\S]{4}WEBP/],
 ];
 
-/** What clients declare where they do not know the format. */
+/** What clients declare if they do not know the format. */
 const anyTypes = ['application/octet-stream', 'binary/octet-stream', 'image/*'];
 /** Media types that no standard has, and that browsers, cameras and operating systems have used all the same. */
 const aliases: Readonly<Record<string, string>> = {

@@ -23,7 +23,7 @@ import { RepeatedWork } from './repeated-work.ts';
 const pollMs = 250;
 /** Most jobs of the kind that run at once in this process. */
 const runningMax = 64;
-/** A lane where nothing could be claimed, or whose claim failed, is not tried again for so long. */
+/** Wait before the next attempt for a lane in which nothing could be claimed, or whose claim failed. */
 const laneDelayMs = 1000;
 /** How often leases are renewed, and those of others are read, within the time after which they end. */
 const renewalsOfLease = 5;
@@ -35,7 +35,7 @@ export interface LeaseHandler<Work extends LeasedAttempt, Result> {
   /** A lease that was not renewed for so long is ended. */
   readonly leaseMs: number;
   /**
-   * Leases at most `max` jobs of a lane in a transaction, none where none may run now.
+   * Leases at most `max` jobs of a lane in a transaction, none if none may run now.
    * @param onLease called with the time of the lease, before the commit
    */
   claim(lane: string, max: number, onLease: (now: number) => void): Promise<readonly Work[]>;
@@ -65,7 +65,7 @@ export class LeaseWorker<Work extends LeasedAttempt, Result> {
   readonly #runs = new Map<Work, Promise<void>>();
   /** Lanes that are not tried before a time. */
   readonly #delays = new Map<string, number>();
-  /** Lanes with a claim that runs, and that may not have seen why another one would find more. */
+  /** Lanes that were woken while a claim runs. The claim may have missed the new jobs, so another one follows. */
   readonly #outdated = new Set<string>();
   /** Jobs that run or may be claimed by a claim that runs. */
   #taken = 0;
@@ -226,12 +226,12 @@ export class LeaseWorker<Work extends LeasedAttempt, Result> {
     this.wake(lane);
   }
 
-  /** Renews the leases of jobs that run here, and ends those of processes that do so no more. */
+  /** Renews the leases of the jobs of this process, and ends leases that another process no longer renews. */
   async #renewAndWatch(): Promise<void> {
     const { kind, leaseMs } = this.#handler;
     const running = [...this.#runs.keys()].map(({ job }) => job);
     if (running.length > 0) {
-      // Different each time, even where the clock stands still.
+      // The end of a lease differs each time, even if the clock does not move.
       this.#renewalCount = (this.#renewalCount + 1) % 1000;
       await leasedJobs(this.#database).renew(kind, running, this.#clock.now() + leaseMs + this.#renewalCount);
     }

@@ -55,9 +55,9 @@ export interface JobLease extends Job {
 /** What a lane has: for how long its first job waits, and how many jobs run. */
 export interface LaneState {
   readonly lane: string;
-  /** Due time of the first job that does not run; null where there is none. */
+  /** Due time of the first job that does not run; null if there is none. */
   readonly due_at: string | null;
-  /** The first end of a lease; null where no job runs. */
+  /** The first end of a lease; null if no job runs. */
   readonly leased_until: string | null;
   readonly leased: number;
 }

@@ -33,7 +33,7 @@ export interface DueJob extends Job {
 export interface JobFailure {
   readonly dueAt: string;
   readonly error: string;
-  /** Not null for a job that is not tried again. */
+  /** When the job was given up; null if it is tried again. */
   readonly parkedAt: string | null;
 }
 

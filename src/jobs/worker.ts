@@ -12,7 +12,7 @@ import { type DueJob, type DuePosition, firstDue, type Job, jobQueue } from './q
 import { RepeatedWork } from './repeated-work.ts';
 
 const pollMs = 250;
-/** Most jobs in one transaction, and most jobs of a kind that run at once where each has its own. */
+/** Most jobs in one transaction, and most jobs of a kind that run at once if each has its own. */
 const batchMax = 64;
 const retryMs = 1000;
 const retryMsMax = 60_000;

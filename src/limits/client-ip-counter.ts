@@ -18,7 +18,7 @@ interface ClientIpEntry {
   readonly countedIn: number | null;
 }
 
-/** Counts a request, unless it is refused: then what was counted of it before no longer counts. */
+/** Counts a request. A refused request is not counted, and if it was counted before as one, that count is taken back. */
 export type ClientIpCounter = (entry: ClientIpEntry) => Promise<ClientIpRow>;
 
 /** @param secret of the digests that are stored instead of client IPs */

@@ -44,7 +44,7 @@ export interface CountClientIp {
 interface Dependencies {
   readonly limits: Config['addressLimits'];
   readonly clock: Clock;
-  /** Counts logins for all servers; undefined where there is one. */
+  /** Counts logins for all servers; undefined if there is one. */
   readonly sharedLogins: ClientIpCounter | undefined;
   readonly onRefusal: () => void;
 }
@@ -108,7 +108,7 @@ export function createClientIpLimits({
     return found.map(({ window, limit }) => ({ window, limit, slot: window.add(now) }));
   }
 
-  /** @throws AppError rateLimited where a request that was counted may not count as so many */
+  /** @throws AppError rateLimited if a request that was counted may not count as so many */
   function requirePermitted(counted: readonly LocalCount[], requests: number): void {
     const now = clock.now();
     for (const { window, limit } of counted) {

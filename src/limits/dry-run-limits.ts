@@ -26,7 +26,7 @@ interface Debt {
   readonly run: DryRunLimit;
 }
 
-/** Returns a function that makes the limit of one dry run. It throws where an earlier one still counts. */
+/** Returns a function that makes the limit of one dry run. It throws if an earlier one still counts. */
 export function createDryRunLimits(
   clock: Clock,
   onRefusal: () => void,

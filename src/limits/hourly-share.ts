@@ -43,7 +43,7 @@ export function createHourlyShares(database: Database, clock: Clock) {
   const subjects = createGenerationalCache<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
-  /** Counts a request; null where the quota is used up. */
+  /** Counts a request; null if the quota is used up. */
   function take(name: string, limit: number): MaybePromise<Share | null> {
     const subject = subjects.get(name) ?? subjects.set(name, { share: null, renewal: null });
     const { share } = subject;

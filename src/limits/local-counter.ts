@@ -54,7 +54,7 @@ export function createLocalCounter(database: Database, clock: Clock): UsageCount
 
 class LocalUse implements CountedUse {
   refusedBy: CountedUse['refusedBy'] = null;
-  /** The share that the request was counted on, where the hour has a limit. */
+  /** The share that the request was counted on, if the hour has a limit. */
   share: Share | null = null;
   readonly #subject: string;
   readonly #limits: PlanLimits;

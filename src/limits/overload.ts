@@ -29,7 +29,7 @@ export function createOverloadGuard() {
   }, sampleMs).unref();
 
   return {
-    /** @throws AppError unavailable where the lag is too long for a request of this kind */
+    /** @throws AppError unavailable if the lag is too long for a request of this kind */
     check(isChange: boolean) {
       const shortestLagMs = Math.min(...lags);
       if (

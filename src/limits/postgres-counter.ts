@@ -39,7 +39,7 @@ interface Group {
 /** A usage counter in PostgreSQL. */
 export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
   const enter = batchCalls(count);
-  /** Where the purge continues; empty for the beginning of the table. */
+  /** The position from which the purge continues; empty for the beginning of the table. */
   let position = '';
   let nextPurgeAt = 0;
 

@@ -12,7 +12,7 @@ import { burstState, type RateLimitStatus, type RequestCharge } from './usage-co
 const minuteMs = 60_000;
 /** Keys and client IPs that are counted within two minutes. Both windows of one have 0.2 KB of counts. */
 const subjectsMax = 20_000;
-/** The name of the limits, where other credentials have that of a plan. */
+/** The name of these limits. Those of other credentials have the name of a plan. */
 const planName = 'publishable';
 
 interface Windows {

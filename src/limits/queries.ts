@@ -49,11 +49,11 @@ export interface CountRow {
 type ClientIpRequest = readonly [subject: string, requests: number, limit: number, countedIn: number | null];
 
 export interface ClientIpRow {
-  /** 0 where it was refused. */
+  /** 0 if it was refused. */
   readonly passed: 0 | 1;
   /** The second in which it was counted. */
   readonly slot: number;
-  /** Where it was refused, the time until as much is permitted; where it passed, until another request is. 0: now. */
+  /** Time until the refused request is permitted; after one that passed, until another one is. 0: now. */
   readonly wait_ms: number;
 }
 

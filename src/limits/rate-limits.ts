@@ -121,7 +121,7 @@ export function createRateLimits({ config, clock, counts, sharedLogins }: Depend
     chargePublishable: ({ id }: Principal, clientIp: string) =>
       chargePublishable(publishableSubject(id, clientIp)),
 
-    /** @param clientIp of a request without a valid credential @throws AppError rateLimited where an earlier one still counts */
+    /** @param clientIp of a request without a valid credential @throws AppError rateLimited if an earlier one still counts */
     limitDryRun(principals: readonly Principal[], clientIp: string, operationId: string) {
       const counted = countedPrincipal(principals);
       const subject =
@@ -179,7 +179,7 @@ class PlanCharge implements RequestCharge {
     };
   }
 
-  /** Milliseconds until the hourly quota permits a request; 0 where it does now. */
+  /** Milliseconds until the hourly quota permits a request; 0 if it does now. */
   msUntilHourPermits(): number {
     const hour = this.#use.hour();
     return hour === null || hour.remaining > 0 ? 0 : hour.resetMs;

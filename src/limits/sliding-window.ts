@@ -55,12 +55,12 @@ export class SlidingWindow {
     }
   }
 
-  /** Milliseconds from `now` until the oldest count leaves the window; 0 where there is none. */
+  /** Milliseconds from `now` until the oldest count leaves the window; 0 if there is none. */
   msUntilFree(now: number): number {
     return this.untilAtMost(Math.max(0, this.count(now) - 1), now);
   }
 
-  /** Milliseconds from `now` until the count is at most `limit`; 0 where it is already. */
+  /** Milliseconds from `now` until the count is at most `limit`; 0 if it is already. */
   untilAtMost(limit: number, now: number): number {
     let counting = this.count(now);
     if (counting <= limit) {

@@ -5,12 +5,12 @@ import type { PlanLimits } from '../settings/config.ts';
 
 /** A request that was counted, or that a limit refused and that was therefore not counted. */
 export interface CountedUse {
-  /** null where no limit refuses the request. */
+  /** null if no limit refuses the request. */
   readonly refusedBy: 'burst' | 'hour' | null;
   burst(): LimitState;
-  /** Milliseconds until the second permits a request; 0 where it does now. */
+  /** Milliseconds until the second permits a request; 0 if it does now. */
   msUntilBurstPermits(): number;
-  /** null where the hour has no limit. */
+  /** null if the hour has no limit. */
   hour(): LimitState | null;
   /** Gives the request back to the hourly quota. */
   refund(): void;

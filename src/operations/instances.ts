@@ -79,7 +79,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
     },
     /**
      * Called before a server listens.
-     * @throws ConfigError where another instance stores its images elsewhere: neither would find those of the other
+     * @throws ConfigError if another instance stores its images elsewhere: neither would find those of the other
      */
     async requireSharedImages() {
       const [other] = await listStoringElsewhere();

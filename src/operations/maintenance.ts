@@ -7,7 +7,7 @@ const intervalMs = 60_000;
 /** No task runs again later than this, so that the next run of all tasks is not delayed. */
 const repeatsMs = 50_000;
 
-/** Returns true where work is left: then it runs again after the others. */
+/** Returns true if work is left: then it runs again after the others. */
 export type Task = () => Promise<unknown>;
 
 export type Maintenance = ReturnType<typeof startMaintenance>;

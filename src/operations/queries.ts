@@ -7,7 +7,7 @@ export interface InstanceRow {
   readonly version: string;
   readonly started_at: string;
   readonly seen_at: string;
-  /** Where it stores images. */
+  /** The place in which it stores images. */
   readonly images: string;
 }
 

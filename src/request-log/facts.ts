@@ -34,7 +34,7 @@ export function formatFacts(raw: RawFacts) {
   };
 }
 
-/** The path with parameters as in openapi.json; null where there is no such path. */
+/** The path with parameters as in openapi.json; null if there is no such path. */
 export function formatRoute(url: string | null): string | null {
   return url === null ? null : url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}');
 }

@@ -60,7 +60,7 @@ export const requestQueries = queriesOn((tx) => ({
       where request_id = ${requestId} and at > ${after} and ${owner === null ? sql`true` : sql`owner = ${owner}`}
       order by id desc limit ${limit}`),
 
-  /** The row after which a page of `examined` rows ends; undefined where fewer are left. */
+  /** The row after which a page of `examined` rows ends; undefined if fewer are left. */
   findLastExamined: (owner: string | null, before: number | null, examined: number) =>
     tx.get<{ id: number }>(sql`
       select id from request where ${rangeOf(owner, before)}

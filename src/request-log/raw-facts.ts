@@ -1,4 +1,4 @@
-/** What the request log stores of a request, as it is found. facts.ts formats it where it is read. No text of the request. */
+/** What the request log stores of a request: no text of it, and unformatted. facts.ts formats it for readers. */
 import type { FastifyRequest } from 'fastify';
 import { actingCustomerOf } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
@@ -73,7 +73,7 @@ export function readFacts(
   };
 }
 
-/** Only numbers, and only parameters that are ids: a username can be a number too. */
+/** The parameters that are ids, if they are numbers. A username can be a number too. */
 function idsOf(params: unknown): Record<string, number> {
   const ids: Record<string, number> = {};
   for (const [name, value] of Object.entries(params as Record<string, string>)) {

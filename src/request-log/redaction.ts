@@ -46,7 +46,7 @@ function withoutTexts(message: string, texts: readonly string[]): string {
     : found;
 }
 
-/** Removes a text where it is not a part of a longer word. */
+/** Removes a text if it is not a part of a longer word. */
 function withoutText(message: string, text: string): string {
   let result = '';
   let rest = message;

@@ -9,7 +9,7 @@ import { LoggedRequestList, LoggedRequestsWithId, requestListQuery } from './sch
 import type { RequestService } from './service.ts';
 
 const tag = 'Requests';
-// Not every OAuth token of an account: a customer who has one must not see what the account did for others.
+// OAuth tokens need the scope admin: a customer who has one must not see what the account did for others.
 const access = anyOf(apiKey, session, oauth('admin'));
 const visible =
   'An API key sees what the keys and applications of its account did, a session what its customer did with sessions, and the scope `admin` everything, requests without a valid credential included.';

@@ -66,7 +66,7 @@ export function createRequestService(
       const last = (await queries.findLastExamined(owner, before, examinedMax))?.id ?? null;
       const rows = isOn ? await queries.list(owner, before, last, keptSince(), filters, limit + 1) : [];
       const page = rows.slice(0, limit);
-      // Where the rows that were examined are used up, the next page examines the ones before them.
+      // If the rows that were examined are used up, the next page examines the ones before them.
       const next = rows.length > limit ? (page.at(-1)?.id ?? null) : isOn ? last : null;
       return {
         items: page.map(factsOfRow),

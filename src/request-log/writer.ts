@@ -24,7 +24,7 @@ const keptOfCallerMax = 20;
 export const slowMs = 500;
 const writeMs = 1000;
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** While the database is slow. */
+/** Limit of the requests that wait to be written while the database is slow. */
 const waitingMax = 1000;
 
 export interface RequestWriter extends RequestRecorder {

@@ -32,7 +32,7 @@ export const testStateQueries = queriesOn((tx) => ({
       update test_state set advanced_by = ${owner}, advancing_until = ${until}
       where advancing_until <= ${now} or advanced_by = ${owner}`),
 
-  /** Moves the clock forward and renews the lease. Returns no row where the process has the lease no more. */
+  /** Moves the clock forward and renews the lease. Returns no row if the process has the lease no more. */
   advance: ({ owner, until }: AdvanceLease, advancedMs: number) =>
     tx.get<TestStateRow>(sql`
       update test_state set advancing_until = ${until},

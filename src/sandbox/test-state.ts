@@ -1,6 +1,6 @@
 /**
  * The state of a shop that is not in production: how far its clock was moved, and how often it was restored. It is one row
- * of the database. Each process keeps it in memory, and reads it again before a request where it may have changed. A
+ * of the database. Each process keeps it in memory, and reads it again before a request if it may have changed. A
  * production shop has no such state.
  */
 import type { Database } from '../database/database.ts';

@@ -31,7 +31,7 @@ interface Open {
   readonly path: string;
   /** The names of an object; null for an array. */
   readonly names: Set<string> | null;
-  /** Where its current value is. */
+  /** The place of its current value. */
   place: string;
   elements: number;
 }

@@ -18,7 +18,7 @@ export interface IgnoredMembers {
   readonly paths: string[];
 }
 
-/** Clients send back what they have read: these are not counted, also where the schema does not declare them. */
+/** Clients send back what they have read: these are not counted, also if the schema does not declare them. */
 const serverSetNames: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt']);
 const ignoredPathsMax = 10;
 const ignoredPathLengthMax = 500;

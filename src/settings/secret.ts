@@ -21,7 +21,7 @@ export function parseSecret(text: string, name: string): string {
   return text;
 }
 
-/** Why CURD_SECRET must be set; null where the secret is created in the data folder. */
+/** Why CURD_SECRET must be set; null if the secret is created in the data folder. */
 export function secretRequiredBecause({ environment, database, dataDir }: SettingContext): string | null {
   if (environment === 'local' && database.file !== null) {
     return null;

@@ -7,7 +7,7 @@ export const settingOrigins = ['default', 'environment', 'flag'] as const;
 /** A setting with its text and where that comes from. */
 export interface GivenSetting {
   readonly variable: Variable;
-  /** null where the setting has no value by default. */
+  /** null if the setting has no value by default. */
   readonly value: string | null;
   readonly origin: (typeof settingOrigins)[number];
 }
@@ -57,7 +57,7 @@ export function withoutSecrets(text: string): string {
   return `${scheme}${login}${authority.slice(at + 1)}${path}${query}`;
 }
 
-/** The name stays where a password follows, or where it is known to be a name. */
+/** The name stays if a password follows, or if it is known to be a name. */
 function loginOf(scheme: string, login: string): string {
   const colon = login.indexOf(':');
   if (colon !== -1) {

@@ -26,7 +26,7 @@ const eventsMax = 1000;
 const historyRowsMax = 5000;
 /** Events whose orders are read at once: with 100 lines each, their JSON is parsed in 5 to 10 ms. */
 const blockSize = 50;
-/** Where a page has as many cheeses on days, it ends early. */
+/** A page ends early when its events have changed so many rows, each of one cheese on one day. */
 const cheesesMax = 2000;
 /** Rows of one statement. */
 const rowsMax = 500;

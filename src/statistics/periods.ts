@@ -50,7 +50,7 @@ export interface Range {
 /**
  * The beginnings of all steps in a range, and the end of the last one, as times in UTC. The first step contains `from`,
  * the last one ends at `to` or contains it.
- * @throws AppError badRequest where the range is empty or has more than 400 steps
+ * @throws AppError badRequest if the range is empty or has more than 400 steps
  */
 export function boundariesOf({ from, to, zone }: Range, step: SeriesStep): string[] {
   const end = instantOf(to, zone);
@@ -115,7 +115,7 @@ function startOf(time: Temporal.ZonedDateTime, step: SeriesStep): Temporal.Zoned
   }
 }
 
-/** Days have 23 to 25 hours where the clock is changed, and hours 30 to 90 minutes where it is changed by half an hour. */
+/** Days have 23 to 25 hours when clocks change, and hours 30 to 90 minutes when they change by half an hour. */
 function nextAfter(start: Temporal.ZonedDateTime, step: SeriesStep): Temporal.ZonedDateTime {
   switch (step) {
     case 'hour': {

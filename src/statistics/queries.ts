@@ -103,7 +103,7 @@ export const statisticsQueries = queriesOn((tx) => ({
   deleteSales: () => tx.run(sql`delete from statistic_sale`),
 
   /**
-   * Sums of a measure over periods; null where nothing was counted. A subquery for each period reads a range of the
+   * Sums of a measure over periods; null if nothing was counted. A subquery for each period reads a range of the
    * index: SQLite runs a join in the other order, and compares each row with all periods.
    */
   sumFigures: (

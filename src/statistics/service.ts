@@ -82,7 +82,7 @@ export function createStatisticsService(database: Database, clock: Clock) {
       });
     },
 
-    /** Those of the cheeses that were ordered, also where the orders were cancelled, some seconds ago or before. */
+    /** Those of the cheeses that were ordered, also if the orders were cancelled, some seconds ago or before. */
     async listOrdered(tx: Sql, cheeseIds: readonly number[]): Promise<number[]> {
       const rows = await statisticsQueries(tx).listCounted(cheeseIds);
       return rows.map(({ cheese_id }) => cheese_id);

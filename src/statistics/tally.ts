@@ -4,7 +4,7 @@ import type { OrderValue } from '../orders/order-values.ts';
 import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
 import type { CheeseDayRow, FigureRow, SaleKey, SaleRow } from './queries.ts';
 
-/** The name is empty where only cancellations were counted. */
+/** The name is empty if only cancellations were counted. */
 type CheeseDay = { -readonly [Column in keyof CheeseDayRow]: CheeseDayRow[Column] };
 
 /** The key of a cheese on a day. */

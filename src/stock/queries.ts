@@ -21,7 +21,7 @@ export interface StockRow extends Levels {
 }
 
 export interface StockFilters {
-  /** Only cheeses whose stock is low, or of which nothing is available. */
+  /** Selects cheeses whose stock is low, or of which nothing is available. */
   readonly low?: boolean | undefined;
   readonly cheeseIds?: readonly number[] | undefined;
 }

@@ -46,7 +46,7 @@ export function createStockReader(
     return position;
   }
 
-  /** undefined where the cheese was deleted after its stock was read. */
+  /** undefined if the cheese was deleted after its stock was read. */
   async function toItem(row: StockRow): Promise<object | undefined> {
     const cheese = await cheeses.findIfThere(row.cheese_id);
     if (cheese === undefined) {

@@ -32,7 +32,7 @@ export function createStockReservations(clock: Clock) {
     },
 
     /**
-     * Reserves grams of tracked cheeses. Returns null, or where a cheese has less, the grams that are left of each
+     * Reserves grams of tracked cheeses. Returns null, or if a cheese has less, the grams that are left of each
      * cheese: then the caller must roll back, because more is reserved than there is.
      */
     async reserve(tx: Sql, context: Context, grams: Grams): Promise<Grams | null> {
@@ -68,7 +68,7 @@ export function createStockReservations(clock: Clock) {
     },
 
     /**
-     * Takes reserved grams of an order that ships out of the storeroom. Returns null, or where less is on hand, the
+     * Takes reserved grams of an order that ships out of the storeroom. Returns null, or if less is on hand, the
      * grams on hand of these cheeses: then the caller must roll back.
      */
     async consume(tx: Sql, grams: Grams): Promise<Grams | null> {

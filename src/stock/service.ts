@@ -65,7 +65,7 @@ export function createStockService(dependencies: Dependencies) {
     return row;
   }
 
-  /** @throws AppError forbidden where the key that changes the stock is confined to other cheeses */
+  /** @throws AppError forbidden if the key that changes the stock is confined to other cheeses */
   async function requireConfined(tx: Sql, { origin: { limits } }: Context, cheeseId: number): Promise<void> {
     if (limits?.categories !== undefined || limits?.cheeseIds !== undefined) {
       const row = await cheeses.readIn(tx, cheeseId);
@@ -75,7 +75,7 @@ export function createStockService(dependencies: Dependencies) {
     }
   }
 
-  /** The stock of a cheese that is tracked. Where it is not, the caller locks the cheese next. */
+  /** The stock of a cheese that is tracked. If it is not, the caller locks the cheese next. */
   async function lockTracked(tx: Sql, cheeseId: number): Promise<StockRow | undefined> {
     const queries = stockQueries(tx);
     return (await queries.find(cheeseId)) === undefined ? undefined : queries.lock(cheeseId);
@@ -113,7 +113,7 @@ export function createStockService(dependencies: Dependencies) {
       toVersioned(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
 
     /**
-     * Sets the counted quantity, and begins tracking where the cheese is not tracked. One cheese in a transaction, because
+     * Sets the counted quantity, and begins tracking if the cheese is not tracked. One cheese in a transaction, because
      * orders are locked before stock. Without `lowAt` the stored one stays.
      * @throws AppError notFound when there is no such cheese, preconditionFailed
      */

@@ -31,7 +31,7 @@ export const idempotencyQueries = queriesOn((tx) => ({
       select fingerprint, response from stored_response where request = ${request} and expires_at > ${now}`),
 
   /**
-   * Replaces a response that has expired. Where another one is stored, the transaction fails with a NotNullError of
+   * Replaces a response that has expired. If another one is stored, the transaction fails with a NotNullError of
    * `expires_at`: this needs no result of the statement, which is sent together with the commit.
    */
   insert: (row: NewResponseRow) =>

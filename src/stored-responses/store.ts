@@ -47,7 +47,7 @@ export interface KnownRequest {
   readonly createdAt: string;
   /** null while the request runs. */
   readonly expiresAt: string | null;
-  /** null while the request runs, and `sealed` where it is encrypted with another secret. */
+  /** null while the request runs, and `sealed` if it is encrypted with another secret. */
   readonly response: StoredResponse | 'sealed' | null;
 }
 
@@ -90,7 +90,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return createHmac('sha256', fingerprintKey).update(`${method} ${url}\n`).update(body).digest('hex');
   }
 
-  /** null where it was encrypted with another secret, when CURD_SECRET was changed. */
+  /** null if it was encrypted with another secret, when CURD_SECRET was changed. */
   function openStored(id: string, stored: string): StoredResponse | null {
     const text = isText(stored) ? stored : sealer.open(stored, id)?.toString('utf8');
     return text === undefined ? null : parseStored(text);
@@ -119,7 +119,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return response;
   }
 
-  /** The transaction fails where a response is stored already. */
+  /** The transaction fails if a response is stored already. */
   function store(tx: Sql, request: Running, fingerprint: string, response: StoredResponse) {
     const { id, owner, method, path, requestId, isEncrypted } = request;
     const now = clock.now();
@@ -159,7 +159,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         }, groupOrder);
       } catch (error) {
         if (isStoredAlready(error)) {
-          // Throws where the key was used for another request. The work must see that: a login counts it.
+          // Throws if the key was used for another request. The work must see that: a login counts it.
           await findStored(request, fingerprint, database);
         }
         throw error;
@@ -175,7 +175,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     /**
      * Runs `work` once for each key. `work` makes its change in the transaction that it receives, which stores the
      * response too. Later requests with the key get the stored response, with `isReplay`.
-     * @throws AppError conflict while the first request runs, validation where the key was used for another request
+     * @throws AppError conflict while the first request runs, validation if the key was used for another request
      */
     async run<T>(keyed: KeyedRequest, work: Work<T>, toResponse: (result: T) => StoredResponse) {
       const request = toRunning(keyed, clock.now());
@@ -263,7 +263,7 @@ function toRunning(
   return { id, owner: ownerDigestOf(scope, key), method, path, requestId, startedAt, isEncrypted };
 }
 
-/** The insert sets this column to null where a response is stored: see `idempotencyQueries`. */
+/** The insert sets this column to null if a response is stored: see `idempotencyQueries`. */
 function isStoredAlready(error: unknown): boolean {
   return error instanceof NotNullError && error.column === 'stored_response.expires_at';
 }

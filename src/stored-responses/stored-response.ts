@@ -8,7 +8,7 @@ const responseCharactersMax = 5_000_000;
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; empty where the response has no body. */
+  /** JSON; empty if the response has no body. */
   readonly text: string;
 }
 

@@ -93,7 +93,7 @@ export const endpointQueries = queriesOn((tx) => ({
         ...(before === null ? [] : [sql`id < ${before}`]),
       ])} order by id desc limit ${limit}`),
 
-  /** undefined also where its endpoint was deleted. */
+  /** undefined also if its endpoint was deleted. */
   findDelivery: (id: number) =>
     tx.get<DeliveryRow>(sql`
       select ${deliveryColumns} from webhook_delivery

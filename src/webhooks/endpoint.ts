@@ -71,7 +71,7 @@ export function unknownTypeErrors(eventTypes: EventTypes, types: readonly string
 
 /**
  * The number of a position in a body.
- * @throws AppError validation where it is malformed, eventsExpired, logRewound
+ * @throws AppError validation if it is malformed, eventsExpired, logRewound
  */
 export async function resolvePosition(
   events: Pick<EventService, 'resolve'>,

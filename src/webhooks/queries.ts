@@ -70,7 +70,7 @@ export interface AttemptRow {
   readonly delivery_id: number;
   readonly number: number;
   readonly at: string;
-  /** null while the request runs, and where the server stopped before the result was known. */
+  /** null while the request runs, and if the server stopped before the result was known. */
   readonly duration_ms: number | null;
   readonly status: number | null;
   readonly error: string | null;

@@ -14,7 +14,7 @@ export interface StoredSecret {
   readonly endsAt: string | null;
 }
 
-/** The remedy where CURD_SECRET was changed. */
+/** The remedy if CURD_SECRET was changed. */
 export const secretUnreadable = `CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "${commandName} webhooks rotate-secret <id>".`;
 
 export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
@@ -48,7 +48,7 @@ export function createEndpointSecrets(clock: Clock, secret: string) {
     /** Whether CURD_SECRET is still the one with which the secret was encrypted. */
     isReadable: (endpointId: number, secret: StoredSecret) => open(endpointId, secret) !== null,
 
-    /** The keys that sign at this time, the newest first; null where one of them cannot be read. */
+    /** The keys that sign at this time, the newest first; null if one of them cannot be read. */
     signingKeys(endpointId: number, secrets: readonly StoredSecret[], now: number) {
       const keys = activeSecrets(secrets, now).map((one) => open(endpointId, one));
       return keys.some((key) => key === null) ? null : (keys as Buffer[]);

@@ -73,7 +73,7 @@ export function createEndpointService(dependencies: Dependencies) {
   }
 
   /**
-   * Changes a locked endpoint. `work` returns the changed row, or null where there is nothing to change.
+   * Changes a locked endpoint. `work` returns the changed row, or null if there is nothing to change.
    * @param complete adds to the result inside the transaction, in which the response is stored
    * @throws AppError notFound, preconditionFailed
    */

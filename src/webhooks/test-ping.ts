@@ -1,5 +1,5 @@
 /**
- * Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. Where it is
+ * Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. If it is
  * accepted, the deliveries that wait are due.
  */
 import packageJson from '../../package.json' with { type: 'json' };
@@ -18,7 +18,7 @@ import { attemptError, toRequest } from './requests/signed-request.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 
 export interface PingResult {
-  /** null where there was no response. */
+  /** null if there was no response. */
   readonly status: number | null;
   readonly durationMs: number;
   /** null for a success. */
@@ -26,7 +26,7 @@ export interface PingResult {
   readonly response: string | null;
 }
 
-/** @throws AppError notFound, rateLimited, conflict where the secret cannot be read */
+/** @throws AppError notFound, rateLimited, conflict if the secret cannot be read */
 export type TestPing = (context: Context, endpointId: number) => Promise<PingResult>;
 
 interface Dependencies {

@@ -7,7 +7,7 @@ const refreshMs = 15_000;
 
 export type ShopClock = Result<'getSandboxClock'>;
 
-/** Not for production, where it does not exist. */
+/** Used outside of production alone, which has no such operation. */
 export function useShopClock() {
   return useApi(['clock'], (curd, signal) => curd.sandbox.getClock({ signal }), refreshMs);
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps the screens current. One tab of the browser reads the event stream and tells the others; where the stream is
+ * Keeps the screens current. One tab of the browser reads the event stream and tells the others; if the stream is
  * refused, the data is read again every 15 seconds.
  */
 import type { QueryClient } from '@tanstack/react-query';
@@ -140,7 +140,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
       stale.add(key);
     }
     if (isDeleted) {
-      // Also where an event shortly before has made it stale: reading it again would be a 404.
+      // Also if an event shortly before has made it stale: reading it again would be a 404.
       stale.delete(own);
     }
     timer ??= window.setTimeout(refresh, Math.max(gatherMs, refreshedAt + refreshMs - Date.now()));

@@ -1,7 +1,7 @@
 /** What the server says of itself. */
 import { useApi } from './queries.ts';
 
-/** Returns no data while it is loading, and where it cannot be read. */
+/** Returns no data while it is loading, and if it cannot be read. */
 export function useStatus() {
   return useApi(['status'], (curd, signal) => curd.status.get({ signal }));
 }

@@ -10,7 +10,7 @@ type Did = Result<'advanceSandboxClock'>['did'];
 
 const list = new Intl.ListFormat(locale, { type: 'conjunction' });
 
-/** "3 orders approved and 7 deliveries of webhooks attempted"; empty where nothing was due. */
+/** "3 orders approved and 7 deliveries of webhooks attempted"; empty if nothing was due. */
 function describe({ approved, cancelled, shipped, delivered, deliveries }: Did): string {
   const orders = Object.entries({ approved, cancelled, shipped, delivered })
     .filter(([, count]) => count > 0)

@@ -11,9 +11,9 @@ import { showDay, showMonthDay } from './text/format.ts';
 interface Series {
   /** What is measured, with its unit: "Value by day, euros". */
   readonly label: string;
-  /** null where nothing was measured. */
+  /** null if nothing was measured. */
   readonly values: readonly (number | null)[];
-  /** Values of the period before, as a dashed line; null where it has no such step. */
+  /** Values of the period before, as a dashed line; null if it has no such step. */
   readonly before?: readonly (number | null)[];
   /** A line of steps instead of bars: for values that stay until the next one. */
   readonly isLine?: boolean;

@@ -18,7 +18,7 @@ export interface List<Row> {
   readonly isFetchingNextPage?: boolean;
   /** The rows are those of the filters before, until the new ones are read. */
   readonly isPlaceholderData?: boolean;
-  /** Reads the next page of what happened; null where there is none. */
+  /** Reads the next page of what happened; null if there is none. */
   readonly earlier?: { readonly read: () => void; readonly isReading: boolean } | null;
 }
 

@@ -45,7 +45,7 @@ interface ReadProps<T> {
   };
   /** What is loaded: "the customer". Without it, nothing is shown meanwhile. */
   readonly what?: string;
-  /** The heading where there is no data, which has a heading of its own. */
+  /** The heading if there is no data, which has a heading of its own. */
   readonly heading?: ReactNode;
   readonly children: (data: T) => ReactNode;
 }
@@ -66,7 +66,7 @@ export function Read<T>({ of: { data, error, refetch }, what, heading, children 
 /** Another attempt would not help. */
 const isFinal = (error: unknown) => isCurdError(error) && (error.status === 404 || error.status === 403);
 
-/** While data is loaded for the first time. */
+/** Shown while data is loaded for the first time. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <Group p="md" role="status">

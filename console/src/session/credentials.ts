@@ -89,7 +89,7 @@ export class Credentials {
     }
   }
 
-  /** Ends the tokens at the server, without waiting where they have ended by themselves. */
+  /** Ends the tokens at the server, without waiting if they have ended by themselves. */
   async end(): Promise<void> {
     try {
       await this.#tokens?.end();

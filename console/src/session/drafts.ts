@@ -6,7 +6,7 @@
 const drafts = new Map<string, unknown>();
 let owner: string | null = null;
 
-/** @returns null where nothing was written */
+/** @returns null if nothing was written */
 export function readDraft<Draft>(key: string): Draft | null {
   return (drafts.get(key) as Draft | undefined) ?? null;
 }

@@ -165,7 +165,7 @@ export async function checkApproval(): Promise<void> {
       end('Only staff of the shop can sign in to the console.');
     }
   } catch (error) {
-    // While the server is away, the page keeps waiting.
+    // The page keeps waiting while the server is away.
     onRefused(error);
   }
 }
@@ -232,7 +232,7 @@ export async function start(): Promise<void> {
   }
 }
 
-/** Opens the login of the shop: in a window where this page has something to keep, else in place of the page. */
+/** Opens the login of the shop: in a window if this page has something to keep, else in place of the page. */
 export function signInWithPassword(): void {
   if (!window.isSecureContext) {
     fail(new Error(`This needs https, or this machine. Use a link: ${shopCommand} console`));

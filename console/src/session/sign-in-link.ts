@@ -41,7 +41,7 @@ export function storedTokens(): Tokens | null {
   return stored === null ? null : tokensOf(JSON.parse(stored).accessToken);
 }
 
-/** The tokens of a tab that is signed in by link and not locked; null where there is none. */
+/** The tokens of a tab that is signed in by link and not locked; null if there is none. */
 export async function tokensOfOtherTab(): Promise<Tokens | null> {
   const listening = new AbortController();
   const stored = await new Promise<string | null>((resolve) => {

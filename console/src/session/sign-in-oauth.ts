@@ -18,7 +18,7 @@ export function isSigningIn(): boolean {
 
 /**
  * Uses the tokens of this tab. Without tokens, leaves the page for the login of the shop and returns to the same URL.
- * @returns null where another page has received the tokens
+ * @returns null if another page has received the tokens
  */
 export async function signInByOAuth(): Promise<Tokens | null> {
   // Loaded when it is needed: a sign-in by link does without.

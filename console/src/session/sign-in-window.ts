@@ -13,7 +13,7 @@ let listening: BroadcastChannel | null = null;
 
 /**
  * Opens the window. Call it while a click is handled.
- * @returns false where the browser blocks it
+ * @returns false if the browser blocks it
  */
 export function openSignInWindow(onTokens: (tokens: string) => void): boolean {
   listening?.close();

@@ -1,5 +1,5 @@
 /**
- * Where the tokens of a sign-in with a password are: the access token in memory, the refresh token in `sessionStorage`, so
+ * Stores the tokens of a sign-in with a password: the access token in memory, the refresh token in `sessionStorage`, so
  * that the sign-in survives a reload and ends with the tab.
  */
 import type { TokenStorage } from '../../../client/oauth/index.ts';

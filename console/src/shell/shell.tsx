@@ -254,7 +254,7 @@ export function Starting() {
   );
 }
 
-/** While the server does not respond. */
+/** Shown while the server does not respond. */
 function AwayBar() {
   const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
   return isAway ? (

@@ -161,7 +161,7 @@ export function SignInAgain({ message }: { readonly message: string }) {
   );
 }
 
-/** A window that was opened to sign in, where the browser does not let it close itself. */
+/** A window that was opened to sign in, if the browser does not let it close itself. */
 export function HandedOver() {
   return (
     <Page>

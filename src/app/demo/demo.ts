@@ -77,7 +77,7 @@ export function createDemoFill({ cheeses, fileUrl, ...services }: FillDependenci
 /** Names of demo cheeses. */
 export interface RemovedDemo {
   readonly removed: readonly string[];
-  /** They are in orders: where the environment changes, in those that are approved or shipped. */
+  /** They are in orders: if the environment changes, in those that are approved or shipped. */
   readonly kept: readonly string[];
 }
 

@@ -13,7 +13,7 @@ interface KindOfKey {
   readonly scopes: readonly string[] | 'all';
   /** The members of `KeyLimits`. */
   readonly limits: readonly (keyof KeyLimits)[];
-  /** Lifetime of a key that is created without one; undefined where it does not expire. */
+  /** Lifetime of a key that is created without one; undefined if it does not expire. */
   readonly lifetimeMs?: number;
   readonly lifetimeMaxMs?: number;
 }

@@ -114,7 +114,7 @@ export const ApiKeyInput = {
     scopes: {
       type: 'array',
       maxItems: 10,
-      // Only the command line creates keys with the scope admin.
+      // Keys with the scope admin are created on the command line alone.
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
       description:
         'Scopes of the key. A secret key without scopes can only read. A publishable key can have `write:orders`: customers who are logged in then order with it. A restricted key needs one or more of `read:cheeses`, `write:cheeses`, `read:orders` and `write:orders`',

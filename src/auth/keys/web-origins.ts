@@ -1,6 +1,6 @@
 /**
  * Web pages that use a key which is no publishable one. Everybody who opens such a page can copy the key, so operators are
- * warned: in the log once a day for each key, by whichever instance stores it first, and where they see the key.
+ * warned: in the log once a day for each key, by the instance that stores it first, and in the console with the key.
  */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';

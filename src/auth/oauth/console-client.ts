@@ -60,7 +60,7 @@ export function createConsoleClient({ database, clock, keys, context }: Dependen
   }
 
   return {
-    /** The client; created where it does not exist yet. */
+    /** The client; created if it does not exist yet. */
     async findOrCreate() {
       const found = await oauthQueries(database).findClient(consoleClientId);
       if (found !== undefined) {

@@ -28,7 +28,7 @@ export function createGrants(database: Database, clock: Clock) {
 
     /** Deletes the approvals too. */
     async deleteCustomer(tx: Sql, context: Context, customerId: number) {
-      // Approvals are locked before tokens, as where an approval is revoked.
+      // Approvals are locked before tokens, in the same order as when one approval is revoked.
       await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
       await revokeAll(tx, context, customerId);
     },

@@ -18,7 +18,7 @@ interface Dependencies extends AreaDependencies {
   readonly keys: KeyService;
   readonly budgets: KeyBudgets;
   readonly directory: CustomerDirectory;
-  /** null where customers cannot register. */
+  /** null if customers cannot register. */
   readonly registration: Registration | null;
   readonly countClientIp: CountClientIp;
   /** Bounds of requests and stored data, by name. */

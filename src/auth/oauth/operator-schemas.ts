@@ -70,7 +70,7 @@ export const OauthClientInput = {
       type: 'array',
       minItems: 1,
       maxItems: 10,
-      // Only the command line registers clients that may request the scope admin.
+      // Clients that may request the scope admin are registered on the command line alone.
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
     },
     redirectUris: {

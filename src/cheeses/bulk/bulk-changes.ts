@@ -22,9 +22,9 @@ const priceMax = 1_000_000;
 /** A change of one cheese. */
 interface PlannedChange {
   readonly change: BulkChange;
-  /** Where the request has the change. */
+  /** The place of the change in the request. */
   readonly at: string;
-  /** undefined where the category stays. */
+  /** undefined if the category stays. */
   readonly category: string | null | undefined;
 }
 

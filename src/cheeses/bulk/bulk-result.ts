@@ -25,8 +25,8 @@ type OldValues = Omit<Values, 'category'> & { readonly category?: { readonly nam
 const undoMax = 900_000;
 
 /**
- * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null where nothing was changed.
- * @throws AppError validation where the old values are more than a body can have
+ * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null if nothing was changed.
+ * @throws AppError validation if the old values are more than a body can have
  */
 export function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
   const groups = new Map<string, number[]>();

@@ -1,5 +1,5 @@
 /**
- * The catalogue in the order of its last changes: each cheese once, in its newest state, or a tombstone where it was
+ * The catalogue in the order of its last changes: each cheese once, in its newest state, or a tombstone if it was
  * deleted. A client that follows the list has a mirror of the catalogue. Versions of the catalogue are given under a
  * lock that is kept to the commit, so a reader that saw a version has seen every change of the lower ones.
  */
@@ -134,7 +134,7 @@ export function createCatalogueChanges({ database, clock, cursors, events, reten
 
   return {
     /**
-     * A page of changes. Where there is none, it waits up to `waitMs` for one.
+     * A page of changes. If there is none, it waits up to `waitMs` for one.
      * @throws AppError badRequest, logRewound, eventsExpired
      */
     async waitForChanges(request: ChangeRequest): Promise<ChangePage | Unchanged> {
@@ -144,7 +144,7 @@ export function createCatalogueChanges({ database, clock, cursors, events, reten
         // Read before the changes: an event that is numbered later ends the wait.
         const lastEvent = waitMs > 0 ? await events.resolve('latest') : 0;
         const version = await cheeseQueries(database).findVersion();
-        // Also where the client has the page: after a restored backup, a version can come a second time.
+        // Also if the client has the page: after a restored backup, a version can come a second time.
         const from = await resolve(since, version);
         const isUnchanged = isKnown?.(version) ?? false;
         const page = isUnchanged ? null : await list(from, since, limit, version);

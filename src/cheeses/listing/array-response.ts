@@ -44,7 +44,7 @@ export async function arrayResponse(
     });
     return { status: 200, headers: { ETag, Link }, cacheTags, body: new TextBody(`[${first.items}]`) };
   }
-  // Not for caches: its end may be of a later version than its beginning.
+  // Caches must not keep it: its end may be of a later version than its beginning.
   return { status: 200, headers: { ETag }, body: new TextStream(() => arrayText(first, read)) };
 }
 

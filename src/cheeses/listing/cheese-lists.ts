@@ -27,7 +27,10 @@ const matchesBytesMax = 8 * 1024 * 1024;
 const facetsBytesMax = 4 * 1024 * 1024;
 /** The number of reads that met a change of the catalogue after which a page may be shorter than its limit. */
 const readsMax = 3;
-/** Then cheeses of the page are missing in the database, although no change says so: somebody has edited its tables. */
+/**
+ * The number of such reads after which the index is loaded again. It lists cheeses that the database does not have, and no
+ * change deleted them: an operator has edited the tables.
+ */
 const reloadedAfter = 10;
 /** Cheeses behind a page that has met a change. */
 const spareCheeses = 20;
@@ -114,7 +117,7 @@ export class CheeseLists {
     }
   }
 
-  /** The page from the cache, where it is of the present version, or a new one. */
+  /** The page from the cache, if it is of the present version, or a new one. */
   async #readPage(request: ListRequest, options: ListOptions): Promise<PageAt> {
     const { withTotal, bytesMax } = options;
     const key = JSON.stringify([request, withTotal, bytesMax]);
@@ -159,7 +162,7 @@ export class CheeseLists {
       const plan = planned instanceof Promise ? await planned : planned;
       if (read?.index === index && read.revision === plan.revision) {
         const bodies = bodiesOf(plan, read);
-        // "Shorter" still has a next page, which begins behind its last cheese.
+        // A page that is shorter than planned still has a next page, which begins after its last cheese.
         if (bodies.length === plan.size || (reads >= readsMax && bodies.length > 0)) {
           const total = withTotal ? plan.total : null;
           return { page: this.#toPage(query, plan, bodies, read.version, total), at: read };

@@ -123,7 +123,7 @@ function compareCounted(one: Counted, other: Counted): number {
   return other.count - one.count || compareText(one.name, other.name);
 }
 
-/** Compares code points. Code units have another order where one of them is a surrogate. */
+/** Compares code points. Code units have another order if one of them is a surrogate. */
 function compareText(one: string, other: string): number {
   for (let index = 0; index < one.length && index < other.length; index += 1) {
     if (one[index] !== other[index]) {

@@ -34,7 +34,7 @@ export interface PagePlan {
   readonly revision: number;
   /** The number of matches on all pages. */
   readonly total: number;
-  /** Sorted like the list, and at least one more where there is a next page. */
+  /** Sorted like the list, and at least one more if there is a next page. */
   readonly slots: readonly number[];
   /** How many of the slots are on the page. */
   readonly size: number;
@@ -45,7 +45,7 @@ export interface PagePlan {
 /** How often a search may pause. After that it runs at once, because the index has changed in each pause. */
 const pausedMax = 2;
 
-/** The plan of a page, without a promise where it takes a slice. */
+/** The plan of a page, without a promise if it takes a slice. */
 export function planPage(
   matches: IndexCache<Match>,
   index: CatalogueIndex,

@@ -7,7 +7,7 @@ import type { Cheese } from '../schemas.ts';
 interface NewestPrice {
   readonly id: number;
   readonly body: string;
-  /** null where the cheese has no row. */
+  /** null if the cheese has no row. */
   readonly since: string | null;
   readonly price: number | null;
 }

@@ -96,7 +96,7 @@ export function createPriceReader(
   };
 }
 
-/** The percentage by which a price is below the one before, rounded down; null where it is not below it. */
+/** The percentage by which a price is below the one before, rounded down; null if it is not below it. */
 export function percentOff(before: number, price: number): number | null {
   if (price >= before) {
     return null;

@@ -21,7 +21,7 @@ export const priceQueries = queriesOn((tx) => ({
   deleteAt: (id: number, since: string) =>
     tx.send(sql`delete from cheese_price where cheese_id = ${id} and since = ${since}`),
 
-  /** Inserts nothing where the newest price is the same. */
+  /** Inserts nothing if the newest price is the same. */
   insertIfNew: ({ cheese_id: id, since, price }: PriceOfCheese) =>
     tx.send(sql`
       insert into cheese_price (cheese_id, since, price) select ${id}, ${since}, ${price}

@@ -58,7 +58,7 @@ export function forEachBit(bits: Bits, visit: (slot: number) => void): void {
   }
 }
 
-/** The array, or a larger one with the same beginning where `length` values have no room. */
+/** The array, or a larger one with the same beginning if `length` values have no room. */
 export function withRoom<A extends Column>(array: A, length: number): A {
   if (length <= array.length) {
     return array;

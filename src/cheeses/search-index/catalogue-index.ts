@@ -130,7 +130,7 @@ export class CatalogueIndex {
     this.#revision += 1;
   }
 
-  /** The slot of a cheese; undefined where there is none. */
+  /** The slot of a cheese; undefined if there is none. */
   slotOf(id: number): number | undefined {
     const { order } = this.columns.orderings.id;
     const place = order.search((slot) => this.columns.id(slot) < id);

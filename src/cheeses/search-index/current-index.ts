@@ -1,6 +1,6 @@
 /**
  * The index of this process: loaded once, brought to the present by each read and several times a second, and loaded again
- * where that is needed.
+ * if that is needed.
  */
 import { batchCalls } from '../../database/batch-calls.ts';
 import type { Database } from '../../database/database.ts';
@@ -15,7 +15,7 @@ import { follow, type IndexAt, loadIndex } from './index-loader.ts';
  * second are imported, and followed in a sixth of a second.
  */
 const followedMs = 100;
-/** Time between them while nothing changes, where a look is a statement. */
+/** Time between two looks while nothing changes. Each look is a statement. */
 const idleMs = 500;
 
 /** The index at a version of the catalogue. */
@@ -70,7 +70,7 @@ export class CurrentIndex {
     return this.#last;
   }
 
-  /** Loads the index where it is not loaded yet. */
+  /** Loads the index if it is not loaded yet. */
   async load(): Promise<void> {
     await (this.#loaded ?? this.#load());
   }

@@ -11,7 +11,7 @@ export class IndexCache<T> {
     this.#results = createCache<T>(bytesMax, bytesOf);
   }
 
-  /** @param steps compute the result for this revision, also where the index changes during their pauses */
+  /** @param steps compute the result for this revision, also if the index changes during their pauses */
   *find(
     index: CatalogueIndex,
     revision: number,

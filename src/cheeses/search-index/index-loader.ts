@@ -149,7 +149,7 @@ function placeAfter(version: number, termId: number): ReadPlace {
   return { cheeses: { version, id: last }, tombstones: { version, id: last }, termId };
 }
 
-/** The place after the rows that were read, where more follow. */
+/** The place after the rows that were read, if more follow. */
 function placeOf(rows: readonly IndexRow[], { cheeses, tombstones, termId }: ReadPlace): ReadPlace {
   const lastOf = (kind: IndexRow['kind'], before: ReadPlace['cheeses']) => {
     const row = rows.findLast((one) => one.kind === kind);

@@ -22,7 +22,7 @@ export class Labels {
   /** Places in `#labels`, in the order of folded names and ids. */
   readonly #order = new SlotOrder((one, other) => compareLabels(this.#at(one), this.#at(other)));
 
-  /** The label with a name, which is added where it is new. It is listed after `settle`. */
+  /** The label with a name, which is added if it is new. It is listed after `settle`. */
   ensure(name: string, id = 0): Label {
     let label = this.#byName.get(name);
     if (label === undefined) {

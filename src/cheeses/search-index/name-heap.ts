@@ -8,7 +8,7 @@ const usualNameBytes = 32;
 
 export class NameHeap {
   #bytes: Uint8Array = new Uint8Array(0);
-  /** Where the name of each slot ends. It begins where the one before ends. */
+  /** The end of each slot's name. The next name begins there. */
   #ends = new Uint32Array(0);
   #length = 0;
 

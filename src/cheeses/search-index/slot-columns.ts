@@ -111,7 +111,7 @@ export class SlotColumns {
     return this.#length;
   }
 
-  /** Makes room for this many slots. Arrays that grow are copied, for 10 ms where they have a million slots. */
+  /** Makes room for this many slots. Arrays that grow are copied, for 10 ms if they have a million slots. */
   reserve(slots: number): void {
     this.#ids = withRoom(this.#ids, slots);
     for (const field of rangeFields) {

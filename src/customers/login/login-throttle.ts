@@ -172,7 +172,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
 
   return {
     /**
-     * Records an attempt, and waits where it must be delayed. End the attempt that it returns.
+     * Records an attempt, and waits if it must be delayed. End the attempt that it returns.
      * @param isKnown whether the customer has logged in from this network before
      * @throws AppError rateLimited
      */

@@ -57,7 +57,7 @@ function isMatch({ role, tier, without }: SearchConditions): Statement {
   return sql`case when ${joinAnd(conditions)} then 1 else 0 end`;
 }
 
-/** The matches among the examined customers, and the last one where there are as many as the limit. */
+/** The matches among the examined customers, and the last one if there are as many as the limit. */
 function matchesOf(examined: Statement, order: Statement, limit: number): Statement {
   return sql`
     select id, key, is_match, place

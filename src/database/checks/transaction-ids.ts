@@ -7,7 +7,7 @@ import { type Finding, Findings } from './findings.ts';
 const refusedAt = 2_100_000_000;
 const notedFrom = 1_000_000_000;
 
-/** A note where vacuum lags behind. SQLite has no such ids. @param from the age in ids, only for tests */
+/** A note if vacuum lags behind. SQLite has no such ids. @param from the age in ids, only for tests */
 export async function checkTransactionIds(snapshot: Sql, from = notedFrom): Promise<Finding[]> {
   const old = new Findings(
     'transaction ids are used faster than vacuum frees them',

@@ -15,8 +15,8 @@ import {
 const rowsAtOnce = 5000;
 
 /**
- * Not copied: migrations create the schema, each engine counts requests in another way, triggers of the target count its
- * orders, servers of the source do not use the target, and snapshots stay in the source.
+ * Tables that are not copied: migrations create the schema, each engine counts requests in another way, triggers of the
+ * target count its orders, servers of the source do not use the target, and snapshots stay in the source.
  */
 const leftOut = new Set([
   'migration',

@@ -17,7 +17,7 @@ const lockMs = 2500;
 /** Limit of a transaction of an instance that was stopped or cut off: its locks block all others. */
 const idleInTransactionMs = 30_000;
 const connectMs = 5000;
-/** Limit of the first statement, which waits where all connections of a pooler to the server are busy. */
+/** Limit of the first statement, which waits if all connections of a pooler to the server are busy. */
 const checkMs = statementMs;
 /** Idle connections notice then that the machine of the server has restarted, or that another one has its IP address. */
 const keepAliveMs = 5000;
@@ -62,7 +62,7 @@ export class Connection implements StatementTarget {
     return this.#respondedAt;
   }
 
-  /** How long a statement has waited without any response; 0 where none waits, or may wait for long. */
+  /** How long a statement has waited without any response; 0 if none waits, or may wait for long. */
   silentMs(now: number): number {
     return this.#pending === 0 || this.isPatient ? 0 : now - Math.max(this.#sentAt, this.#respondedAt);
   }
@@ -109,7 +109,7 @@ export class Connection implements StatementTarget {
     this.#client.on('notification', listener);
   }
 
-  /** Says goodbye to the server. Only where `isFree`. */
+  /** Ends the session with the server. Call it only if `isFree`. */
   close(): void {
     this.#isOpen = false;
     this.#client.end(() => {});

@@ -1,4 +1,4 @@
-/** A connection pool for one server; url.ts has its size. Each transaction has one for itself; quick statements share one where many wait. */
+/** A connection pool for one server. Each transaction has a connection for itself; quick statements share one if many wait. */
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import type { Value } from '../sql.ts';
@@ -29,7 +29,7 @@ interface Task {
   readonly number: number;
   /** Never rejects. */
   readonly run: (connection: Connection) => Promise<unknown>;
-  /** Replaces `run` where no connection was made, with an error for `isUnconnected` or READ_ONLY. */
+  /** Replaces `run` if no connection was made, with an error for `isUnconnected` or READ_ONLY. */
   readonly reject: (error: unknown) => void;
 }
 
@@ -93,7 +93,7 @@ export class ConnectionPool {
     });
   }
 
-  /** Returns how long a statement has waited while no response came on any connection; 0 where none waits. */
+  /** Returns how long a statement has waited while no response came on any connection; 0 if none waits. */
   silentMs(now: number): number {
     let longest = 0;
     let sinceResponse = Infinity;
@@ -199,7 +199,7 @@ export class ConnectionPool {
     this.#release(connection);
   }
 
-  /** Sends many quick statements at once where many wait. */
+  /** Sends many quick statements at once if many wait. */
   async #runQuick(connection: Connection): Promise<void> {
     const { quick } = this.#waiting;
     const share = Math.min(batchMax, Math.ceil(quick.length * batchShare));
@@ -263,7 +263,7 @@ export class ConnectionPool {
       if (this.#open.size + this.#connecting === 0 || codeOf(error) === READ_ONLY) {
         this.#rejectWaiting(error);
       } else {
-        // The open connections continue, such as where the server permits no more of them.
+        // The open connections continue, for example if the server permits no more of them.
         setTimeout(() => this.#startWaiting(), retryMs).unref();
       }
     }

@@ -23,7 +23,7 @@ const SYSTEM_ERRORS = '58';
 const IO_ERROR = '58030';
 const UNDEFINED_FILE = '58P01';
 
-/** The SQLSTATE, or the code of the driver or the operating system; empty where there is none. */
+/** The SQLSTATE, or the code of the driver or the operating system; empty if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -47,7 +47,7 @@ export function isRetryable(error: unknown): boolean {
 
 /**
  * The connection has no such prepared statement, or a migration has changed the types of its columns. It was not run.
- * The driver takes a statement for prepared as soon as it was sent, so where it was refused, the ones after it with the
+ * The driver takes a statement for prepared as soon as it was sent, so if it was refused, the ones after it with the
  * same name fail too.
  */
 export function isStalePlan(error: unknown): boolean {

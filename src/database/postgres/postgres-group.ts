@@ -63,7 +63,7 @@ async function runInSavepoint(
   sql: Sql,
   isFirst: boolean,
 ): Promise<ChangeOutcome> {
-  // Sent together with the first statement. Where it fails, the statements after it fail too.
+  // Sent together with the first statement. If it fails, the statements after it fail too.
   transaction.query('savepoint one').catch(() => {});
   try {
     const value = await work(sql);

@@ -15,7 +15,7 @@ import type { PostgresServer } from './url.ts';
 const attemptsMax = 5;
 /** Limit of statements that still run when the server ends its work. */
 const secondsToEndMax = 5;
-/** While no server accepts writes: how long no further attempt is made. */
+/** Wait between two attempts to connect while no server accepts writes. */
 const outageMs = 250;
 const watchMs = 1000;
 /**
@@ -24,7 +24,7 @@ const watchMs = 1000;
  */
 const silenceMs = 3000;
 const probeMs = 2000;
-/** No statement of a request runs as long: then one connection is dead, although the server is not. */
+/** A connection without a response for so long is dead, although the server is not: no statement of a request runs as long. */
 const deadMs = 40_000;
 
 export class Primary {

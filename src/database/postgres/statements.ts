@@ -103,7 +103,7 @@ class Statements {
     }
   }
 
-  /** Calls `start`, which sends a statement, at once where the types of the table are known. */
+  /** Calls `start`, which sends a statement, at once if the types of the table are known. */
   async #withTypes(table: string, start: (types: ColumnTypes) => void): Promise<void> {
     const types = this.#typesOf(table);
     if (!(types instanceof Promise)) {
@@ -130,7 +130,7 @@ class Statements {
     return types;
   }
 
-  /** Binds values, or where the rows are many, one value for each column: half the time of a record for each row. */
+  /** Binds values: for many rows, one value for each column, in half the time of a record for each row. */
   #insertRows(insert: Insert): Promise<Result> {
     const { types, table, columns, rows } = insert;
     if (rows.length <= fewRows) {

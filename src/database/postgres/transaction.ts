@@ -73,7 +73,7 @@ export class PostgresTransaction implements StatementTarget {
     }
   }
 
-  /** Starts a statement whose result nothing waits for. Waits where too many of them have none. */
+  /** Starts a statement whose result nothing waits for. Waits if too many of them have none. */
   async send(start: () => Promise<unknown>): Promise<void> {
     await this.whenBegun(() => {
       this.#withoutResult += 1;

@@ -8,7 +8,7 @@ import { tlsOf } from './tls.ts';
 const poolSize = 10;
 const poolSizeOfWorkerMin = 2;
 
-/** Where a server is, and who connects. What is undefined comes from the variables of libpq, such as PGUSER. */
+/** A server, and the user who connects. What is undefined comes from the variables of libpq, such as PGUSER. */
 export interface PostgresServer {
   readonly host: string | undefined;
   readonly port: number | undefined;

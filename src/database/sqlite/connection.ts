@@ -15,7 +15,7 @@ export function createFile(file: string): DatabaseSync {
   restrict(file, `${file}-wal`, `${file}-shm`);
   let what = `The data folder ${dirname(file)} cannot be written`;
   try {
-    // Only for its owner: the database contains shipping addresses of customers.
+    // The folder is for its owner alone: the database contains shipping addresses of customers.
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     what = unopenedText(file);
     return connectToFile(file);

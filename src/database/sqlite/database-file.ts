@@ -63,12 +63,12 @@ export function environmentIn(file: string): Environment | null {
   }
   let connection: DatabaseSync | undefined;
   try {
-    // Not read-only: such a connection would leave the log files behind.
+    // A read-only connection would leave the log files behind.
     connection = new DatabaseSync(file);
     const row = connection.prepare('select environment from shop').get();
     return (row?.environment ?? null) as Environment | null;
   } catch {
-    // Not a database of a shop, or a damaged one.
+    // The file is no database of a shop, or a damaged one.
     return null;
   } finally {
     connection?.close();

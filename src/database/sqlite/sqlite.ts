@@ -114,7 +114,7 @@ export function openSqlite(file: string): Database {
     }
   }
 
-  /** Null where a write has failed after others, or before others because the disk is full: they must not clear `fullAt`. */
+  /** Null if a write has failed after others, or before others because the disk is full: they must not clear `fullAt`. */
   async function runTogether(works: readonly Work[]): Promise<ChangeOutcome[] | null> {
     const outcomes: ChangeOutcome[] = [];
     try {

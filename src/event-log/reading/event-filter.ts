@@ -36,7 +36,7 @@ export function pageAfter(after: number, filter: EventFilter, limit: number, byt
   return {
     sequences,
     nextSequence: () => nextSequence,
-    /** @returns false where the page is full */
+    /** @returns false if the page is full */
     add(sequence: number, type: string, subject: string, size: number): boolean {
       if (matches(type, subject)) {
         if (sequences.length === limit || (sequences.length > 0 && bytes + size > bytesMax)) {

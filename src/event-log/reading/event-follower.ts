@@ -19,7 +19,7 @@ const intervalMs = 2000;
 
 export interface EventFollower<Position, Page> {
   readonly name: string;
-  /** Said in the log where a page cannot be handled. */
+  /** Said in the log if a page cannot be handled. */
   readonly failure: string;
   /** null before the first page. */
   findPosition(sql: Sql): Promise<Position | null>;
@@ -35,7 +35,7 @@ export interface EventFollower<Position, Page> {
   onStored?(page: Page): void;
 }
 
-/** Handles a page. Returns whether to continue at once: not at the end, or where another instance handles the same page. */
+/** Handles a page. Returns whether to continue at once: not at the end, or if another instance handles the same page. */
 async function followPage<Position, Page>(
   database: Database,
   follower: EventFollower<Position, Page>,

@@ -12,7 +12,7 @@ import { createEventTail, type EventTail, type TailPart } from './tail.ts';
 
 const sqlitePollMs = 100;
 const postgresPollMs = 1000;
-/** Where notifications do not arrive: a pooler in transaction mode swallows them. */
+/** Time between two looks if notifications do not arrive: a pooler in transaction mode swallows them. */
 const pollWithoutNotificationsMs = 250;
 /** How long the test notification may take. */
 const testMs = 1000;
@@ -63,7 +63,7 @@ export class EventHub {
     return this.#stopping.signal;
   }
 
-  /** The events after a number as of the last look; null where they are not all in memory. */
+  /** The events after a number as of the last look; null if they are not all in memory. */
   tailAfter(sequence: number): TailPart | null {
     return this.#tail.after(sequence);
   }
@@ -142,7 +142,7 @@ export class EventHub {
     this.#tail.clear();
     const stop = this.#stopListening;
     this.#stopListening = null;
-    // Fails where the connection was lost with its pool: then there is nothing left to end.
+    // Fails if the connection was lost with its pool: then there is nothing left to end.
     await (await stop)?.().catch(() => {});
   }
 

@@ -21,7 +21,7 @@ const idPattern = /^evt_([0-9A-Za-z]{4})_(0|[1-9][0-9]{0,15})$/;
 /** The cause of an epoch before which no position is valid, although its number is not beyond the log. */
 export const rewound = 'rewound';
 
-/** The parts of an event id; undefined where the text is none. */
+/** The parts of an event id; undefined if the text is none. */
 export function parseEventId(
   text: string,
 ): { readonly epoch: string; readonly sequence: number } | undefined {

@@ -93,7 +93,7 @@ export function createEventService(database: Database, hub: EventHub) {
   }
 
   /**
-   * Works like `list`, but from memory where the events are there. Readers that wait use it: it may not have the newest yet.
+   * Works like `list`, but from memory if the events are there. Readers that wait use it: it may not have the newest yet.
    */
   async function listWaiting(
     after: number,
@@ -114,7 +114,7 @@ export function createEventService(database: Database, hub: EventHub) {
     return { items, ...placeOf(page.nextSequence(), tail.epochs), hasMore: !isWhole };
   }
 
-  /** @throws AppError logRewound where an epoch began meanwhile, and the earlier position is not in the log any more */
+  /** @throws AppError logRewound if an epoch began meanwhile, and the earlier position is not in the log any more */
   async function requireSameHistory(earlier: EventPage | null, page: EventPage): Promise<void> {
     if (earlier !== null && earlier.epoch !== page.epoch) {
       sequenceOf(parseEventId(earlier.next) ?? { epoch: '', sequence: 0 }, await readState());
@@ -146,7 +146,7 @@ export function createEventService(database: Database, hub: EventHub) {
 
     /**
      * Page after page, without an end: the caller waits in between. A page may be empty.
-     * @throws AppError eventsExpired, logRewound where the position is not in the log any more
+     * @throws AppError eventsExpired, logRewound if the position is not in the log any more
      */
     async *follow(after: number, filter: EventFilter, limit: number, bytesMax: number) {
       let page: EventPage | null = null;
@@ -185,7 +185,7 @@ export function createEventService(database: Database, hub: EventHub) {
 
     /**
      * The first `max` events after a number and up to another that match, without their data.
-     * @param examinedMax null is returned where there are more events between the two numbers
+     * @param examinedMax null is returned if there are more events between the two numbers
      */
     async listHeads(after: number, until: number, matches: EventMatcher, max: number, eventsMax: number) {
       if (until - after > eventsMax) {

@@ -92,7 +92,7 @@ export function createEventTail(database: Database) {
       return state.last;
     },
 
-    /** The events after a number; null where they are not all in memory. */
+    /** The events after a number; null if they are not all in memory. */
     after(sequence: number): TailPart | null {
       if (last === null || sequence > last) {
         return null;

@@ -72,7 +72,7 @@ export type RequestBody =
 export interface BodyInput {
   readonly params: Readonly<Record<string, string>>;
   readonly body: RequestBody;
-  /** Called where members of the body are ignored, also before an error. */
+  /** Called if members of the body are ignored, also before an error. */
   readonly noteIgnored: (ignored: IgnoredMembers) => void;
 }
 
@@ -126,7 +126,7 @@ function validBody(given: unknown, { route, input, isStrict }: Reading): unknown
 
 const noBytes = new Uint8Array(0);
 
-/** The bytes of a body; empty where there is none. */
+/** The bytes of a body; empty if there is none. */
 export function rawBody(body: RequestBody): Uint8Array {
   return 'value' in body ? Buffer.from(JSON.stringify(body.value)) : (body.bytes ?? noBytes);
 }

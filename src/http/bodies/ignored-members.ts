@@ -14,7 +14,7 @@ export function noteIgnored(exchange: Exchange, ignored: IgnoredMembers): void {
   }
 }
 
-/** The value of the header: whole paths only; empty where none fits. */
+/** The value of the header: whole paths only; empty if none fits. */
 function headerOf({ paths }: IgnoredMembers): string {
   let header = '';
   for (const path of paths) {

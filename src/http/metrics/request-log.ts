@@ -17,7 +17,7 @@ export interface RequestLogOptions {
 
 /** Keeps facts of requests, without text of the request. */
 export interface RequestRecorder {
-  /** Called once for every response: keeps those that the request log is for. @param error null where it is not an error of the API */
+  /** Called once for every response: keeps those that the request log is for. @param error null if it is not an error of the API */
   record(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): void;
   /** The facts that the request log keeps, for the log line of a failure. */
   describe(request: FastifyRequest, status: number, milliseconds: number, error: AppError | null): object;

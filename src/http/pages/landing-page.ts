@@ -43,7 +43,7 @@ interface Dependencies {
   readonly text: string;
   readonly version: string;
   readonly environment: string;
-  /** The path of the page for operators; null where there is none. */
+  /** The path of the page for operators; null if there is none. */
   readonly console: string | null;
 }
 

@@ -21,7 +21,7 @@ export function readTestState({ request, dependencies }: Exchange): MaybePromise
   }
 }
 
-/** @throws AppError unauthorized; rateLimited where the client IP sent too many invalid credentials */
+/** @throws AppError unauthorized; rateLimited if the client IP sent too many invalid credentials */
 export function authenticate(exchange: Exchange): MaybePromise<void> {
   if (exchange.hasBody) {
     // A body in the packet of the headers is parsed in this turn of the event loop, before any immediate.

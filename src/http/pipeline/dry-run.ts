@@ -70,7 +70,7 @@ export const dryRunHeader = {
 /** Ids in them would be those of nothing, and no version is stored. */
 const leftOut = ['Location', 'ETag', 'Idempotency-Replayed', 'Cache-Control'];
 
-/** The mode that the header asks for; null for a real request, undefined where the header is not valid. */
+/** The mode that the header asks for; null for a real request, undefined if the header is not valid. */
 function dryRunMode(header: string | undefined): DryRunMode | null | undefined {
   if (header === undefined) {
     return null;
@@ -95,7 +95,7 @@ export function dryRunEcho(headers: IncomingHttpHeaders): Readonly<Record<string
 
 /**
  * Reads the header before anything is done. Null for a real request.
- * @throws AppError badRequest for another value, and where the route has no dry run; and what `newEffects` throws
+ * @throws AppError badRequest for another value, and if the route has no dry run; and what `newEffects` throws
  */
 export function readDryRun(
   route: Route,

@@ -65,9 +65,9 @@ export interface RouteInput extends BodyInput {
   /** A function, because most routes do not need it. */
   readonly clientIp: () => string;
   readonly visitorIp: () => string | null;
-  /** null where the request has no valid credential. */
+  /** null if the request has no valid credential. */
   readonly rateLimitStatus: () => RateLimitStatus | null;
-  /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
+  /** Counts the request as several if it is counted by client IP. @throws AppError rateLimited */
   readonly countAs: (requests: number) => MaybePromise<void>;
   readonly openConnection: () => OpenConnection;
   /** What another route is run with. @throws AppError forbidden */
@@ -83,7 +83,7 @@ export interface RouteInput extends BodyInput {
 class Execution {
   readonly route: Route;
   readonly input: RouteInput;
-  /** Unknown members and parameters are errors only where the client asks for that (RFC 7240). */
+  /** Unknown members and parameters are errors only if the client asks for that (RFC 7240). */
   readonly isStrict: boolean;
   query: Record<string, unknown> = {};
   body: unknown = undefined;

@@ -24,6 +24,6 @@ export interface Guard {
     /** The publishable key in the URL. */
     keyInUrl?: string | null,
   ): MaybePromise<readonly Principal[]>;
-  /** The one that may use the route; null where no credential is needed. @throws AppError unauthorized, forbidden */
+  /** The one that may use the route; null if no credential is needed. @throws AppError unauthorized, forbidden */
   authorize(principals: readonly Principal[], route: GuardedRoute): Principal | null;
 }

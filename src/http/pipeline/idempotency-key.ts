@@ -29,7 +29,7 @@ export function parseKeyInPath(text: string): string {
   return key;
 }
 
-/** The text of a structured-field string; undefined where the text is none. */
+/** The text of a structured-field string; undefined if the text is none. */
 function unquote(text: string): string | undefined {
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text)?.[1];
   return quoted?.replace(/\\(.)/g, '$1');

@@ -19,7 +19,7 @@ export function takesKeyInUrl({ method, publishable }: Target): boolean {
   return publishable === 'catalogue' && method === 'GET';
 }
 
-/** null where the URL has no key. @throws AppError unauthorized, badRequest */
+/** null if the URL has no key. @throws AppError unauthorized, badRequest */
 export function keyInUrl(query: URLSearchParams, route: Target): string | null {
   if ([...query].some((pair) => pair.some((text) => secretKey.test(text)))) {
     throw refusal(

@@ -186,14 +186,14 @@ function changesOf(
   };
 }
 
-/** The input of a route that another one runs. @throws AppError forbidden; rateLimited where an earlier dry run still counts */
+/** The input of a route that another one runs. @throws AppError forbidden; rateLimited if an earlier dry run still counts */
 function innerInputOf(exchange: Exchange, route: Route, isDryRun: boolean): ReturnType<RouteInput['inner']> {
   const principal = exchange.dependencies.guard.authorize(exchange.principals, route as GuardedRoute);
   const effects = isDryRun ? effectsFor(exchange, route, principal) : null;
   return { principal, ...changesOf(exchange, principal, effects) };
 }
 
-/** The trace is read only where an event is written. */
+/** The trace is read only if an event is written. */
 class RequestOrigin implements Origin {
   readonly actor: string;
   readonly limits: Principal['limits'];
@@ -244,7 +244,7 @@ function checkDryRun(exchange: Exchange): void {
   }
 }
 
-/** @throws AppError rateLimited where an earlier dry run still counts */
+/** @throws AppError rateLimited if an earlier dry run still counts */
 function effectsFor(exchange: Exchange, route: Route, principal: Principal | null): Effects {
   const { principals, dependencies } = exchange;
   const limit = dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId);

@@ -2,7 +2,7 @@
 import { marked } from 'marked';
 import { Html } from '../pages/html.ts';
 
-/** Code scrolls where it is wider than a phone: by keys, too, if it can have the focus. */
+/** Code scrolls if it is wider than a phone: by keys, too, if it can have the focus. */
 const focusable = '<pre tabindex="0">';
 
 /** Markdown of the document, with paragraphs. It is text of this program, so it may become HTML. */

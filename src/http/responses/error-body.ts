@@ -1,5 +1,5 @@
 /**
- * Error bodies: the schema `Error` of openapi.json, or problem details (RFC 9457) where Accept asks for them. The bodies
+ * Error bodies: the schema `Error` of openapi.json, or problem details (RFC 9457) if Accept asks for them. The bodies
  * of the OAuth endpoints are in auth/oauth/provider/error-body.ts.
  */
 import { AppError, diskFault, type FieldError } from '../../errors.ts';

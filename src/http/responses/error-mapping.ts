@@ -42,7 +42,7 @@ const headersByCode: { readonly [C in keyof DetailsByCode]: (details: DetailsByC
       const reason = description === undefined ? '' : `, error_description="${description}"`;
       return { 'WWW-Authenticate': `${challenge}${error}${reason}` };
     },
-    // Where no scope would suffice, clients must not ask for a token with another one.
+    // If no scope would suffice, clients must not ask for a token with another one.
     forbidden: ({ scopes }) =>
       scopes.length === 0
         ? {}
@@ -81,7 +81,7 @@ export function headersOf({ code, details }: AppError): ResponseHeaders {
   return details === undefined ? {} : write(details);
 }
 
-/** The code of a status; undefined where no error of ours has it. */
+/** The code of a status; undefined if no error of ours has it. */
 export function codeOfStatus(status: number): ErrorCode | undefined {
   return codes.get(status);
 }

@@ -72,7 +72,7 @@ export function requireIfMatch(ifMatch: string | undefined, tag: string): void {
   }
 }
 
-/** Where reading the resource again would not help. */
+/** The message if reading the resource again would not help. */
 const noStrongTag =
   'If-Match has no ETag that can match. Send the ETag of a response with its quotes and without W/, such as "3".';
 

@@ -1,5 +1,5 @@
 /**
- * Responses that a cache in front of the server may keep and send to everybody: reads with a publishable key alone, where
+ * Responses that a cache in front of the server may keep and send to everybody: reads with a publishable key alone, if
  * CURD_EDGE_CACHE is set. Their tags say which changes make them stale.
  */
 import type { FastifyReply } from 'fastify';
@@ -25,7 +25,10 @@ const ownHeaders = [
   'set-cookie',
 ];
 
-/** Whether the response is for everybody, where caches may keep any. With a credential in Authorization it never is (RFC 9111, section 3.5). */
+/**
+ * Whether caches that may keep responses may send this one to everybody. With a credential in Authorization they never
+ * may (RFC 9111, section 3.5).
+ */
 export function isPublic({ request, principals, dryRun, simulation }: Exchange): boolean {
   const [principal] = principals;
   return (

@@ -1,7 +1,7 @@
 /** Lists with quality values, such as Accept-Encoding (RFC 9110, section 12.4.2). */
 
 /**
- * The quality of the first member with this name (in lower case); undefined where no member has it. A quality that is
+ * The quality of the first member with this name (in lower case); undefined if no member has it. A quality that is
  * not a number counts as 0. Linear in the length of the header: no regular expression, because clients choose the
  * header.
  */

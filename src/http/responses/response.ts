@@ -34,7 +34,7 @@ export class FileBody {
 export interface RouteResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names of what the response depends on, where a cache may keep it: see public-response.ts. */
+  /** Names of what the response depends on, if a cache may keep it: see public-response.ts. */
   readonly cacheTags?: readonly string[];
   readonly body?:
     | TextBody

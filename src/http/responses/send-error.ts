@@ -1,4 +1,4 @@
-/** Sends error responses: JSON, or a page where a person opened a URL at which there is nothing. */
+/** Sends error responses: JSON, or a page if a person opened a URL at which there is nothing. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
@@ -59,7 +59,7 @@ function nameResource({ exchange }: FastifyRequest, reply: FastifyReply): void {
   }
 }
 
-/** Resources of the API are JSON for everybody, also where there is none with the id of the URL. */
+/** Resources of the API are JSON for everybody, also if there is none with the id of the URL. */
 function isByPerson({ method, url, is404, headers }: FastifyRequest): boolean {
   return (
     ['GET', 'HEAD'].includes(method) && (is404 || !url.startsWith('/v2/')) && prefersHtml(headers.accept)

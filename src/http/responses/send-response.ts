@@ -36,7 +36,7 @@ export function setClockHeader(reply: FastifyReply, clock: Pick<Clock, 'now' | '
   }
 }
 
-/** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
+/** Sends the response of a handler. If a stream fails after a part was sent, the connection is closed. */
 export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
   const { route, reply, dependencies } = exchange;
   const { status, headers = {}, cacheTags } = response;

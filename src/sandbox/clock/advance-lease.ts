@@ -16,7 +16,7 @@ const waitMs = 40_000;
 export interface AdvanceLease {
   /**
    * Moves the clock forward, until it is so far ahead of the machine.
-   * @throws AppError unavailable where the lease was lost
+   * @throws AppError unavailable if the lease was lost
    */
   moveTo(advancedMs: number): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function withAdvanceLease<T>(
   }
 
   const renewal = setInterval(() => {
-    // Where that fails, the next step finds that the lease is lost.
+    // If that fails, the next step finds that the lease is lost.
     moveTo(0).catch(() => {});
   }, renewalMs).unref();
   try {

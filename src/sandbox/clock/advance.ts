@@ -1,7 +1,7 @@
 /**
  * Moves the clock forward in order: it stops at the time of each job on the way, and runs the job there, so that a job
  * sees the time at which it would have run. The clock is moved before the jobs of a stop run. So what was done is never
- * ahead of the clock, even where the process is killed.
+ * ahead of the clock, even if the process is killed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { machineTime } from '../../clock.ts';

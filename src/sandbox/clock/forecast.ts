@@ -45,7 +45,7 @@ export async function forecast(
   }
 }
 
-/** A job that would fail now, as where the stock is short, has no effect. */
+/** A job that would fail now, for example because the stock is short, has no effect. */
 async function runOne(
   tx: Sql,
   handler: JobHandler,

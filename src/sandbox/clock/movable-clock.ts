@@ -26,7 +26,7 @@ function createMovableClock(state: TestState, base: Clock): MovableClock {
 /**
  * The clock of a shop by its settings.
  * @param state null in production
- * @throws ConfigError where the clock was moved, and the setting does not permit that
+ * @throws ConfigError if the clock was moved, and the setting does not permit that
  */
 export async function openClock(
   database: Sql,

@@ -36,7 +36,7 @@ export function createClockService(dependencies: Dependencies) {
 
     /**
      * Moves the clock, and runs what becomes due. A dry run lists the transitions of orders.
-     * @param name of the request, where it has an Idempotency-Key: the same request continues to the same target
+     * @param name of the request, if it has an Idempotency-Key: the same request continues to the same target
      * @throws AppError validation, conflict, unavailable
      */
     async advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced> {
@@ -93,7 +93,7 @@ const nothing = { approved: 0, cancelled: 0, shipped: 0, delivered: 0, deliverie
 
 function stateOf(clock: Clock): ClockState {
   const state = clockState(clock);
-  // Not a second reading: a millisecond may pass before it, and a clock that was not moved would differ from the machine's.
+  // A second reading could be a millisecond later, and a clock that was not moved would differ from the machine's.
   const system = timestamp(Date.parse(state.now) - clock.advancedMs());
   return { ...state, system, movable: isMovable(clock) };
 }

@@ -1,4 +1,4 @@
-/** Where a request moves the clock to. */
+/** The time to which a request moves the clock. */
 import { type Clock, machineTime } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { validationError } from '../../errors.ts';

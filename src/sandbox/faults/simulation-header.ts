@@ -35,7 +35,7 @@ export function parseSimulation(header: string): RequestedSimulation {
   return { delayMs, failure };
 }
 
-/** Milliseconds, or null where the word is no valid delay. */
+/** Milliseconds, or null if the word is no valid delay. */
 function parseDelay(word: string): number | null {
   const delay = word.startsWith('slow=') ? parseDuration(word.slice('slow='.length)) : null;
   return delay !== null && delay > 0 && delay <= delayMsMax ? delay : null;

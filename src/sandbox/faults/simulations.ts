@@ -54,7 +54,7 @@ export function createSimulations() {
   }
 
   return {
-    /** @throws AppError badRequest for an invalid header; the simulated error; unavailable where too many requests are delayed */
+    /** @throws AppError badRequest for an invalid header; the simulated error; unavailable if too many requests are delayed */
     begin(exchange: Exchange, header: string): MaybePromise<void> {
       // Callers without a credential could use up the delayed requests.
       if (exchange.principal === null) {

@@ -23,7 +23,7 @@ export function createTriggerService(dependencies: Dependencies) {
   const { events, numbering } = dependencies;
   const triggers = new Map(Object.entries(dependencies.triggers));
 
-  /** Undefined where the change caused no event. */
+  /** Undefined if the change caused no event. */
   async function findEvent(after: number, type: string, subject: string): Promise<string | undefined> {
     const filter = { types: [type], subject, isAdmin: true };
     const deadline = performance.now() + numberingMs;
@@ -49,8 +49,8 @@ export function createTriggerService(dependencies: Dependencies) {
   return {
     /**
      * Performs the change that causes an event, and returns the event as JSON.
-     * @param subject such as `order:31`; null where one is to be made
-     * @throws AppError validation, notFound where there is no such subject, conflict where it is in the wrong state
+     * @param subject such as `order:31`; null if one is to be made
+     * @throws AppError validation, notFound if there is no such subject, conflict if it is in the wrong state
      */
     async trigger(request: TriggerRequest, type: string, subject: string | null): Promise<string> {
       const trigger = triggers.get(type);

@@ -9,10 +9,10 @@ export interface TriggerRequest {
 }
 
 export interface Trigger {
-  /** The kind of the subjects that it can be given; null where it makes a new one each time. */
+  /** The kind of the subjects that it can be given; null if it makes a new one each time. */
   readonly kind: string | null;
   /**
-   * @param id of the given subject; null where it makes one, and touches nothing else
+   * @param id of the given subject; null if it makes one, and touches nothing else
    * @returns the subject of the event
    */
   run(request: TriggerRequest, id: string | null): Promise<string>;

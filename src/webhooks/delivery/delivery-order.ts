@@ -17,7 +17,7 @@ export const openMax = 10_000;
 const blockSize = 500;
 /** Early attempts of a delivery by successes of others, because a receiver may accept some events and never others. */
 const afterSuccess = { earlyMax: 10, isForced: false };
-/** Each attempt leaves a row: where an operator asks for more, they are of the ten. */
+/** Each attempt leaves a row, so attempts that an operator requests beyond this limit count as regular attempts. */
 const onRequest = { earlyMax: 50, isForced: true };
 
 /** Each endpoint has its own lane of jobs. */
@@ -40,7 +40,7 @@ export async function queueDeliveries(
   });
 }
 
-/** Adds the job of the first delivery of these lines where it is missing. */
+/** Adds the job of the first delivery of these lines if it is missing. */
 export async function addJobsOfLines(
   tx: Sql,
   endpointId: number,
@@ -90,7 +90,7 @@ export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Pro
   await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, onRequest);
 }
 
-/** Works like `wakeWaiting`, where another delivery was accepted. */
+/** Works like `wakeWaiting`, after another delivery was accepted. */
 export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
   await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, afterSuccess);
 }

@@ -25,8 +25,8 @@ const endpointsAtOnce = 4;
 /** Wait after an endpoint that another transaction had locked. */
 const lockedMs = 20;
 /**
- * Each look at an endpoint counts what waits for it, 0.1 to 0.4 us each. Where that is much, new events can wait as well:
- * half a millisecond for each delivery, in which fewer than these are sent.
+ * Each look at an endpoint counts its waiting deliveries, in 0.1 to 0.4 us each. An endpoint with more than these is looked
+ * at less often: new events wait half a millisecond for each waiting delivery, in which fewer deliveries are sent.
  */
 const longBacklog = 1000;
 const waitMsOfDelivery = 0.5;

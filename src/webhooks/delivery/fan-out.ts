@@ -17,7 +17,7 @@ const examinedMax = 1000;
 const toEveryEndpoint = 'shop.reset';
 
 export interface FanOutResult {
-  /** Deliveries that wait or are being sent, with those that were queued; 0 where no events were read. */
+  /** Deliveries that wait or are being sent, with those that were queued; 0 if no events were read. */
   readonly open: number;
   /** Deliveries that were queued. */
   readonly queued: number;
@@ -30,7 +30,7 @@ export interface FanOutResult {
 
 const nothing: FanOutResult = { open: 0, queued: 0, hasMore: false, isLocked: false, isExpired: false };
 
-/** @param origin of the event where the endpoint is disabled: events that it has not seen have been removed */
+/** @param origin of the event if the endpoint is disabled: events that it has not seen have been removed */
 export function fanOut(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   origin: Origin,

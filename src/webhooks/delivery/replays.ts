@@ -55,7 +55,7 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
     return webhookQueries(tx).updateHealth({ ...row, paused_until: null });
   }
 
-  /** Locks an endpoint and counts what waits for it. @throws AppError notFound, conflict where nothing is sent to it */
+  /** Locks an endpoint and counts what waits for it. @throws AppError notFound, conflict if nothing is sent to it */
   async function lockEnabled(tx: Sql, id: number): Promise<{ row: EndpointRow; waiting: number }> {
     const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
     if (row.status === 'disabled') {

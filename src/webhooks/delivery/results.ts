@@ -31,7 +31,7 @@ export type Outcome = 'delivered' | 'retried' | 'given_up';
 
 interface StoredResult {
   readonly outcome: Outcome;
-  /** Why the endpoint was disabled; null where it was not. */
+  /** Why the endpoint was disabled; null if it was not. */
   readonly disabled: DisabledReason | null;
   /** The endpoint as it is now. */
   readonly changed: EndpointRow;
@@ -80,10 +80,10 @@ export async function storeDeliveryResult(
 }
 
 /**
- * Ends a delivery after its last attempt, and disables the endpoint where it is gone or has accepted nothing since the
+ * Ends a delivery after its last attempt, and disables the endpoint if it is gone or has accepted nothing since the
  * first attempt.
  * @param endpoint locked, with all failures
- * @returns why the endpoint was disabled; null where it was not
+ * @returns why the endpoint was disabled; null if it was not
  */
 export async function giveUp(
   tx: Sql,

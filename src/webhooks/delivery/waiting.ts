@@ -10,9 +10,9 @@ import { deliveryKind, laneOf } from './delivery-order.ts';
 export const waitingForValues = ['lease', 'earlier_delivery', 'retry', 'pause', 'turn', 'enabling'] as const;
 
 export interface Waiting {
-  /** null where nothing waits. */
+  /** null if nothing waits. */
   readonly waitingFor: (typeof waitingForValues)[number] | null;
-  /** When it is due; null where that depends on something else than time. */
+  /** When it is due; null if that depends on something else than time. */
   readonly dueAt: string | null;
 }
 
@@ -72,7 +72,7 @@ export async function readWaiting(
   return new Map(open.map(({ id }) => [id, waitingOf(endpoint, byKey.get(String(id)), now)]));
 }
 
-/** @param job undefined where another delivery of the line has it */
+/** @param job undefined if another delivery of the line has it */
 function waitingOf(endpoint: EndpointRow, job: JobTime | undefined, now: number): Waiting {
   if (job !== undefined && job.leased_until !== null) {
     return { waitingFor: 'lease', dueAt: job.leased_until };

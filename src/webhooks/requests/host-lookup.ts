@@ -78,7 +78,7 @@ async function readHosts(): Promise<ReadonlyMap<string, readonly string[]>> {
     }
     return hosts.addresses;
   } catch {
-    // Not every system has one, or lets this user read it.
+    // Some systems have no such file, or do not let this user read it.
     return new Map();
   }
 }

@@ -32,7 +32,7 @@ export interface WebhookRequest {
 }
 
 export interface SendResult {
-  /** null where no response came. */
+  /** null if no response came. */
   readonly status: number | null;
   readonly durationMs: number;
   /** Why the attempt failed; null for a response in time. */
@@ -56,7 +56,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * What is wrong with a target, before a request is made; null where nothing is. A host name is looked up when the
+ * What is wrong with a target, before a request is made; null if nothing is. A host name is looked up when the
  * request is made.
  */
 export function targetError(text: string, targets: WebhookTargets): string | null {
@@ -74,7 +74,7 @@ export function targetError(text: string, targets: WebhookTargets): string | nul
 }
 
 /**
- * What is wrong with a target and what to do, before it is stored; null where nothing is. The sender checks it again at
+ * What is wrong with a target and what to do, before it is stored; null if nothing is. The sender checks it again at
  * each connection.
  */
 export async function findTargetError(url: string, targets: WebhookTargets): Promise<string | null> {
@@ -128,7 +128,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number) 
   const httpAgent = new HttpAgent(options);
   const httpsAgent = new HttpsAgent(options);
 
-  /** @throws Error where no complete response comes */
+  /** @throws Error if no complete response comes */
   function exchange(
     { url, headers, body }: WebhookRequest,
     signal: AbortSignal,
@@ -160,7 +160,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number) 
         resolve({ status: statusCode, error: null, response: '', retryAfterMs: 0 });
       });
       outgoing.on('error', reject);
-      // The request ends even where the receiver does not react.
+      // The request ends even if the receiver does not react.
       signal.addEventListener('abort', () => reject(signal.reason));
       outgoing.end(body);
     });
@@ -241,7 +241,7 @@ async function readBeginning(incoming: IncomingMessage): Promise<string> {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
 }
 
-/** Milliseconds of a Retry-After header, a number of seconds or a date; 0 where it is absent or malformed. */
+/** Milliseconds of a Retry-After header, a number of seconds or a date; 0 if it is absent or malformed. */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   if (header === undefined) {
     return 0;

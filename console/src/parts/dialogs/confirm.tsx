@@ -26,7 +26,7 @@ interface Props {
   readonly title: string;
   /** The verb on the button: "Delete". */
   readonly action: string;
-  /** Reads the effects by a dry run; absent for operations without one, or where `text` says all. */
+  /** Reads the effects by a dry run; absent for operations without one, or if `text` says all. */
   readonly readEffects?: (() => Promise<Effects>) | undefined;
   /** True for a change that deletes or ends nothing: its button has the focus. */
   readonly isHarmless?: boolean;
@@ -35,7 +35,7 @@ interface Props {
   /** What must be typed. */
   readonly typed?: string | undefined;
   readonly text?: string | undefined;
-  /** What the other button says, where "Cancel" could be misread. */
+  /** What the other button says, if "Cancel" could be misread. */
   readonly dismiss?: string | undefined;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;

@@ -9,7 +9,7 @@ interface Props {
   readonly title: string;
   /** The verb on the button: "Create". */
   readonly action: string;
-  /** Closes the dialog by itself where it succeeds. */
+  /** Closes the dialog by itself if it succeeds. */
   readonly onSubmit: () => Promise<unknown>;
   readonly onClose: () => void;
   /** Shows messages beside the fields; without it, or for a message without a field here, they are listed. */

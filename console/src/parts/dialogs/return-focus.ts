@@ -1,6 +1,6 @@
 /**
- * Where the focus goes when a dialog, or another part that had the focus, is gone (WCAG 2.4.3). Mantine returns it only
- * where a dialog stays mounted while it is closed.
+ * Moves the focus when a dialog, or another part that had the focus, is gone (WCAG 2.4.3). Mantine does so only if a
+ * dialog stays mounted while it is closed.
  */
 import { useEffect, useState } from 'react';
 
@@ -27,7 +27,7 @@ function noteOpener(): Opener {
   return newest;
 }
 
-/** Moves the focus to what had it before, unless it is somewhere already. Where that is gone: to the heading. */
+/** Moves the focus to what had it before, unless it is somewhere already. If that is gone: to the heading. */
 export function returnFocus(opener: Opener): void {
   const hasFocus = () => document.activeElement !== null && document.activeElement !== document.body;
   // Nothing had it.

@@ -1,4 +1,4 @@
-/** A list of objects: a table where it fits, else cards. j and k move, Enter opens, Space selects. */
+/** A list of objects: a table if it fits, else cards. j and k move, Enter opens, Space selects. */
 import { Box, Checkbox, Table } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -20,7 +20,7 @@ interface Props<Row> {
   /** Keys of the selected rows. Without it there are no check boxes. */
   readonly selected?: ReadonlySet<number | string> | undefined;
   readonly onSelect?: ((selected: ReadonlySet<number | string>) => void) | undefined;
-  /** Selects all by a key, where the list has more rows than were read. */
+  /** Selects all by a key, if the list has more rows than were read. */
   readonly onSelectAll?: (() => void) | undefined;
   /** Actions on the current row, by key. */
   readonly keys?: Readonly<Record<string, (row: Row) => void>> | undefined;
@@ -49,7 +49,7 @@ function visibleRows(rows: HTMLCollection): readonly [first: number, last: numbe
 }
 
 /**
- * Whether rows are cards: on phones, and where the table would be cut.
+ * Whether rows are cards: on phones, and if the table would be cut.
  * @param titles a table with other columns is measured again
  */
 function useCards(box: RefObject<HTMLElement | null>, titles: string): boolean {

@@ -1,9 +1,9 @@
 /** The selection of the keyboard in a list whose rows come and go. */
 
 export interface Position<Key> {
-  /** Where the selected row is, or where it was when it left. */
+  /** Number of the selected row, or the one that it had when it left. */
   readonly row: number;
-  /** Null where no row is selected. */
+  /** Null if no row is selected. */
   readonly key: Key | null;
 }
 

@@ -1,4 +1,4 @@
-/** A list of what happened, the newest first, where no event says that there is more. */
+/** A log, the newest rows first. No event says that there are more, so its beginning is read again at intervals. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 
 const refreshMs = 3000;
@@ -18,7 +18,7 @@ export function useNewestFirst<Row>(
     queryFn: async ({ pageParam, signal }) => await read(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // Only the beginning is kept current: a reader of old pages is not waiting for new rows.
+    // The first page alone is kept current: a reader of old pages is not waiting for new rows.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
   });
   const { data, error, refetch } = list;

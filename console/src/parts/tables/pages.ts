@@ -1,5 +1,5 @@
 /**
- * A list that is read in pages while somebody scrolls. What an event makes stale is read again where it is in view; the
+ * A list that is read in pages while somebody scrolls. What an event makes stale is read again if it is in view; the
  * first page, which has the total, always. Other pages are read again when they come into view.
  */
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
@@ -10,7 +10,7 @@ import { cutPage } from './cut-page.ts';
 const pageSize = 50;
 /** More than a page, because rows may have been added to it. */
 const rereadMax = 100;
-/** While somebody scrolls, the URL is not changed. */
+/** The URL is changed when scrolling has paused for so long. */
 const restMs = 300;
 /** The next page is read when so many rows are left below. */
 const ahead = 10;
@@ -21,7 +21,7 @@ const parameter = 'at';
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
-  /** Not every list counts. */
+  /** Absent in lists without a total. */
   readonly total?: number;
 }
 
@@ -98,7 +98,7 @@ export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P
     rows,
     /** The pages with a row in view. */
     pagesInView,
-    /** Shows the list from its first row; null where it is shown from there. */
+    /** Shows the list from its first row; null if it is shown from there. */
     toBegin: first === undefined ? null : () => setFirst(undefined),
     /** Tells which rows of the table are in view. */
     onVisible(firstRow: number, last: number): void {

@@ -1,5 +1,5 @@
 /**
- * Where a person is on a screen: how far it is scrolled, the current row, and the rows that are selected. It is kept in the
+ * The place of a person on a screen: how far it is scrolled, the current row, and the selected rows. It is kept in the
  * entry of the browser's history, so that a person who comes back finds the same place.
  */
 import { useEffect, useState } from 'react';

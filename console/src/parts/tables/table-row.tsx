@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly show: (row: Row) => ReactNode;
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean;
-  /** Not shown in the cards of phones. */
+  /** The cards of phones do not show it. */
   readonly isWideOnly?: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Props<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
   readonly isCurrent: boolean;
-  /** Null where rows cannot be selected. */
+  /** Null if rows cannot be selected. */
   readonly isSelected: boolean | null;
   readonly name: string;
   readonly actions: RefObject<RowActions<Row>>;

@@ -14,7 +14,7 @@ const codes =
 
 const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' });
 
-/** "Switzerland", or the code where it is of no country. */
+/** "Switzerland", or the code if it is of no country. */
 export function countryName(code: string): string {
   try {
     return names.of(code) ?? code;

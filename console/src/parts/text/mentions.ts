@@ -19,7 +19,7 @@ function withoutName(mention: string): string {
   return `${kind} ${shorten(id)}`;
 }
 
-/** @param names of `mentionsOf`; null where a name is not known */
+/** @param names of `mentionsOf`; null if a name is not known */
 export function describeActor(actor: string, names: readonly (string | null)[]): string {
   const mentions = mentionsOf(actor);
   if (mentions.length === 0) {

@@ -14,7 +14,7 @@ const screens: Readonly<Record<string, string>> = {
   account: 'access',
 };
 
-/** The path of the screen; null where a subject has none. */
+/** The path of the screen; null if a subject has none. */
 function pathOfSubject(subject: string): string | null {
   const [kind = '', id = ''] = subject.split(':');
   if (['api_key', 'oauth_client'].includes(kind)) {
@@ -28,7 +28,7 @@ interface Props {
   readonly subject: string;
   /** It was deleted, so no screen shows it. */
   readonly isGone?: boolean;
-  /** Its name, where the event has it. */
+  /** Its name, if the event has it. */
   readonly name?: string | null;
 }
 

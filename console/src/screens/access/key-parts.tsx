@@ -20,7 +20,7 @@ export function KindBadge({ apiKey: { kind } }: Props) {
   );
 }
 
-/** The id and the end of a key, or the whole key where it is no secret. */
+/** The id and the end of a key, or the whole key if it is no secret. */
 export function ShownKey({ apiKey: { id, type, last4, key } }: Props) {
   return (
     <Text size="sm" className="shown-key">

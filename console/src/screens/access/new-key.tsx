@@ -25,7 +25,7 @@ const lifetimes = [
 
 interface NewKeyProps {
   readonly account: string;
-  /** Scopes of a secret key, where another kind would be of no use. */
+  /** Scopes of a secret key, if another kind would be of no use. */
   readonly chosen?: readonly NewKeyScope[];
   readonly onCreated: (key: Result<'createApiKey'>) => void;
   readonly onClose: () => void;

@@ -25,7 +25,7 @@ function conflictsOf(changes: CheeseChanges, seen: Cheese, current: Cheese): (ke
   );
 }
 
-/** @returns the changed cheese, or the current one where another person has changed the same fields */
+/** @returns the changed cheese, or the current one if another person has changed the same fields */
 export async function patchCheese(curd: Curd, seen: Cheese, changes: CheeseChanges) {
   for (let attempt = 1; ; attempt += 1) {
     const current = await curd.cheeses.get(seen.id);

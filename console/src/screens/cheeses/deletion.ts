@@ -3,7 +3,7 @@ import type { Cheese, Curd } from '../../../../client/src/index.ts';
 import { readEffects } from '../../parts/action.ts';
 import type { Effects } from '../../parts/dialogs/confirm.tsx';
 
-/** @throws CurdError where no deletion is possible; the summary of the real run names those that fail among others */
+/** @throws CurdError if no deletion is possible; the summary of the real run names those that fail among others */
 export async function readDeletionEffects(
   curd: Curd,
   cheeses: readonly Pick<Cheese, 'id'>[],

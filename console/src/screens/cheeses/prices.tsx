@@ -73,7 +73,7 @@ function daysSince(time: string | undefined, now: Date): Date[] {
   const days: Date[] = [];
   for (let ago = daysMax - 1; ago >= 0; ago -= 1) {
     const [year, month, date] = [now.getFullYear(), now.getMonth(), now.getDate() - ago];
-    // Not 24 hours apart where a clock is changed.
+    // Midnights are not 24 hours apart when the clocks change.
     if (new Date(year, month, date + 1).getTime() > first) {
       days.push(new Date(year, month, date));
     }

@@ -102,5 +102,5 @@ const uploaded = /\/([0-9a-f]{64}(?:-[0-9a-f]{64})?\.\w+)$/;
 /** Whether a URL looks like that of an uploaded image. Others are not loaded, but shown as links. */
 export const isUploaded = (url: string): boolean => uploaded.test(url);
 
-/** Where this page may load an uploaded image from, whatever host its URL names. */
+/** The path from which this page may load an uploaded image, for any host in its URL. */
 export const sourceOf = (url: string): string => `/images/${uploaded.exec(url)?.[1] ?? ''}`;

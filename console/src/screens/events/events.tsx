@@ -39,7 +39,7 @@ const columnsOf = (onOpen: ListProps['onOpen']): readonly Column<CurdEvent>[] =>
     title: 'Number',
     isNumber: true,
     isWideOnly: true,
-    // Not grouped: it is a part of the event id.
+    // Digits are not grouped, because the number is a part of the event id.
     show: ({ sequence }) => sequence,
   },
 ];

@@ -53,7 +53,7 @@ function useOrders(): Item[] {
   return items.filter(({ total }) => total > 0);
 }
 
-/** ", 2 days of supply"; '' where nothing can be said. */
+/** ", 2 days of supply"; '' if nothing can be said. */
 function describeSupply(available: number, cheeseId: number, sales: Sales | null): string {
   const supply = showSupply(available, cheeseId, sales);
   return supply === '-' ? '' : `, ${/^\d/.test(supply) ? `${supply} of supply` : supply}`;
@@ -126,7 +126,7 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
 const failedMax = 10;
 
 /**
- * Events that an endpoint never got: the latest delivery of each was given up, also where later events arrive. One endpoint
+ * Events that an endpoint never got: the latest delivery of each was given up, also if later events arrive. One endpoint
  * after the other, until enough are found: all accounts together may have thousands.
  */
 async function readGivenUp(curd: Curd, signal: AbortSignal): Promise<Item[]> {

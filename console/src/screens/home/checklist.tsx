@@ -73,7 +73,7 @@ interface Step {
 // A dialog with many widgets, which few need.
 const FirstKey = lazy(() => import('../access/first-key.tsx'));
 
-/** The steps; null where none is open, and undefined until the shop has been asked. */
+/** The steps; null if none is open, and undefined until the shop has been asked. */
 export function useFirstSteps(): ReactNode | undefined {
   const { has, mark } = useMarks();
   const curd = useCurd();

@@ -36,7 +36,7 @@ export function sumBetween(points: Points, from: number, to: number): number {
   }, 0);
 }
 
-/** "+12 % vs last Sun", "same as last Sun"; null where there is nothing to compare with. */
+/** "+12 % vs last Sun", "same as last Sun"; null if there is nothing to compare with. */
 export function changeText(today: number, before: number, locale: string): string | null {
   if (before === 0) {
     return null;

@@ -57,7 +57,7 @@ export function guessMapping(columns: readonly string[]): Mapping {
 /** Enough for the first line of a table. */
 const headBytes = 64 * 1024;
 
-/** The columns of a table, or the members of the first object. Empty where they cannot be read. */
+/** The columns of a table, or the members of the first object. Empty if they cannot be read. */
 export async function readColumns(file: File): Promise<string[]> {
   try {
     if (/\.json$/i.test(file.name)) {

@@ -204,7 +204,7 @@ function Beginning({ onFiles }: { readonly onFiles: (files: File[]) => void }) {
   );
 }
 
-/** The sentence of the field, where the server names one. */
+/** The sentence of the field, if the server names one. */
 function sentenceOf(error: unknown): string {
   return (isCurdError(error) ? error.errors[0]?.message : undefined) ?? messageOf(error);
 }

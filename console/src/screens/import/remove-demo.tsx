@@ -23,7 +23,7 @@ const othersText =
 export function RemoveDemo() {
   const curd = useCurd();
   const [isOpen, setOpen] = useState(false);
-  // Not stale by events of cheeses: dry runs as fast as an import writes would be refused.
+  // Events of cheeses do not make it stale: dry runs as fast as an import writes would be refused.
   const { data } = useApi(['demo'], (api) => api.demo.delete({ dryRun: true }));
   if (data === undefined || (data.removed.length === 0 && !isOpen)) {
     return null;

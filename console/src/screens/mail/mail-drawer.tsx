@@ -13,7 +13,7 @@ import { type Mail, NextAttempt, StateBadge } from './state.tsx';
 
 interface Props {
   readonly id: number;
-  /** undefined where the list does not have it: with other filters, or on a later page. */
+  /** undefined if the list does not have it: with other filters, or on a later page. */
   readonly listed: Mail | undefined;
   readonly onClose: () => void;
 }

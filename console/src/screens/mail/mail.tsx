@@ -53,7 +53,7 @@ function columnsOf(open: (id: number) => void): Column<Mail>[] {
   ];
 }
 
-/** Where mails go, and why none are sent. */
+/** The transport of mails, and why none are sent. */
 function Transport() {
   const { data } = useApi(['status', 'mail'], (curd, signal) => curd.status.get({ signal }), statusMs);
   if (data === undefined) {

@@ -1,4 +1,4 @@
-/** Where the time of a request went: a bar, and the figures below it. */
+/** The time of a request by its parts: a bar, and the figures below it. */
 import { showNumber } from '../../parts/text/format.ts';
 
 interface Props {

@@ -1,4 +1,4 @@
-/** The requests with one id: what they wanted, who sent them, where their time went, and what came of them. */
+/** The requests with one id: what they wanted, who sent them, the parts of their time, and their results. */
 import './requests.css';
 import { Anchor, Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -70,7 +70,7 @@ function OneRequest({ item }: { readonly item: Kept }) {
       <dl className="facts" style={{ marginTop: 12 }}>
         <Fact title="Instance">{instance}</Fact>
         {Object.entries(ids).map(([name, value]) => (
-          // Not grouped: it is a part of the path.
+          // Digits are not grouped, because the number is a part of the path.
           <Fact key={name} title={name}>
             {String(value)}
           </Fact>

@@ -7,7 +7,7 @@ type Chosen = ReturnType<typeof chosenIn>;
 
 interface Props {
   readonly chosen: Chosen;
-  /** Null where the days are not valid. */
+  /** Null if the days are not valid. */
   readonly range: Range | null;
   readonly today: string;
 }

@@ -48,7 +48,7 @@ export function chosenIn(search: URLSearchParams, today: string) {
   };
 }
 
-/** Extends the chosen days to whole steps. Null where they end before they begin. */
+/** Extends the chosen days to whole steps. Null if they end before they begin. */
 export function rangeOf({ from, last, step }: ReturnType<typeof chosenIn>): Range | null {
   const days = daysBetween(from, last) + 1;
   if (days < 1) {
@@ -69,7 +69,7 @@ export function rangeOf({ from, last, step }: ReturnType<typeof chosenIn>): Rang
   }
 }
 
-/** The range before: as many months where a range has whole months, else as many days. */
+/** The range before: as many months if a range has whole months, else as many days. */
 export function rangeBefore({ from, to, step }: Range): Range {
   const isOfMonths = from === addMonths(from, 0) && to === addMonths(to, 0);
   if (!isOfMonths) {
@@ -96,7 +96,7 @@ export function presetsOf(today: string) {
   ] as const;
 }
 
-/** "+12 %"; "new" where there was nothing before. */
+/** "+12 %"; "new" if there was nothing before. */
 export function showChange(now: number, before: number): string {
   if (before === 0) {
     return now === 0 ? '' : 'new';

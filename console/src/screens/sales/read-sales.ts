@@ -15,7 +15,7 @@ export interface Part {
   /** Orders or kilograms. */
   readonly count: number;
   readonly value: number;
-  /** Null where they are not known. */
+  /** Null if they are not known. */
   readonly before: { readonly count: number; readonly value: number } | null;
 }
 
@@ -30,7 +30,7 @@ export interface Step {
   readonly at: string;
   readonly orders: number;
   readonly value: number;
-  /** Null where the range before has fewer steps. */
+  /** Null if the range before has fewer steps. */
   readonly ordersBefore: number | null;
   readonly valueBefore: number | null;
 }

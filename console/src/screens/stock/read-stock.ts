@@ -5,7 +5,7 @@ type StockPage = Result<'listStock'>;
 export type StockRow = StockPage['items'][number];
 
 export interface StockView {
-  /** Only sold out and low ones. */
+  /** Lists cheeses that are sold out or low. */
   readonly isLowOnly: boolean;
   /** '' for all. */
   readonly q: string;

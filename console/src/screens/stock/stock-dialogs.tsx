@@ -79,7 +79,7 @@ export function StockForm({ title, action, isReady, onSubmit, onClose, children 
   );
 }
 
-/** An error with the sentence of the field, where the server names one. */
+/** An error with the sentence of the field, if the server names one. */
 function withSentence(error: unknown): unknown {
   if (isCurdError(error, 'precondition_failed')) {
     return new Error('The stock was changed at the same moment. Look at the numbers, and save again.');

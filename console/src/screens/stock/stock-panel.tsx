@@ -14,7 +14,7 @@ interface Props {
   readonly name: string;
   /** The pieces in which it is sold. */
   readonly portions?: Cheese['portions'];
-  /** Beside the history no link to it is needed. */
+  /** Whether to show a link to the history of the stock. The page of that history needs none. */
   readonly hasLink?: boolean;
 }
 

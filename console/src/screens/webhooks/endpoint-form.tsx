@@ -1,4 +1,4 @@
-/** Creates an endpoint, or changes one. Where another person has changed the same fields, it asks which version is kept. */
+/** Creates an endpoint, or changes one. If another person has changed the same fields, it asks which version is kept. */
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { etagOf, isCurdError, type WebhookEndpoint } from '../../../../client/src/index.ts';

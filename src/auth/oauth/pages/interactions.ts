@@ -19,7 +19,7 @@ interface Dependencies {
   readonly provider: Provider;
   readonly clock: Clock;
   readonly directory: CustomerDirectory;
-  /** null where customers cannot register. */
+  /** null if customers cannot register. */
   readonly registration: Registration | null;
   /** Whether a customer can get a link for a new password by mail. */
   readonly hasForgotPassword: boolean;

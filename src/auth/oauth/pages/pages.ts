@@ -6,7 +6,7 @@ import { type Html, html } from '../../../http/pages/html.ts';
 import { layout } from '../../../http/pages/layout.ts';
 import { scopeDescriptions } from '../scopes.ts';
 
-/** Where a form is submitted, and its CSRF token. */
+/** The URL to which a form is submitted, and its CSRF token. */
 export interface Form {
   readonly action: string;
   readonly token: string;
@@ -60,7 +60,7 @@ export function loginPage(
   }: {
     readonly username?: string;
     readonly error?: string | null;
-    /** null where customers cannot register. */
+    /** null if customers cannot register. */
     readonly registerPath?: string | null;
     /** Whether a customer can get a link for a new password by mail. */
     readonly hasForgotPassword?: boolean;

@@ -25,7 +25,7 @@ interface Dependencies {
   /** The error when a code or refresh token was used already, or its grant was revoked. */
   readonly alreadyUsed: () => Error;
   readonly rotations: Rotations;
-  /** null where this server has no console. */
+  /** null if this server has no console. */
   readonly consoleClient: ConsoleClient | null;
   readonly issuer: string;
 }

@@ -29,7 +29,7 @@ import { failureOf } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer' | 'mcpUrl'> {
-  /** null where customers cannot register. */
+  /** null if customers cannot register. */
   readonly registration: Registration | null;
   /** Whether a customer can get a link for a new password by mail. */
   readonly hasForgotPassword: boolean;

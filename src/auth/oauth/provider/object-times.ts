@@ -1,6 +1,6 @@
 /**
  * Times of the objects of oidc-provider. The library reads the clock of the machine, and stored objects have the time of
- * the shop, which can be ahead: so times are shifted where an object is stored and where it is read.
+ * the shop, which can be ahead: so times are shifted when an object is stored and when it is read.
  */
 import type { AdapterPayload } from 'oidc-provider';
 

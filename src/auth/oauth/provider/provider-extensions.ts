@@ -21,7 +21,7 @@ export const libraryErrorTexts = {
 interface Dependencies {
   readonly approvals: ScopeApprovals;
   readonly rotations: Rotations;
-  /** null where this server has no MCP endpoint. */
+  /** null if this server has no MCP endpoint. */
   readonly mcpUrl: string | null;
 }
 
@@ -195,7 +195,7 @@ async function noteFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>):
   }
 }
 
-/** Where a page of an application sends its own requests. */
+/** The endpoints that pages of an application call with requests of their own. */
 const pageEndpoints: ReadonlySet<string | undefined> = new Set(['token', 'revocation']);
 
 /**

@@ -32,13 +32,13 @@ export interface ProviderDependencies {
   readonly log: Log;
   readonly directory: CustomerDirectory;
   readonly approvals: ScopeApprovals;
-  /** null where this server has no console. */
+  /** null if this server has no console. */
   readonly consoleClient: ConsoleClient | null;
   readonly page: PageLayout;
   readonly secret: string;
   /** The public URL of this server, without /v2. */
   readonly issuer: string;
-  /** The URL of the MCP endpoint, for which tokens can be requested; null where this server has none. */
+  /** The URL of the MCP endpoint, for which tokens can be requested; null if this server has none. */
   readonly mcpUrl: string | null;
 }
 

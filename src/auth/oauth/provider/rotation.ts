@@ -54,8 +54,8 @@ export function createRotations(clock: Clock, secret: string, alreadyUsed: () =>
     isWithinLeeway: async (tx: Sql, token: string) => (await findSuccessor(tx, token)) !== null,
 
     /**
-     * Uses a token, and stores its successor: then the result is null. Where the token was used before, it is the successor
-     * of that time, which the request gets instead. @throws the error of `alreadyUsed` where there is none
+     * Uses a token, and stores its successor: then the result is null. If the token was used before, it is the successor
+     * of that time, which the request gets instead. @throws the error of `alreadyUsed` if there is none
      */
     async replace(tx: Sql, token: string, successor: NewObjectRow, successorToken: string) {
       const queries = oauthQueries(tx);

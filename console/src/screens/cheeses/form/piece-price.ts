@@ -11,7 +11,7 @@ export function pieceCents(pricePerKg: number, grams: number): number {
   return Number((BigInt(Math.round(pricePerKg * unit)) * BigInt(grams) + divisor / 2n) / divisor);
 }
 
-/** The nearest price per kilogram with which a piece costs this many cents, with two decimals where they suffice. */
+/** The nearest price per kilogram with which a piece costs this many cents, with two decimals if they suffice. */
 export function pricePerKgOf(cents: number, grams: number): number {
   for (let decimals = 2; decimals < pricePerKgDecimals; decimals += 1) {
     const price = Number(((cents * 10) / grams).toFixed(decimals));

@@ -23,7 +23,7 @@ interface Upload {
 
 let lastId = 0;
 
-/** Why the server would refuse a file; null where it would not by its type and size. */
+/** Why the server would refuse a file; null if it would not by its type and size. */
 function refusalOf({ name, type, size }: File): string | null {
   if (!types.includes(type)) {
     return `${name} is not an image in a format that the shop takes: use JPEG, PNG or WebP.`;

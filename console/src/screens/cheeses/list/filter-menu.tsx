@@ -32,7 +32,7 @@ export function FilterFrame({ label, chosen, children }: Frame) {
 
 interface FacetValue {
   readonly value: string;
-  /** null where the server does not count, because more than 2,000 cheeses match. */
+  /** null if the server does not count, because more than 2,000 cheeses match. */
   readonly count: number | null;
 }
 
@@ -43,7 +43,7 @@ interface Props {
   readonly more: number;
   readonly chosen: readonly string[];
   readonly onChoose: (chosen: string[]) => void;
-  /** Only one value can be chosen. */
+  /** One value can be chosen at a time. */
   readonly isSingle?: boolean;
   readonly nameOf?: (value: string) => string;
   readonly children?: ReactNode;
