@@ -99,6 +99,21 @@ export function arrivalOf(shipDay: Day, { transitDays, deliveryDays }: DeliveryS
   return day;
 }
 
+/**
+ * When goods leave and arrive if the order is approved now.
+ * @param shippingTimeMs the usual time from the approval on, for methods without ship days
+ */
+export function expectedDays(
+  now: number,
+  schedule: DeliverySchedule,
+  shippingTimeMs: number,
+): { readonly shipsOn: Day; readonly arrivesOn: Day | null } {
+  const shipsOn = hasShipDays(schedule)
+    ? shipDayOf(now, schedule)
+    : localTime(now + shippingTimeMs, schedule.timeZone).day;
+  return { shipsOn, arrivesOn: arrivalOf(shipsOn, schedule) };
+}
+
 /** What is wrong with a requested day; null if nothing is. */
 export function requestedDayError(requested: Day, now: number, schedule: DeliverySchedule): string | null {
   const { shipDays, timeZone } = schedule;

@@ -13,6 +13,7 @@ import { counter, gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
 import type { OrderReader } from '../orders/lists/order-reader.ts';
 import type { Shipments } from '../orders/shipments/shipments.ts';
+import type { ShopProfile } from '../shop/profile.ts';
 import { createAccountMails } from './account-mails.ts';
 import { createTemplateStore } from './content/template-store.ts';
 import { createMailPause } from './pause.ts';
@@ -26,6 +27,7 @@ import { createTestMail } from './test-mail.ts';
 import { createMailWorker } from './worker.ts';
 
 interface Dependencies extends AreaDependencies {
+  readonly profile: ShopProfile;
   readonly customerFinder: CustomerFinder;
   readonly customers: CustomerService;
   readonly countClientIp: CountClientIp;

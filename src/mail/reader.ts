@@ -10,7 +10,7 @@ import {
   type TimedHeadRow,
 } from '../event-log/reading/log-reader.ts';
 import { type LogState, positionAt } from '../event-log/reading/positions.ts';
-import { readCustomersOfOrders } from '../orders/order.ts';
+import { readCustomersOfOrders, readPickups } from '../orders/order.ts';
 import type { Config, MailName } from '../settings/config.ts';
 import { addMailJobs, lifetimeMs } from './jobs.ts';
 import { mailQueries, type NewMail } from './queries.ts';
@@ -37,16 +37,11 @@ export function createMailReader(dependencies: Dependencies): EventFollower<numb
   const { clock, config, approvals, onMails } = dependencies;
 
   async function mailsOf(sql: Sql, heads: readonly TimedHeadRow[], state: LogState): Promise<NewMail[]> {
-    const wanted = heads.filter(({ type }) => {
-      const name = mailsOfOrders[type];
-      return name !== undefined && config.mails.includes(name);
-    });
-    const orders = wanted.map(({ subject }) => orderOf(subject));
-    const customers = await readCustomersOfOrders(sql, [...new Set(orders)]);
-    const ofOrders = wanted.flatMap((head, index) => {
-      const order_id = orders[index] ?? 0;
+    const named = await withNames(sql, heads);
+    const wanted = named.filter(({ name }) => config.mails.includes(name));
+    const customers = await readCustomersOfOrders(sql, [...new Set(wanted.map(({ order_id }) => order_id))]);
+    const ofOrders = wanted.flatMap(({ head, name, order_id }) => {
       const customer = customers.get(order_id);
-      const name = mailsOfOrders[head.type] as MailName;
       return customer === undefined ? [] : [newMail(name, head, state, { customer_id: customer, order_id })];
     });
     return [...ofOrders, ...(await mailsOfCredentials(sql, heads, state))];
@@ -114,6 +109,21 @@ export function createMailReader(dependencies: Dependencies): EventFollower<numb
       }
     },
   };
+}
+
+/** Events of orders with their mails: an order that the customer fetches is ready, and not on its way. */
+async function withNames(sql: Sql, heads: readonly TimedHeadRow[]) {
+  const ofOrders = heads.flatMap((head) => {
+    const name = mailsOfOrders[head.type];
+    return name === undefined ? [] : [{ head, name, order_id: orderOf(head.subject) }];
+  });
+  const shipped = ofOrders.filter(({ name }) => name === 'order-shipped').map(({ order_id }) => order_id);
+  const pickups = await readPickups(sql, [...new Set(shipped)]);
+  return ofOrders.map((one) =>
+    one.name === 'order-shipped' && pickups.has(one.order_id)
+      ? { ...one, name: 'order-ready' as const }
+      : one,
+  );
 }
 
 const orderOf = (subject: string) => Number(subject.slice('order:'.length));

@@ -45,7 +45,10 @@ const countedAlone: readonly MailName[] = ['password-reset', 'password-changed']
 export interface SendingDependencies extends ContentDependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
-  readonly config: Pick<Config, 'mail' | 'mailFrom' | 'mailReplyTo' | 'secret' | 'orderUrl'>;
+  readonly config: Pick<
+    Config,
+    'mail' | 'mailFrom' | 'mailReplyTo' | 'secret' | 'orderUrl' | 'shippingTimeMs'
+  >;
   readonly accountMails: Pick<AccountMails, 'openAddress'>;
   readonly customerFinder: Pick<CustomerFinder, 'listContacts'>;
   readonly administration: Pick<CustomerAdministration, 'storeMailedReset'>;

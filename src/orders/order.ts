@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
 import { type LineWeight, lineGrams } from '../stock/line-weight.ts';
 import type { Versioned } from '../versioned.ts';
+import type { Breakdown } from './pricing/schemas.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { Order, OrderItem } from './schemas.ts';
 
@@ -115,8 +116,25 @@ export async function readCustomersOfOrders(
   );
 }
 
-/** An order of a customer; undefined where it is not, or where the customer was deleted. */
-export async function readOrderOf(sql: Sql, customerId: number, id: number): Promise<Order | undefined> {
+/** An order of a customer with what it keeps of its delivery method; undefined where it is not, or where the customer was deleted. */
+export async function readOrderOf(
+  sql: Sql,
+  customerId: number,
+  id: number,
+): Promise<{ readonly order: Order; readonly schedule: DeliverySchedule | null } | undefined> {
   const row = await orderQueries(sql).find(id);
-  return row?.customer_id === customerId ? (JSON.parse(toOrder(row).body) as Order) : undefined;
+  return row?.customer_id === customerId
+    ? {
+        order: JSON.parse(toOrder(row).body),
+        schedule: row.delivery === null ? null : JSON.parse(row.delivery),
+      }
+    : undefined;
+}
+
+/** Those of the orders that their customers fetch. */
+export async function readPickups(sql: Sql, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = ids.length === 0 ? [] : await orderQueries(sql).listBreakdowns(ids);
+  const isPickup = ({ breakdown }: { readonly breakdown: string }) =>
+    (JSON.parse(breakdown) as Breakdown).delivery?.kind === 'pickup';
+  return new Set(rows.filter(isPickup).map(({ id }) => id));
 }

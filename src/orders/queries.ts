@@ -142,6 +142,12 @@ export const orderQueries = queriesOn((tx) => ({
       sql`select id, customer_id from orders where id in ${idsIn(ids)}`,
     ),
 
+  /** Those of the orders that have a breakdown. */
+  listBreakdowns: (ids: readonly number[]) =>
+    tx.all<{ readonly id: number; readonly breakdown: string }>(
+      sql`select id, breakdown from orders where id in ${idsIn(ids)} and breakdown is not null`,
+    ),
+
   /**
    * Changes the statuses that are one of `from`: of several concurrent updates of an order, one succeeds. Locks the
    * orders by their ids. Returns the changed orders in any order.

@@ -4,6 +4,7 @@
 export const mailNames = [
   'order-placed',
   'order-shipped',
+  'order-ready',
   'order-delivered',
   'order-cancelled',
   'password-reset',

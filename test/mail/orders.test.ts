@@ -113,6 +113,83 @@ onBothEngines('Mails about orders', (engine) => {
     );
   });
 
+  test('A mail about an order with delivery has the breakdown and the days, and that of a pickup the address of the shop', async () => {
+    const { shop, server } = opened();
+    const as = shop.admin;
+    const ada = await registerAndLogIn(shop);
+    const patch = {
+      language: 'de-CH',
+      timeZone: 'Europe/Zurich',
+      tax: { mode: 'included' },
+      address: { street: 'Naschmarkt 1', zipCode: '1060', city: 'Wien', country: 'AT' },
+    };
+    assert.equal((await shop.request('PATCH', '/v2/shop', { as, body: patch })).status, 200);
+    const create = async (path: string, body: object) => {
+      const { status, text, json } = await shop.request('POST', path, { as, body });
+      assert.equal(status, 201, text);
+      return json.id as number;
+    };
+    const parcel = await create('/v2/delivery-methods', {
+      name: 'Cooled parcel',
+      rates: [{ upToGrams: 9000, amount: 6.9 }],
+      shipDays: ['tue'],
+      transitDays: 1,
+    });
+    const pickup = await create('/v2/delivery-methods', { name: 'Counter', kind: 'pickup' });
+    await create('/v2/tax-rates', { percent: 2.5, name: 'MWST' });
+    await create('/v2/discounts', { code: 'SPRING', kind: 'amount', value: 5 });
+    const cheese = await newCheese(shop, { pricePerKg: 40 });
+    const gift = { message: 'For Bo, from a secret friend', hidePrices: true };
+    const sent = await newOrder(shop, cheese, {
+      headers: ada.headers,
+      more: { deliveryMethodId: parcel, discountCode: 'SPRING', gift },
+    });
+    await sendMails(shop);
+    const [placed] = receivedBy(server, ada.email);
+    assert.match(
+      placed?.text ?? '',
+      /It leaves us on Dienstag, [^,]*, and is with you on Mittwoch, [^,]*\.\n/,
+    );
+    for (const text of [placed?.text ?? '', String(placed?.html)]) {
+      assert.match(text, /Subtotal(<[^>]*>|: )*\$.?40\.00/);
+      assert.match(text, /Discount SPRING(<[^>]*>|: )*-\$.?5\.00/);
+      assert.match(text, /Cooled parcel(<[^>]*>|: )*\$.?6\.90/);
+      assert.match(text, /MWST 2\.5 % \(included\)(<[^>]*>|: )*\$.?1\.02/);
+      assert.match(text, /Total(<[^>]*>|: )*\$.?41\.90/);
+      assert.match(text, /Shipping address/);
+      assert.doesNotMatch(text, /secret friend|Naschmarkt/);
+    }
+    const fetched = await newOrder(shop, cheese, {
+      headers: ada.headers,
+      more: { deliveryMethodId: pickup },
+    });
+    for (const id of [sent, fetched]) {
+      for (const change of ['approve', 'ship'] as const) {
+        assert.equal((await changeOrder(shop, id, change)).status, 200);
+      }
+    }
+    await sendMails(shop);
+    const mails = receivedBy(server, ada.email).slice(1);
+    assert.deepEqual(mails.map(({ subject }) => subject).toSorted(), [
+      `Fromagerie: your order ${sent} is on its way`,
+      `Fromagerie: your order ${fetched}`,
+      `Fromagerie: your order ${fetched} is ready for pickup`,
+    ]);
+    const [first, ready] = mails.filter(({ subject }) => subject?.includes(`${fetched}`));
+    assert.match(first?.text ?? '', /write again when it is ready\.\n\nIt is ready for you on /);
+    for (const text of [ready?.text ?? '', String(ready?.html)]) {
+      assert.match(text, /Pickup at[\s\S]*Fromagerie[\s\S]*Naschmarkt 1[\s\S]*1060 Wien[\s\S]*AT/);
+      assert.doesNotMatch(text, /Shipping address|Gerechtigkeitsgasse/);
+    }
+    const listed = await shop.request('GET', `/v2/mails?orderId=${fetched}`, { as });
+    assert.deepEqual(
+      listed.json.items.map(({ mail }: { mail: string }) => mail),
+      ['order-ready', 'order-placed'],
+    );
+    const reset = { language: 'en', tax: { mode: 'off' } };
+    assert.equal((await shop.request('PATCH', '/v2/shop', { as, body: reset })).status, 200);
+  });
+
   test('A cancelled order causes a mail with the reason in words', async () => {
     const { shop, server } = opened();
     const ada = await registerAndLogIn(shop);

@@ -71,6 +71,44 @@ suite('Templates of mails', () => {
     });
   }
 
+  test('Templates of mails say nothing of delivery where an order has none', async () => {
+    const templates = await readBuiltInTemplates();
+    const { order, ...rest } = sampleVariables['order-placed'];
+    const plain = { ...order, breakdown: null, delivery: null, total: '$47.50', shipDate: '2026-06-03' };
+    assert.equal(
+      renderMail(templates, 'order-placed', { ...rest, order: plain }).text,
+      `Hello Ada Lovelace,
+
+thank you for your order. We have received it, and write again when it is on its way.
+
+We expect to ship it on 2026-06-03.
+
+Order 31, placed on 2026-06-01
+
+  Gruyère AOP
+    3 × 200 g at $6.50 ($32.50 a kilogram): $19.50
+  Brie de Meaux
+    1 kg at $28.00 a kilogram: $28.00
+
+  Total: $47.50
+
+Shipping address
+
+  Ada Lovelace
+  Analytical Engines
+  Gerechtigkeitsgasse 1
+  2nd floor
+  3011 Bern, BE
+  CH
+
+The order on our site: https://shop.example/orders/31
+
+--
+Fromagerie. This mail was sent automatically.
+`,
+    );
+  });
+
   test('Templates of mails by a shop replace single files', async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(
@@ -82,7 +120,7 @@ suite('Templates of mails', () => {
     assert.equal(mail.subject, 'Merci, Ada &');
     assert.match(
       mail.text,
-      /3 × 200 g at \$6\.50 \(\$32\.50 a kilogram\): \$19\.50[\s\S]*1 kg at \$28\.00[\s\S]*Total: \$47\.50/,
+      /3 × 200 g at \$6\.50 \(\$32\.50 a kilogram\): \$19\.50[\s\S]*1 kg at \$28\.00[\s\S]*Total: \$49\.65/,
     );
   });
 
@@ -117,7 +155,22 @@ function namesOf(sample: object, path = ''): string[] {
 /** Texts of a sample that a mail has to show. */
 function shownValues(sample: object): string[] {
   // The text of a line in pieces has their weight.
-  const hidden = ['firstName', 'lastName', 'username', 'isClient', 'isApiKey', 'shipDate', 'kilograms'];
+  const hidden = [
+    'firstName',
+    'lastName',
+    'username',
+    'isClient',
+    'isApiKey',
+    'isPickup',
+    'isIncluded',
+    'shipDate',
+    'leavesOn',
+    'arrivesOn',
+    'kilograms',
+  ];
+  if ('pickupAddress' in sample && sample.pickupAddress !== null) {
+    hidden.push('shippingAddress');
+  }
   return Object.entries(sample).flatMap(([name, value]): string[] => {
     if (hidden.includes(name) || value === null) {
       return [];

@@ -20,8 +20,14 @@ interface OrderVariables {
     readonly pricePerKg: string;
     readonly amount: string;
   }[];
+  /** How the total comes about; null where it is the sum of the lines. */
+  readonly breakdown: BreakdownVariables | null;
   /** Amount with the currency, in the language of the shop, like all prices. */
   readonly total: string;
+  /** Whether the customer fetches the order. */
+  readonly isPickup: boolean;
+  /** When the order leaves and arrives; null without a delivery method. */
+  readonly delivery: DeliveryVariables | null;
   readonly shippingAddress: {
     /** The recipient: the customer where the order names none. */
     readonly name: string;
@@ -33,11 +39,36 @@ interface OrderVariables {
     readonly zipCode: string | null;
     readonly country: string;
   };
+  /** Where a pickup waits; null for other orders, and where the shop has no address. */
+  readonly pickupAddress: Readonly<
+    Record<'street' | 'street2' | 'zipCode' | 'city' | 'state' | 'country', string | null>
+  > | null;
   readonly shipDate: string | null;
   /** Why the order was cancelled, where the server or an operator has said so. */
   readonly reason: string | null;
   /** The shop's own page of the order; null without CURD_ORDER_URL. */
   readonly url: string | null;
+}
+
+interface BreakdownVariables {
+  readonly subtotal: string;
+  readonly discount: { readonly code: string; readonly amount: string } | null;
+  readonly delivery: { readonly name: string; readonly amount: string } | null;
+  readonly taxes: readonly {
+    readonly name: string;
+    readonly percent: string;
+    readonly amount: string;
+    /** Whether prices contain it. Otherwise it is added to them. */
+    readonly isIncluded: boolean;
+  }[];
+}
+
+/** Days are written with their weekday, in the language of the shop. */
+interface DeliveryVariables {
+  /** The day on which the goods leave the shop or can be fetched; of an order that waits for its approval, the expected one. */
+  readonly leavesOn: string | null;
+  /** Null where it is not known, and for a pickup. */
+  readonly arrivesOn: string | null;
 }
 
 /** What every mail has. */
@@ -66,6 +97,8 @@ interface ShipmentVariables {
 export interface MailVariables {
   readonly 'order-placed': OrderMail;
   readonly 'order-shipped': OrderMail & { readonly shipment: ShipmentVariables | null };
+  /** Replaces `order-shipped` for an order that the customer fetches. */
+  readonly 'order-ready': OrderMail;
   readonly 'order-delivered': OrderMail;
   readonly 'order-cancelled': OrderMail;
   readonly 'password-reset': CommonVariables & { readonly link: string; readonly minutes: string };
@@ -92,6 +125,18 @@ const common = {
   customer: { name: 'Ada Lovelace', firstName: 'Ada', lastName: 'Lovelace', username: 'ada' },
 } as const satisfies CommonVariables;
 
+const sampleBreakdown = (
+  name: string,
+  charge: number,
+  tax: number,
+  style: MoneyStyle,
+): BreakdownVariables => ({
+  subtotal: showPrice(47.5, style),
+  discount: { code: 'SPRING', amount: showPrice(4.75, style) },
+  delivery: { name, amount: showPrice(charge, style) },
+  taxes: [{ name: 'VAT', percent: '2.6', amount: showPrice(tax, style), isIncluded: true }],
+});
+
 const sampleOrder = (style: MoneyStyle): OrderVariables => ({
   number: '31',
   placedOn: '2026-06-01',
@@ -113,7 +158,11 @@ const sampleOrder = (style: MoneyStyle): OrderVariables => ({
       amount: showPrice(28, style),
     },
   ],
-  total: showPrice(47.5, style),
+  breakdown: sampleBreakdown('Cooled parcel', 6.9, 1.26, style),
+  total: showPrice(49.65, style),
+  isPickup: false,
+  delivery: { leavesOn: 'Wednesday, June 3', arrivesOn: 'Thursday, June 4' },
+  pickupAddress: null,
   shippingAddress: {
     name: 'Ada Lovelace',
     company: 'Analytical Engines',
@@ -143,6 +192,24 @@ export function sampleVariables(style: MoneyStyle): MailVariables {
         trackingUrl: 'https://tracking.example/99.60.123456.12345678',
       },
     },
+    'order-ready': {
+      ...common,
+      order: {
+        ...order,
+        breakdown: sampleBreakdown('Pickup', 0, 1.08, style),
+        total: showPrice(42.75, style),
+        isPickup: true,
+        delivery: { leavesOn: 'Wednesday, June 3', arrivesOn: null },
+        pickupAddress: {
+          street: 'Naschmarkt 1',
+          street2: 'Stand 12',
+          zipCode: '1060',
+          city: 'Wien',
+          state: 'W',
+          country: 'AT',
+        },
+      },
+    },
     'order-delivered': { ...common, order },
     'order-cancelled': {
       ...common,
@@ -170,5 +237,8 @@ export function sampleVariables(style: MoneyStyle): MailVariables {
 
 /** A tree of names: what a template of this mail may use. Below a list are the names of its entries. */
 export function variablesOf(name: MailName): unknown {
-  return sampleVariables({ currency: 'USD' })[name];
+  const samples = sampleVariables({ currency: 'USD' });
+  const sample = samples[name];
+  // Only the order that is fetched has the address of the shop, and templates of all mails include the same parts.
+  return 'order' in sample ? { ...sample, order: samples['order-ready'].order } : sample;
 }

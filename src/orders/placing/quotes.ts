@@ -8,13 +8,10 @@ import { chargeOf, type Destination, whyNotServed } from '../../delivery/charges
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
 import {
-  arrivalOf,
   type DeliverySchedule,
-  hasShipDays,
-  localTime,
+  expectedDays,
   requestedDayError,
   scheduleOf,
-  shipDayOf,
 } from '../../delivery/ship-days.ts';
 import type { WrongCodes } from '../../discounts/wrong-codes.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
@@ -71,9 +68,6 @@ export function createQuotes(dependencies: QuoteDependencies) {
       requestedDate !== undefined && requestedDayError(requestedDate, now, usual) === null
         ? { ...usual, requestedDate }
         : usual;
-    const shipsOn = hasShipDays(schedule)
-      ? shipDayOf(now, schedule)
-      : localTime(now + settings.shippingTimeMs, usual.timeZone).day;
     const cents = goods.discount?.kind === 'free_delivery' ? 0 : chargeOf(method, load);
     return {
       id,
@@ -81,8 +75,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       kind,
       amount: dollars(cents),
       freeFrom,
-      shipsOn,
-      arrivesOn: arrivalOf(shipsOn, schedule),
+      ...expectedDays(now, schedule, settings.shippingTimeMs),
       text,
     };
   }

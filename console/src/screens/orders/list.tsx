@@ -74,7 +74,7 @@ const columns: readonly Column<Order>[] = [
     title: 'Status',
     show: (order) => (
       <Group gap={6} wrap="nowrap">
-        <StatusBadge status={order.status} />
+        <StatusBadge order={order} />
         <Warnings order={order} isShort />
       </Group>
     ),

@@ -18,10 +18,11 @@ const colors: Readonly<Record<Status, string>> = {
   cancelled: 'gray',
 };
 
-export function StatusBadge({ status }: { readonly status: Status }) {
+export function StatusBadge({ order: { status, breakdown } }: { readonly order: Order }) {
+  const isReady = status === 'shipped' && breakdown?.delivery?.kind === 'pickup';
   return (
     <Badge color={colors[status]} variant="outline" size="sm" className="status" tt="none">
-      {status}
+      {isReady ? 'ready for pickup' : status}
     </Badge>
   );
 }

@@ -61,7 +61,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
   return (
     <>
       <PageTitle title={`Order ${id}`} back={{ href: '/orders', text: 'All orders' }}>
-        <StatusBadge status={order.status} />
+        <StatusBadge order={order} />
         <Warnings order={order} />
         <Group gap="xs" ref={buttons}>
           {held?.isSent === false ? (
