@@ -7,7 +7,7 @@ export interface Decimal {
 }
 
 /** The shortest decimal number of a double, which is the one that the client sent. */
-export function decimalOf(number: number): Decimal {
+export function toDecimal(number: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(number).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const scale = fraction.length - Number(exponent);
@@ -21,18 +21,18 @@ export function digitsAt(scale: number, decimal: Decimal): bigint {
 }
 
 /** Grams of a quantity in kilograms, which has at most three decimals. */
-export function gramsOf(kilograms: number): number {
+export function kilogramsToGrams(kilograms: number): number {
   return Math.round(kilograms * 1000);
 }
 
 /** Kilograms, as in requests and responses. */
-export function kilogramsOf(grams: number): number {
+export function gramsToKilograms(grams: number): number {
   return grams / 1000;
 }
 
 /** The whole cents of an amount that a client sent, rounded down. */
 export function wholeCents(amount: number): number {
-  const { digits, scale } = decimalOf(amount);
+  const { digits, scale } = toDecimal(amount);
   return Number(scale > 2 ? digits / 10n ** BigInt(scale - 2) : digitsAt(2, { digits, scale }));
 }
 

@@ -43,7 +43,7 @@ export function isDiskError(error: unknown): boolean {
 }
 
 /** The reason and the remedy, without a full stop at the end. For unknown errors it is their message. */
-export function reasonOf(error: unknown): string {
+export function toReason(error: unknown): string {
   const { code = '', message = String(error) } = (error ?? {}) as NodeJS.ErrnoException;
   return reasons[code] ?? message;
 }
@@ -51,14 +51,14 @@ export function reasonOf(error: unknown): string {
 /** Why a file that was named cannot be read, as a sentence. */
 export function unreadableText(file: string, error: unknown): string {
   const isMissing = (error as NodeJS.ErrnoException)?.code === 'ENOENT';
-  return `${file} cannot be read: ${isMissing ? 'there is no such file (ENOENT). Correct the path' : reasonOf(error)}.`;
+  return `${file} cannot be read: ${isMissing ? 'there is no such file (ENOENT). Correct the path' : toReason(error)}.`;
 }
 
-/** `reasonOf` as a sentence that names the path. */
+/** `toReason` as a sentence that names the path. */
 export function systemErrorText(error: unknown): string {
   const { path } = (error ?? {}) as NodeJS.ErrnoException;
   const subject = path === undefined ? '' : `${path} cannot be used: `;
-  return isSystemError(error) ? `${subject}${reasonOf(error)}.` : reasonOf(error);
+  return isSystemError(error) ? `${subject}${toReason(error)}.` : toReason(error);
 }
 
 /** Why a server cannot listen, and what to do. null for other errors. */

@@ -1,5 +1,5 @@
 /** Typed requests: the paths, parameters and bodies of `schema.ts`, and its errors. */
-import { type ErrorType, errorOf, type FieldError } from './errors.ts';
+import { createError, type ErrorType, type FieldError } from './errors.ts';
 import type { Http, OutgoingRequest, Reply } from './http.ts';
 import { attachMetadata } from './metadata.ts';
 import type { CallOptions, Outcome, WriteOptions } from './options.ts';
@@ -94,8 +94,11 @@ export class Api {
   #list<Body>(path: string, input: AnyInput, options: CallOptions = {}, loopLimit?: number) {
     const fetchPage = async (position: Position) => {
       const request = this.requestOf('GET', path, { ...input, query: { ...input.query, ...position } });
-      const reply = await this.http.send(request, options, textOf);
-      const page = { ...bodyOf<Body>(reply, request), etag: reply.response.headers.get('ETag') ?? undefined };
+      const reply = await this.http.send(request, options, readText);
+      const page = {
+        ...parseBody<Body>(reply, request),
+        etag: reply.response.headers.get('ETag') ?? undefined,
+      };
       return attachMetadata(page, reply.response, reply.attempts);
     };
     return new List<ItemOf<Body>, Body>(fetchPage, input.query as Position | undefined, loopLimit);
@@ -103,11 +106,11 @@ export class Api {
 
   async #call<T>(method: string, path: string, input: AnyInput, options: WriteOptions = {}): Promise<T> {
     const request = this.requestOf(method, path, input);
-    return bodyOf<T>(await this.http.send(request, options, textOf), request);
+    return parseBody<T>(await this.http.send(request, options, readText), request);
   }
 }
 
-export const textOf = (response: Response) => response.text();
+export const readText = (response: Response) => response.text();
 
 /** The parameters that have a value. Arrays are joined by commas, as the API declares them. */
 function queryOf(query: object = {}): string {
@@ -128,7 +131,7 @@ function fillPath(path: string, values: Readonly<Record<string, unknown>>): stri
 }
 
 /** The body of a response. @throws CurdError for every status but 2xx */
-export function bodyOf<T>(reply: Reply<string>, request: OutgoingRequest): T {
+export function parseBody<T>(reply: Reply<string>, request: OutgoingRequest): T {
   const { response, value, attempts } = reply;
   if (attempts > 1 && response.status === doneStatusOf(request)) {
     return undefined as T;
@@ -183,7 +186,7 @@ function errorOfReply(
   if (message?.startsWith('There is nothing at this path') || status === 405) {
     text += ' The server may be older than this client.';
   }
-  return errorOf(text, {
+  return createError(text, {
     status,
     type: type ?? 'internal_error',
     requestId: headers.get('X-Request-Id') ?? undefined,

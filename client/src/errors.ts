@@ -120,7 +120,7 @@ const classes: Readonly<Record<number, typeof CurdError>> = {
 };
 
 /** The error of a status, in its class. */
-export function errorOf(message: string, details: ErrorDetails): CurdError {
+export function createError(message: string, details: ErrorDetails): CurdError {
   return new (classes[details.status] ?? CurdError)(message, details);
 }
 

@@ -1,6 +1,6 @@
 /** The event stream: server-sent events over `fetch`, which can send credentials. */
 import { createParser } from 'eventsource-parser';
-import { type Api, bodyOf, textOf } from './api.ts';
+import { type Api, parseBody, readText } from './api.ts';
 import { type CurdError, isCurdError } from './errors.ts';
 import { sleep } from './retries.ts';
 import type { CurdEvent, EventPattern, Query } from './types.ts';
@@ -75,13 +75,15 @@ async function connect(api: Api, query: Query<'streamEvents'>, signal: AbortSign
   const isStream = ({ ok, headers }: Response) =>
     ok && headers.get('Content-Type')?.startsWith('text/event-stream');
   const read = (response: Response) =>
-    isStream(response) ? Promise.resolve(response.body) : textOf(response);
+    isStream(response) ? Promise.resolve(response.body) : readText(response);
   const { value, ...reply } = await api.http.send<ReadableStream<Uint8Array> | string | null>(
     request,
     { signal },
     read,
   );
-  return value instanceof ReadableStream ? value : bodyOf<never>({ ...reply, value: value ?? '' }, request);
+  return value instanceof ReadableStream
+    ? value
+    : parseBody<never>({ ...reply, value: value ?? '' }, request);
 }
 
 /** The blocks of one connection. Nothing is read while the caller works, so the server waits too. */

@@ -1,5 +1,5 @@
 /** Uploads of files, with progress. */
-import { type Api, bodyOf, textOf } from './api.ts';
+import { type Api, parseBody, readText } from './api.ts';
 import type { CallOptions } from './options.ts';
 import type { Result } from './types.ts';
 
@@ -52,7 +52,7 @@ export async function importFile(
     }
   }
   const request = { ...api.requestOf('POST', '/v2/imports', {}), body: form };
-  return bodyOf(await api.http.send(request, options, textOf), request);
+  return parseBody(await api.http.send(request, options, readText), request);
 }
 
 const pieceBytes = 64 * 1024;
@@ -77,8 +77,8 @@ export async function uploadImage(
   const path = '/v2/cheeses/{cheeseId}/uploadImage';
   const request = { ...api.requestOf('POST', path, { path: { cheeseId } }), body: form };
   const sending = onProgress === undefined ? {} : { fetch: fetchWithProgress(image.size, onProgress) };
-  const reply = await api.http.send({ ...request, ...sending }, options, textOf);
-  return bodyOf(reply, request);
+  const reply = await api.http.send({ ...request, ...sending }, options, readText);
+  return parseBody(reply, request);
 }
 
 function fetchWithProgress(total: number, onProgress: (progress: UploadProgress) => void): typeof fetch {

@@ -24,7 +24,7 @@ export interface KeyLimits {
 }
 
 /** The id of the key that acts as `key:12`: a restricted key that was rotated acts as the first one. */
-export function keyIdOf(actor: string): number {
+export function parseKeyId(actor: string): number {
   return Number(actor.slice('key:'.length));
 }
 

@@ -34,7 +34,7 @@ export interface Principal {
 }
 
 /** The customer for whom a request acts, or to whose data it is confined. */
-export function actingCustomerOf({
+export function findActingCustomer({
   customerId,
   confinedTo,
 }: Pick<Principal, 'customerId' | 'confinedTo'>): number | null {
@@ -45,11 +45,11 @@ export function actingCustomerOf({
  * Idempotency keys are separate for each principal, and for each customer for whom a key acts. Everybody who opens a page
  * has its publishable key, so there they are separate for each client IP too.
  */
-export function idempotencyScopeOf(
+export function toIdempotencyScope(
   principal: Pick<Principal, 'kind' | 'id' | 'customerId' | 'confinedTo'>,
   clientIp: () => string,
 ): string {
-  const customer = actingCustomerOf(principal);
+  const customer = findActingCustomer(principal);
   if (customer !== null) {
     return `${principal.id} customer:${customer}`;
   }

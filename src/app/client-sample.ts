@@ -1,6 +1,6 @@
 /** Code with which the client package sends the request of a route. The reference page shows it beside curl. */
 import areas from '../../client/src/areas/verbs.json' with { type: 'json' };
-import { exampleOf } from '../http/openapi/openapi-schema.ts';
+import { findExample } from '../http/openapi/openapi-schema.ts';
 import { type Described, parametersIn } from '../http/route.ts';
 
 /** The verbs of operations, such as `cheeses.uploadImage`. */
@@ -55,7 +55,7 @@ function argumentsOf(
     return [...values, variable(files[operationId]?.name ?? 'file')];
   }
   if (body !== undefined) {
-    return [...values, exampleOf(body)];
+    return [...values, findExample(body)];
   }
   const filters = required.map(([name, { type }]) => {
     const example = examples[name];

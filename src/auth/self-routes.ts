@@ -2,7 +2,7 @@
 import type { Principal } from '../access/principal.ts';
 import { uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import { quotaOf } from '../limits/schemas.ts';
+import { toQuota } from '../limits/schemas.ts';
 import type { RateLimitStatus } from '../limits/usage-counter.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyBudgets } from './keys/budgets.ts';
@@ -53,7 +53,7 @@ export function selfRoutes(dependencies: Dependencies): Route[] {
         uncached(200, {
           environment: config.environment,
           ...(await describe(principal, dependencies)),
-          quota: quotaOf(rateLimitStatus() as RateLimitStatus),
+          quota: toQuota(rateLimitStatus() as RateLimitStatus),
         }),
     }),
     route({

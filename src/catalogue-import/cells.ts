@@ -3,7 +3,7 @@
 import type { FieldKind, FieldWith } from '../cheeses/fields.ts';
 import { parsePortions, portionsText } from '../cheeses/portions.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
-import { decimalOf } from '../decimal.ts';
+import { toDecimal } from '../decimal.ts';
 import { validationError } from '../errors.ts';
 import { cut } from './row-changes.ts';
 
@@ -55,7 +55,7 @@ function parseDecimal(text: string, field: string, kind: string): number {
 
 /** The text of a price or a number of kilograms, which is read back exactly. */
 function decimalCell(price: number): string {
-  const { digits, scale } = decimalOf(price);
+  const { digits, scale } = toDecimal(price);
   const text = digits.toString().padStart(scale + 1, '0');
   const decimals = scale === 3 ? `${text.slice(-3)}0` : text.slice(text.length - scale);
   return scale === 0 ? text : `${text.slice(0, -scale)}.${decimals}`;

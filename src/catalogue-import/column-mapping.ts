@@ -224,13 +224,13 @@ export function nameOfRow(row: SourceRow, mapping: Mapping): string | null {
 }
 
 /** What the cells of a field contain. */
-export function kindOf(field: ImportField): CellKind {
+export function findCellKind(field: ImportField): CellKind {
   return field === 'stockKg' ? 'kilograms' : cheeseFields[field].kind;
 }
 
 /** Values of JSON are as the API accepts them. */
 function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
-  return typeof value === 'string' ? readCell(kindOf(field), value, field, remarks) : value;
+  return typeof value === 'string' ? readCell(findCellKind(field), value, field, remarks) : value;
 }
 
 /** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */

@@ -1,7 +1,7 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
 import type { Cheese } from '../cheeses/schemas.ts';
 import { escapeFormula, writeCell } from './cells.ts';
-import { importFields, kindOf } from './column-mapping.ts';
+import { findCellKind, importFields } from './column-mapping.ts';
 import { readCsv } from './csv-rows.ts';
 import type { ImportRow } from './import-row.ts';
 import { readJson, readNdjson } from './json-rows.ts';
@@ -9,7 +9,7 @@ import { readJson, readNdjson } from './json-rows.ts';
 export type Format = 'csv' | 'ndjson' | 'json';
 
 /** @throws Error with a message for the operator */
-export function fileFormatOf(file: string): Format {
+export function chooseFileFormat(file: string): Format {
   const extension = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (extension === undefined) {
     throw new Error(
@@ -20,7 +20,10 @@ export function fileFormatOf(file: string): Format {
 }
 
 /** The rows of a file, one after another. @throws ImportError */
-export function readImportRows(file: string, format: Format = fileFormatOf(file)): AsyncGenerator<ImportRow> {
+export function readImportRows(
+  file: string,
+  format: Format = chooseFileFormat(file),
+): AsyncGenerator<ImportRow> {
   switch (format) {
     case 'csv':
       return readCsv(file);
@@ -55,7 +58,7 @@ export function writerFor(format: Format): {
         item: (cheese) =>
           csvLine([
             String(cheese.id),
-            ...importFields.map((field) => writeCell(kindOf(field), cheese[field])),
+            ...importFields.map((field) => writeCell(findCellKind(field), cheese[field])),
           ]),
         tail: '',
       };

@@ -23,7 +23,7 @@ import {
 import type { Format } from './file-formats.ts';
 import type { ImportRow } from './import-row.ts';
 import { readMappedRows } from './mapped-rows.ts';
-import { changesOf, type RowChanges } from './row-changes.ts';
+import { type RowChanges, toRowChanges } from './row-changes.ts';
 
 /** Rows of a transaction, and the JSON of their cheeses. Much of it is handled in one turn of the event loop. */
 const batchRowsMax = 250;
@@ -276,7 +276,7 @@ function addRow(
   }
   if (outcome.outcome === 'updated' && report.changed.length < listedMax) {
     const { id: cheeseId, stockKg } = outcome;
-    const changes = { ...changesOf(outcome), ...(stockKg === undefined ? {} : { stockKg }) };
+    const changes = { ...toRowChanges(outcome), ...(stockKg === undefined ? {} : { stockKg }) };
     report.changed.push({ place, line, cheeseId, name: name ?? '', changes });
   }
   if (outcome.outcome !== 'refused') {

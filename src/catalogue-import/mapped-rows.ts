@@ -1,7 +1,7 @@
 /** The rows of an imported file that has the mapped columns. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { identityMapping, type Mapping, resolveMapping } from './column-mapping.ts';
-import { type Format, fileFormatOf, readImportRows } from './file-formats.ts';
+import { chooseFileFormat, type Format, readImportRows } from './file-formats.ts';
 import { ImportError } from './import-error.ts';
 import type { ImportRow } from './import-row.ts';
 
@@ -35,7 +35,7 @@ export async function checkImportFile(file: string, options: MappedFile, rowsMax
  */
 export async function* readMappedRows(
   file: string,
-  { mapping = identityMapping, format = fileFormatOf(file), signal }: MappedFile,
+  { mapping = identityMapping, format = chooseFileFormat(file), signal }: MappedFile,
   noteColumns: (columns: readonly string[], mapping: Mapping) => void = () => {},
 ): AsyncGenerator<ImportRow> {
   const pause = createPause();

@@ -15,7 +15,7 @@ export type RowChanges = Readonly<Record<string, { readonly from: Shown; readonl
 export const shownTextMax = 200;
 
 /** The changed fields of an updated cheese. */
-export function changesOf({ before, body }: Extract<ImportOutcome, { outcome: 'updated' }>): RowChanges {
+export function toRowChanges({ before, body }: Extract<ImportOutcome, { outcome: 'updated' }>): RowChanges {
   const { changes } = cheeseUpdated(parseCheese(before), parseCheese(body));
   return Object.fromEntries(
     Object.entries(changes).map(([field, { from, to }]) => [field, { from: shown(from), to: shown(to) }]),

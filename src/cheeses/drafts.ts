@@ -118,7 +118,7 @@ function givenOrDefault(input: CheeseInput): Partial<Record<CheeseField, unknown
 }
 
 /** The category and tags of a draft. */
-export function termsOf({ category, tags }: Draft): Term[] {
+export function listTerms({ category, tags }: Draft): Term[] {
   const found: Term[] = category === null ? [] : [['category', category]];
   return [...found, ...tags.map((name): Term => ['tag', name])];
 }

@@ -1,6 +1,6 @@
 /** Portions: the weights in which a cheese is sold, cut from one stock. Without portions it is sold by the kilogram. */
 import type { XStatic } from 'typebox/schema';
-import { decimalOf } from '../decimal.ts';
+import { toDecimal } from '../decimal.ts';
 import { addError, type FieldError, validationError } from '../errors.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { TextRule } from '../schema/schema.ts';
@@ -80,7 +80,7 @@ export function quantityText(line: {
 
 /** The price of a piece: that of its weight, rounded half up to cents. */
 export function pieceCents(pricePerKg: number, grams: number): number {
-  const { digits, scale } = decimalOf(pricePerKg);
+  const { digits, scale } = toDecimal(pricePerKg);
   // A price for a kilogram has a tenth of as many cents for a gram.
   const divisor = 10n ** BigInt(scale + 1);
   return Number((digits * BigInt(grams) + divisor / 2n) / divisor);

@@ -9,7 +9,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, etagHeader, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
@@ -86,7 +86,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       body: CheeseReplacement,
       responses: changedCheese,
       handle: async ({ body, headers, context }) =>
-        entityResponse(await cheeses.replace(context, body, preconditionOf(headers['if-match'])), 200),
+        entityResponse(await cheeses.replace(context, body, toPrecondition(headers['if-match'])), 200),
     }),
     route({
       method: 'GET',
@@ -129,7 +129,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       handle: ({ params, query, body, headers, withIdempotency }) => {
         const patch = mergePatches(query, body);
         return withIdempotency(
-          (context) => cheeses.update(context, cheeseId(params), patch, preconditionOf(headers['if-match'])),
+          (context) => cheeses.update(context, cheeseId(params), patch, toPrecondition(headers['if-match'])),
           (cheese) => entityResponse(cheese, 200),
         );
       },
@@ -148,7 +148,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
       bodyTypes: mergePatchTypes,
       responses: changedCheese,
       handle: async ({ params, body, headers, context }) => {
-        const precondition = preconditionOf(headers['if-match']);
+        const precondition = toPrecondition(headers['if-match']);
         return entityResponse(await cheeses.patch(context, cheeseId(params), body, precondition), 200);
       },
     }),
@@ -178,7 +178,7 @@ export function cheeseRoutes(cheeses: CheeseService, prices: PriceReader, bulk: 
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
-        await cheeses.delete(context, cheeseId(params), preconditionOf(headers['if-match']));
+        await cheeses.delete(context, cheeseId(params), toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),

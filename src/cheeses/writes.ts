@@ -10,7 +10,7 @@ import { recordEvents } from '../event-log/record.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import { nameKey } from '../schema/folding.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { type CheeseUpdated, cheeseUpdated, type Draft, termsOf, toCheese } from './drafts.ts';
+import { type CheeseUpdated, cheeseUpdated, type Draft, listTerms, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
 import { cheeseDeleted, cheesePortionsChanged, cheeseStatusChanged } from './hook-points.ts';
 import { deletePrices, recordFirstPrices, recordPriceChange } from './prices/record.ts';
@@ -54,7 +54,7 @@ export function createWrites(dependencies: WriteDependencies) {
     const isDry = isDryRun(tx);
     const { limits } = context.origin;
     requireMayCreate(limits);
-    const terms = drafts.flatMap(termsOf);
+    const terms = drafts.flatMap(listTerms);
     const known = new KnownTerms([]);
     const [catalogue] = await Promise.all([
       queries.updateCatalogue(now(), isDry ? 0 : drafts.length),
@@ -136,7 +136,7 @@ export function createWrites(dependencies: WriteDependencies) {
     nextVersion: () => Promise<CatalogueRow>,
   ): Promise<WrittenUpdate[]> {
     const queries = cheeseQueries(tx);
-    const terms = changes.flatMap(({ draft }) => termsOf(draft));
+    const terms = changes.flatMap(({ draft }) => listTerms(draft));
     const known = new KnownTerms(changes.map(({ before }) => before));
     await known.find(tx, terms);
     await known.create(tx, terms);

@@ -20,7 +20,7 @@ export function lockFavourites(
 }
 
 /** @throws AppError validation */
-export function favouriteOf(
+export function findFavourite(
   { favouriteCheese }: CustomerInput,
   favourites: Favourites,
 ): Versioned | undefined {

@@ -7,7 +7,7 @@ import {
   unauthorizedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, etagHeader, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, type RouteDefinition, route } from '../http/route.ts';
 import { batchOf } from '../schema/batch.ts';
@@ -181,7 +181,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         ...unprocessableResponse,
       },
       handle: async ({ params, body, headers, principal, context }) => {
-        const precondition = preconditionOf(headers['if-match']);
+        const precondition = toPrecondition(headers['if-match']);
         const { username = '' } = params;
         return entityResponse(await customers.replace(context, username, body, principal, precondition), 200);
       },
@@ -204,7 +204,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, principal, context }) => {
-        const precondition = preconditionOf(headers['if-match']);
+        const precondition = toPrecondition(headers['if-match']);
         await customers.delete(context, params.username ?? '', principal, precondition);
         return { status: 204 };
       },

@@ -16,7 +16,7 @@ import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerEvents } from './event-types.ts';
-import { currentFavourite, type Favourites, favouriteOf, lockFavourites } from './favourites.ts';
+import { currentFavourite, type Favourites, findFavourite, lockFavourites } from './favourites.ts';
 import { customerDeleted, emailChanged, passwordChanged } from './hook-points.ts';
 import type { NewPasswords } from './login/new-passwords.ts';
 import {
@@ -29,7 +29,7 @@ import {
 } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
-import { tierOf } from './tiers.ts';
+import { chooseTier } from './tiers.ts';
 
 export interface BatchResult {
   readonly created: readonly Versioned[];
@@ -65,9 +65,9 @@ export function createCustomerService(dependencies: CustomerDependencies) {
     password: string,
     favourites: Favourites,
   ) {
-    const favourite = favouriteOf(input, favourites);
+    const favourite = findFavourite(input, favourites);
     const profile = profileToStore(input, password);
-    const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
+    const row = await customerQueries(tx).insert(profile, chooseTier(0, tiers), now());
     if (row === undefined) {
       const fields = await takenFields(tx, profile, null);
       const message = fields.map(({ field }) => `The ${field} belongs to another customer.`).join(' ');
@@ -187,7 +187,7 @@ export function createCustomerService(dependencies: CustomerDependencies) {
           }
           const favourites = await lockFavourites(tx, cheeses, [input]);
           const row = await lockProfile(tx, found.id, principal);
-          const favourite = favouriteOf(input, favourites);
+          const favourite = findFavourite(input, favourites);
           const stored = await currentFavourite(tx, cheeses, row);
           precondition?.(toCustomer(row, stored).version);
           if (isUnchanged(row, profile)) {
@@ -243,7 +243,7 @@ export function createCustomerService(dependencies: CustomerDependencies) {
       if (row === undefined) {
         return;
       }
-      const tier = tierOf(row.delivered_cents, tiers);
+      const tier = chooseTier(row.delivered_cents, tiers);
       if (tier !== row.tier) {
         await customerQueries(tx).updateTier(id, tier);
         const data = { id, customerStatus: tier, before: row.tier };

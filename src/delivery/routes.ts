@@ -8,7 +8,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import {
   DeliveryMethod,
@@ -101,7 +101,7 @@ export function deliveryMethodRoutes(delivery: DeliveryService): Route[] {
       },
       handle: async ({ params, body, headers, context }) =>
         entityResponse(
-          await delivery.change(context, parseId(params.methodId), body, preconditionOf(headers['if-match'])),
+          await delivery.change(context, parseId(params.methodId), body, toPrecondition(headers['if-match'])),
           200,
         ),
     }),
@@ -120,7 +120,7 @@ export function deliveryMethodRoutes(delivery: DeliveryService): Route[] {
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
-        await delivery.delete(context, parseId(params.methodId), preconditionOf(headers['if-match']));
+        await delivery.delete(context, parseId(params.methodId), toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),

@@ -6,7 +6,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { Discount, DiscountInput, DiscountList, DiscountPatch, discountListQuery } from './schemas.ts';
@@ -81,7 +81,7 @@ export function discountRoutes(discounts: DiscountService): Route[] {
       },
       handle: async ({ params, body, headers, context }) =>
         entityResponse(
-          await discounts.change(context, params.code ?? '', body, preconditionOf(headers['if-match'])),
+          await discounts.change(context, params.code ?? '', body, toPrecondition(headers['if-match'])),
           200,
         ),
     }),
@@ -100,7 +100,7 @@ export function discountRoutes(discounts: DiscountService): Route[] {
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
-        await discounts.delete(context, params.code ?? '', preconditionOf(headers['if-match']));
+        await discounts.delete(context, params.code ?? '', toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),

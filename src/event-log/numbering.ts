@@ -234,7 +234,7 @@ export async function beginFirstEpoch(database: Database, clock: Clock): Promise
  * Begins an epoch in a database that was copied or restored: its log continues from an earlier state, so numbers that
  * readers know can be given a second time.
  */
-export async function beginEpochOf(tx: Sql, clock: Clock, cause: 'copied' | 'restored'): Promise<void> {
+export async function beginForeignEpoch(tx: Sql, clock: Clock, cause: 'copied' | 'restored'): Promise<void> {
   await eventLogQueries(tx).lockLogForUpdate();
   await beginEpoch(tx, clock, cause);
   await storeIdentity(tx);

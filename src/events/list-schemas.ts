@@ -4,7 +4,7 @@ import type { Parameters, Schema } from '../schema/schema.ts';
 
 export const typesMax = 20;
 
-export function eventListOf(eventSchema: Schema): Schema {
+export function toEventList(eventSchema: Schema): Schema {
   return {
     title: 'EventList',
     type: 'object',

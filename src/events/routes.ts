@@ -10,7 +10,7 @@ import { strongTag } from '../http/responses/etag.ts';
 import { TextBody, TextStream } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Schema } from '../schema/schema.ts';
-import { eventListOf, listQuery, streamQuery } from './list-schemas.ts';
+import { listQuery, streamQuery, toEventList } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
 import { createEventStream, type StreamTimes } from './stream.ts';
 
@@ -41,7 +41,7 @@ export function eventRoutes(dependencies: Dependencies): Route[] {
       access,
       query: listQuery,
       responses: {
-        200: { description: 'A page of events', schema: eventListOf(eventSchema) },
+        200: { description: 'A page of events', schema: toEventList(eventSchema) },
         ...badRequestResponse('A parameter is not valid'),
         ...goneResponse('The position has expired, or is not in the log any more'),
       },

@@ -13,7 +13,7 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-export function storageFoldersOf({ dataDir, database, images }: Config): StorageFolders {
+export function listStorageFolders({ dataDir, database, images }: Config): StorageFolders {
   const isElsewhere = (folder: string) => relative(dataDir, folder).startsWith('..');
   const databaseFolder = database.file === null ? dataDir : dirname(database.file);
   const imageFolder = images.kind === 'folder' ? images.folder : dataDir;
@@ -25,7 +25,7 @@ export function storageFoldersOf({ dataDir, database, images }: Config): Storage
 }
 
 /** The space that this user can still use in each folder. */
-export function diskSpaceOf(folders: StorageFolders): Promise<DiskSpace[]> {
+export function readDiskSpace(folders: StorageFolders): Promise<DiskSpace[]> {
   return Promise.all(
     Object.entries(folders).map(async ([folder, path]) => {
       const { bavail, blocks, bsize } = await statfsOf(path);

@@ -16,6 +16,6 @@ export function digestInName(name: string): string {
 }
 
 /** The name of an image, from its content and its thumbnail. */
-export function imageNameOf(imageDigest: string, thumbnailName: string, extension: string): string {
+export function toImageName(imageDigest: string, thumbnailName: string, extension: string): string {
   return `${imageDigest}-${digestInName(thumbnailName)}.${extension}`;
 }

@@ -10,7 +10,7 @@ const identityFile = 'storage-id';
  * The URL of a bucket, or an id that is stored in the folder: instances on several machines can share a folder that has
  * another path on each.
  */
-export async function storageIdentityOf({ images }: Pick<Config, 'images'>, clock: Clock): Promise<string> {
+export async function readStorageIdentity({ images }: Pick<Config, 'images'>, clock: Clock): Promise<string> {
   if (images.kind !== 'folder') {
     return `s3://${images.bucket}/${images.prefix}`;
   }

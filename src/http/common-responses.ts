@@ -15,7 +15,7 @@ import { createErrorLog, createRequestLog, type RequestRecorder } from './metric
 import { dryRunEcho } from './pipeline/dry-run.ts';
 import { repeatedHeader } from './repeated-headers.ts';
 import { toAppError } from './responses/error-body.ts';
-import { statusOf } from './responses/error-mapping.ts';
+import { toErrorStatus } from './responses/error-mapping.ts';
 import { createErrorSender } from './responses/send-error.ts';
 import { setClockHeader } from './responses/send-response.ts';
 import type { RouteTable } from './route-table.ts';
@@ -45,12 +45,12 @@ export class CommonResponses {
     const logOptions = { log, clock, withClientIp: config.logClientIp };
     this.#dependencies = dependencies;
     this.#routeTable = routeTable;
-    this.#fixedHeaders = fixedHeadersOf(config);
+    this.#fixedHeaders = createFixedHeaders(config);
     this.#setCorsHeaders = createCors({ origins: config.corsOrigins, routes });
     this.#writeError = createErrorSender(config, site, clock);
     this.#logResponse = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
     this.logError = createErrorLog(logOptions, failures, (error, request) =>
-      requestLog.describe(request, statusOf(error), performance.now() - request.startedAt, error),
+      requestLog.describe(request, toErrorStatus(error), performance.now() - request.startedAt, error),
     );
   }
 
@@ -93,7 +93,7 @@ export class CommonResponses {
 
   sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = forMethod(toAppError(thrown, request.routeOptions?.bodyLimit), request.method);
-    const status = statusOf(error);
+    const status = toErrorStatus(error);
     if (isFailure(error.code) && error !== request.exchange?.simulation?.error) {
       this.logError(error, request);
     }
@@ -118,7 +118,7 @@ export class CommonResponses {
 }
 
 /** Headers that are equal in every response. */
-export function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
+export function createFixedHeaders({ environment, publicUrl }: Config): Record<string, string> {
   return {
     'x-environment': environment,
     'x-content-type-options': 'nosniff',

@@ -16,7 +16,7 @@ import type { Config } from '../settings/config.ts';
 import type { Site } from './area.ts';
 import { bodyBytesMax, headerBytesMax } from './bodies/size-limits.ts';
 import { limitUnreadBody } from './bodies/unread-body.ts';
-import { CommonResponses, fixedHeadersOf, noRoute } from './common-responses.ts';
+import { CommonResponses, createFixedHeaders, noRoute } from './common-responses.ts';
 import { setPreflightHeaders } from './cors.ts';
 import type { PipelineDependencies } from './exchange.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -27,7 +27,7 @@ import { dryRunEcho } from './pipeline/dry-run.ts';
 import { registerRoute } from './pipeline/pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
 import { errorBody } from './responses/error-body.ts';
-import { statusOf } from './responses/error-mapping.ts';
+import { toErrorStatus } from './responses/error-mapping.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
 import { createRequestIds } from './trace.ts';
@@ -188,7 +188,7 @@ function respondToExpectation(
     'Content-Type': mediaType,
     'Content-Length': Buffer.byteLength(text),
     'X-Request-Id': requestId,
-    ...fixedHeadersOf(config),
+    ...createFixedHeaders(config),
     ...dryRunEcho(request.headers),
     'Cache-Control': 'no-store',
     Connection: 'close',
@@ -213,7 +213,7 @@ function respondToUnparsed(
     `Content-Type: ${mediaType}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Request-Id: ${requestId}`,
-    ...Object.entries(fixedHeadersOf(config)).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(createFixedHeaders(config)).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
     'Connection: close',
   ];
@@ -236,5 +236,5 @@ function parseErrorResponse(error: Error & { code?: string }): {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new AppError('requestTimeout')
         : new AppError('badRequest', 'This is not a valid HTTP request.');
-  return { status: statusOf(appError), ...errorBody(appError, undefined, '') };
+  return { status: toErrorStatus(appError), ...errorBody(appError, undefined, '') };
 }

@@ -19,7 +19,7 @@ export function createRequestIds(clock: Clock): (given?: string | string[]) => s
 }
 
 /** The trace id of a valid `traceparent`, else a new one. A malformed header does not fail the request. */
-export function traceIdOf(traceparent: string | string[] | undefined, clock: Clock): string {
+export function toTraceId(traceparent: string | string[] | undefined, clock: Clock): string {
   // Version 00 ends after the flags; later versions can continue after another dash.
   const match =
     /^(?!ff)(?:00(?=.{53}$)|(?!00)[0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/.exec(

@@ -1,5 +1,5 @@
 /** Looks up what became of a request with an Idempotency-Key. */
-import { idempotencyScopeOf } from '../access/principal.ts';
+import { toIdempotencyScope } from '../access/principal.ts';
 import { AppError } from '../errors.ts';
 import { parseKeyInPath } from '../http/pipeline/idempotency-key.ts';
 import { badRequestResponse, notFoundResponse } from '../http/responses/error-responses.ts';
@@ -83,7 +83,7 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
     },
     handle: async ({ params, principal, clientIp }) => {
       const key = parseKeyInPath(params.key ?? '');
-      const known = await idempotency.list(idempotencyScopeOf(principal, clientIp), key, listedMax);
+      const known = await idempotency.list(toIdempotencyScope(principal, clientIp), key, listedMax);
       if (known.length === 0) {
         throw new AppError(
           'notFound',

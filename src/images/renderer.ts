@@ -13,7 +13,7 @@ import type {
 } from '../children/image-child.ts';
 import { createChildPool, TaskTimedOut } from '../children/pool.ts';
 import type { Clock } from '../clock.ts';
-import { imageNameOf } from '../files/file-name.ts';
+import { toImageName } from '../files/file-name.ts';
 import { storageFailure } from '../files/files.ts';
 
 /** Pixels of a stored image. While an image is decoded and rotated, a pixel needs up to nine bytes of memory. */
@@ -89,7 +89,7 @@ export function createImageRenderer(clock: Clock, childrenMax = imageProcessesMa
       }
       const kept = files.move();
       const thumbnail = toRenderedImage(outcome.thumbnail, 'webp', `${outcome.thumbnail.hash}.webp`);
-      const name = imageNameOf(outcome.image.hash, thumbnail.name, extensions[format]);
+      const name = toImageName(outcome.image.hash, thumbnail.name, extensions[format]);
       return {
         image: toRenderedImage(outcome.image, format, name),
         thumbnail,

@@ -14,7 +14,7 @@ import {
   unprocessableResponse,
   unsupportedMediaTypeResponse,
 } from '../http/responses/error-responses.ts';
-import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/responses/etag.ts';
+import { keptForever, matchesIfNoneMatch, strongTag, toPrecondition } from '../http/responses/etag.ts';
 import { isRangeWanted, parseRange } from '../http/responses/range.ts';
 import { FileBody, type RouteResponse } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
@@ -107,7 +107,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
               isPrimary,
               urlOf,
             };
-            return images.attach(context, image, preconditionOf(headers['if-match']));
+            return images.attach(context, image, toPrecondition(headers['if-match']));
           },
           ({ imageName, thumbnailName }) => ({
             status: 200,

@@ -32,7 +32,7 @@ export const Quota = {
   },
 } as const;
 
-export function quotaOf({ plan, hour, minute, burst }: RateLimitStatus) {
+export function toQuota({ plan, hour, minute, burst }: RateLimitStatus) {
   return {
     plan,
     hour: hour === null ? null : toWindow(hour),

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { AppError, isFailure, requireNoErrors } from '../errors.ts';
 import { errorBody } from '../http/responses/error-body.ts';
-import { headersOf } from '../http/responses/error-mapping.ts';
+import { toErrorHeaders } from '../http/responses/error-mapping.ts';
 import { type RouteResponse, TextBody } from '../http/responses/response.ts';
 import type { Route, RouteRequest } from '../http/route.ts';
 import { validate } from '../schema/validate.ts';
@@ -73,7 +73,7 @@ function jsonOf({ body = {} }: RouteResponse): Readonly<Record<string, unknown>>
 /** The error body of the API, with what a model needs to go on. */
 function refusalOf(error: AppError): Record<string, unknown> {
   const { details } = error;
-  const retryAfter = headersOf(error)['Retry-After'];
+  const retryAfter = toErrorHeaders(error)['Retry-After'];
   return {
     ...JSON.parse(errorBody(error, undefined, '').text),
     ...(details !== undefined && 'total' in details ? { total: details.total } : {}),

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { type Clock, machineTime, timestamp } from '../clock.ts';
 import { Findings } from '../database/checks/findings.ts';
 import type { Database } from '../database/database.ts';
-import { storageIdentityOf } from '../files/storage-identity.ts';
+import { readStorageIdentity } from '../files/storage-identity.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { administrationQueries, type InstanceRow } from './queries.ts';
@@ -39,7 +39,7 @@ export function createInstances({ database, clock, config, version }: Dependenci
 
   async function own(): Promise<InstanceRow> {
     // One server needs none, and one that cannot store images starts all the same.
-    const images = database.hasOneServer ? '' : await storageIdentityOf(config, clock).catch(() => '');
+    const images = database.hasOneServer ? '' : await readStorageIdentity(config, clock).catch(() => '');
     return { id, version, started_at: startedAt, seen_at: timestamp(machineTime(clock)), images };
   }
 

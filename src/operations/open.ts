@@ -2,7 +2,7 @@
 import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
 import { databaseSize, findBackupTime } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
-import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import { type DiskSpace, listStorageFolders, readDiskSpace } from '../files/disk-space.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { byLabel, cachedFor, counter, gauge, type MetricDefinition } from '../http/metrics/metrics.ts';
 import type { Loop, Loops } from '../jobs/loops.ts';
@@ -88,9 +88,9 @@ function createCareGauges(database: Database): MetricDefinition[] {
 
 function createGauges({ database, clock, config, version }: AreaDependencies): MetricDefinition[] {
   const { environment } = config;
-  const folders = storageFoldersOf(config);
+  const folders = listStorageFolders(config);
   const space = (read: (one: DiskSpace) => number) => async () => {
-    const spaces = await diskSpaceOf(folders);
+    const spaces = await readDiskSpace(folders);
     return Object.fromEntries(spaces.map((one) => [`{folder="${one.folder}"}`, read(one)]));
   };
   return [

@@ -4,7 +4,7 @@ import type { CurrentIndex } from '../cheeses/search-index/current-index.ts';
 import { ping } from '../database/checks/state.ts';
 import type { Database } from '../database/database.ts';
 import { unavailable } from '../errors.ts';
-import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import { listStorageFolders, readDiskSpace } from '../files/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 
 const pingTimeoutMs = 2000;
@@ -21,14 +21,14 @@ export function createReadiness(
   database: Database,
   catalogueIndex: CurrentIndex,
 ): () => Promise<void> {
-  const folders = storageFoldersOf(config);
+  const folders = listStorageFolders(config);
   const { minFreeSpaceBytes } = config;
 
   async function requireDiskSpace(): Promise<void> {
     if (database.isFull()) {
       throw diskFull('A write failed: the disk or a quota is full, or the disk is faulty.');
     }
-    const spaces = minFreeSpaceBytes === 0 ? [] : await diskSpaceOf(folders);
+    const spaces = minFreeSpaceBytes === 0 ? [] : await readDiskSpace(folders);
     const full = spaces.find(({ freeBytes }) => freeBytes < minFreeSpaceBytes);
     if (full !== undefined) {
       throw diskFull(

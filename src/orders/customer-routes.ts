@@ -7,7 +7,7 @@ import {
   notFoundResponse,
   preconditionFailedResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { orderListQuery, requestOf } from './lists/list-query.ts';
@@ -121,7 +121,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       },
       handle: async ({ params, headers, principal, context }) => {
         const id = await ownOrder(params, principal);
-        await orders.cancel(context, id, principal, preconditionOf(headers['if-match']));
+        await orders.cancel(context, id, principal, toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),

@@ -20,7 +20,7 @@ import {
   etagHeader,
   ifMatchFor,
   matchesIfNoneMatch,
-  preconditionOf,
+  toPrecondition,
 } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
@@ -173,7 +173,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, principal, context }) => {
-        const precondition = preconditionOf(headers['if-match']);
+        const precondition = toPrecondition(headers['if-match']);
         await orders.cancel(context, orderId(params), principal, precondition);
         return { status: 204 };
       },

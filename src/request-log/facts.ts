@@ -2,7 +2,7 @@
 import type { Access } from '../access/access.ts';
 import { timestamp } from '../clock.ts';
 import type { LimitState } from '../errors.ts';
-import { quotaOf, toWindow } from '../limits/schemas.ts';
+import { toQuota, toWindow } from '../limits/schemas.ts';
 import type { RawFacts } from './raw-facts.ts';
 
 export type RequestFacts = ReturnType<typeof formatFacts>;
@@ -77,7 +77,7 @@ function formatCredential({ actor, customer }: Pick<RawFacts, 'actor' | 'custome
 function formatLimits({ left, plan, refusal }: Pick<RawFacts, 'left' | 'plan' | 'refusal'>) {
   const { limits = [], refusedBy = null } = refusal ?? {};
   if (left !== null) {
-    return { ...quotaOf(left), refusedBy };
+    return { ...toQuota(left), refusedBy };
   }
   const stateOf = (policy: LimitState['policy']) => limits.find((limit) => limit.policy === policy);
   const [hour, minute, burst] = [stateOf('hour'), stateOf('minute'), stateOf('burst')];

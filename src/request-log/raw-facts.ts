@@ -1,9 +1,9 @@
 /** What the request log stores of a request: no text of it, and unformatted. facts.ts formats it for readers. */
 import type { FastifyRequest } from 'fastify';
-import { actingCustomerOf } from '../access/principal.ts';
+import { findActingCustomer } from '../access/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { AppError, DetailsByCode } from '../errors.ts';
-import { traceIdOf } from '../http/trace.ts';
+import { toTraceId } from '../http/trace.ts';
 import { countedPrincipal } from '../limits/rate-limits.ts';
 import { redactedErrors, redactedMessage } from './redaction.ts';
 
@@ -39,7 +39,7 @@ export function readFacts(
   const error = thrown ?? exchange?.tool?.error ?? null;
   let customer: number | null = null;
   for (const principal of actor === undefined ? principals : [actor, ...principals]) {
-    customer ??= actingCustomerOf(principal);
+    customer ??= findActingCustomer(principal);
   }
   return {
     id,
@@ -104,6 +104,6 @@ function detailsOf<C extends keyof DetailsByCode>(error: AppError, code: C): Det
 
 /** null for a `traceparent` that is not valid. */
 function givenTraceId(traceparent: string, clock: Clock): string | null {
-  const id = traceIdOf(traceparent, clock);
+  const id = toTraceId(traceparent, clock);
   return traceparent.includes(id) ? id : null;
 }

@@ -5,7 +5,7 @@
  * The copy follows two rules that general validators do not have: null for an optional member that is not nullable
  * counts as absent, and unknown members are dropped unless the client requires strict handling (RFC 7240).
  */
-import { decimalOf } from '../decimal.ts';
+import { toDecimal } from '../decimal.ts';
 import { addError, type FieldError } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
@@ -181,7 +181,7 @@ export function scalarError(schema: Schema, value: unknown): string | null {
         : `must be ${value < minimum ? `${minimum} or more` : `${maximum} or less`}`;
     }
     const { decimals } = schema;
-    if (decimals !== undefined && decimalOf(value).scale > decimals) {
+    if (decimals !== undefined && toDecimal(value).scale > decimals) {
       return `must have at most ${decimals} decimals`;
     }
   }

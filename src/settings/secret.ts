@@ -4,7 +4,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { commandName } from '../command-name.ts';
 import { restrict } from '../permissions.ts';
-import { reasonOf } from '../system-errors.ts';
+import { toReason } from '../system-errors.ts';
 import { ConfigError, type Environment } from './parsers.ts';
 import type { SettingContext } from './setting.ts';
 
@@ -54,7 +54,7 @@ export function loadOrCreateSecret(dataDir: string): string {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new ConfigError(`The data folder ${dataDir} cannot be written: ${reasonOf(error)}.`);
+      throw new ConfigError(`The data folder ${dataDir} cannot be written: ${toReason(error)}.`);
     }
   }
   return readFileSync(file, 'utf8');

@@ -18,7 +18,7 @@ export interface SettingContext {
 export type EnvironmentTexts = { readonly [In in Environment | 'elsewhere']?: string };
 
 export interface Setting {
-  /** Its flag has the same name: see `flagOf`. */
+  /** Its flag has the same name: see `toFlag`. */
   readonly variable: `CURD_${string}`;
   /** An earlier name, which is accepted too. The present one wins. */
   readonly former?: `CURD_${string}`;
@@ -34,7 +34,7 @@ export interface Setting {
 }
 
 /** `data-dir` of CURD_DATA_DIR: the option --data-dir of commands. */
-export function flagOf(variable: string): string {
+export function toFlag(variable: string): string {
   return variable.slice('CURD_'.length).toLowerCase().replaceAll('_', '-');
 }
 

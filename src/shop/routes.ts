@@ -5,7 +5,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import { Shop, ShopPatch, ShopSettings, ShopSettingsPatch } from './schemas.ts';
 import type { ShopService } from './service.ts';
@@ -49,7 +49,7 @@ export function shopRoutes(shop: ShopService): Route[] {
         ...unprocessableResponse,
       },
       handle: async ({ body, headers, context }) =>
-        entityResponse(await shop.change(context, body, preconditionOf(headers['if-match'])), 200),
+        entityResponse(await shop.change(context, body, toPrecondition(headers['if-match'])), 200),
     }),
     route({
       method: 'GET',
@@ -79,7 +79,7 @@ export function shopRoutes(shop: ShopService): Route[] {
         ...unprocessableResponse,
       },
       handle: async ({ body, headers, context }) =>
-        entityResponse(await shop.changeSettings(context, body, preconditionOf(headers['if-match'])), 200),
+        entityResponse(await shop.changeSettings(context, body, toPrecondition(headers['if-match'])), 200),
     }),
   ];
 }

@@ -3,7 +3,7 @@
 import { commandName } from '../command-name.ts';
 import { type Finding, Findings } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
-import { kilogramsOf } from '../decimal.ts';
+import { gramsToKilograms } from '../decimal.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { firstQuarterOfCustomers, tallyAll } from './counting.ts';
 import type { Measure } from './measures.ts';
@@ -86,7 +86,7 @@ async function compareCheeses(database: Sql, expected: Tally, cheeses: Findings)
       missing.delete(key);
       if (orders !== right.orders || grams !== right.grams || cents !== right.cents) {
         cheeses.add(
-          `cheese ${cheese_id}, ${day}: ${kilogramsOf(grams)} kg instead of ${kilogramsOf(right.grams)} kg, or another value`,
+          `cheese ${cheese_id}, ${day}: ${gramsToKilograms(grams)} kg instead of ${gramsToKilograms(right.grams)} kg, or another value`,
         );
       }
     }
@@ -95,7 +95,7 @@ async function compareCheeses(database: Sql, expected: Tally, cheeses: Findings)
   }
   for (const { day, cheeseId, orders, grams } of missing.values()) {
     if (orders !== 0) {
-      cheeses.add(`cheese ${cheeseId}, ${day}: nothing instead of ${kilogramsOf(grams)} kg`);
+      cheeses.add(`cheese ${cheeseId}, ${day}: nothing instead of ${gramsToKilograms(grams)} kg`);
     }
   }
 }

@@ -16,7 +16,7 @@ import {
   type TimedHeadRow,
 } from '../event-log/reading/log-reader.ts';
 import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
-import { countedTypes, quarterOf } from './measures.ts';
+import { countedTypes, toQuarterHour } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';
 import { addHead, createTally, needsOrder, type Tally } from './tally.ts';
 
@@ -57,7 +57,7 @@ export async function firstQuarterOfCustomers(sql: Sql): Promise<string> {
     return '';
   }
   const time = await readTime(sql, first);
-  return time === undefined ? '9999' : quarterOf(new Date(Date.parse(time) + dayMs).toISOString());
+  return time === undefined ? '9999' : toQuarterHour(new Date(Date.parse(time) + dayMs).toISOString());
 }
 
 async function countLog(sql: Sql, position: PositionRow, tally: Tally): Promise<PositionRow | null> {
@@ -114,7 +114,7 @@ async function addEvents(
     const orders = block.filter(({ type }) => needsOrder(type)).map(({ subject }) => realOrderOf(subject));
     const values = await readOrderValues(sql, [...new Set(orders.filter((id) => id !== null))]);
     for (const event of block) {
-      const isExpired = event.type.startsWith('customer.') && quarterOf(event.created_at) < customersFrom;
+      const isExpired = event.type.startsWith('customer.') && toQuarterHour(event.created_at) < customersFrom;
       const order = event.type.startsWith('order.') ? realOrderOf(event.subject) : 0;
       if (!isExpired && order !== null) {
         addHead(tally, event, values.get(order));

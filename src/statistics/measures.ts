@@ -38,17 +38,17 @@ export function isMoney(measure: Measure): boolean {
 }
 
 /** The measure that counts events of a type; undefined for types that are not counted. */
-export function measureOf(type: string): Measure | undefined {
+export function findMeasure(type: string): Measure | undefined {
   return measuresOfTypes[type as keyof typeof measuresOfTypes];
 }
 
 /** The quarter of an hour of a time: `2026-06-01T10:15` for `2026-06-01T10:29:59.999Z`. */
-export function quarterOf(time: string): string {
+export function toQuarterHour(time: string): string {
   const minutes = Number(time.slice(14, 16));
   return `${time.slice(0, 14)}${String(minutes - (minutes % 15)).padStart(2, '0')}`;
 }
 
 /** The day of a time in UTC. */
-export function dayOf(time: string): string {
+export function toUtcDay(time: string): string {
   return time.slice(0, 10);
 }

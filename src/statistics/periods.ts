@@ -52,7 +52,7 @@ export interface Range {
  * the last one ends at `to` or contains it.
  * @throws AppError badRequest if the range is empty or has more than 400 steps
  */
-export function boundariesOf({ from, to, zone }: Range, step: SeriesStep): string[] {
+export function listBoundaries({ from, to, zone }: Range, step: SeriesStep): string[] {
   const end = instantOf(to, zone);
   let start = startOf(instantOf(from, zone).toZonedDateTimeISO(zone), step);
   if (Temporal.Instant.compare(instantOf(from, zone), end) >= 0) {
@@ -73,7 +73,7 @@ export function boundariesOf({ from, to, zone }: Range, step: SeriesStep): strin
 }
 
 /** The days in UTC that a range touches: the first one, and the one after the last. @throws AppError badRequest */
-export function daysOf(from: string, to: string): readonly [string, string] {
+export function parseDays(from: string, to: string): readonly [string, string] {
   const boundaries = [from, to].map((text) => instantOf(text, 'UTC').toZonedDateTimeISO('UTC'));
   const [first, last] = boundaries as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
   if (Temporal.ZonedDateTime.compare(first, last) >= 0) {
@@ -84,9 +84,9 @@ export function daysOf(from: string, to: string): readonly [string, string] {
   return [first.toPlainDate().toString(), end.toPlainDate().toString()];
 }
 
-/** Works like `daysOf`, for at most 3660 days. @throws AppError badRequest */
-export function salesDaysOf(from: string, to: string): readonly [string, string] {
-  const [first, before] = daysOf(from, to);
+/** Works like `parseDays`, for at most 3660 days. @throws AppError badRequest */
+export function parseSalesDays(from: string, to: string): readonly [string, string] {
+  const [first, before] = parseDays(from, to);
   if (Temporal.PlainDate.from(first).until(before).days > daysMax) {
     throw parameterError('to', `the period has more than ${daysMax} days. Send a shorter period.`);
   }

@@ -13,9 +13,9 @@ import { forEachBlock } from '../blocks.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { dollars, kilogramsOf } from '../decimal.ts';
+import { dollars, gramsToKilograms } from '../decimal.ts';
 import { customerKinds } from '../orders/order-values.ts';
-import { salesDaysOf } from './periods.ts';
+import { parseSalesDays } from './periods.ts';
 import { type SaleKey, type SaleRow, statisticsQueries } from './queries.ts';
 import { readAsOf, sumAllCheeses } from './service.ts';
 
@@ -56,7 +56,7 @@ export function createSalesReader(
   clock: Clock,
   cheeses: Pick<CheeseService, 'listCategories'>,
 ) {
-  const daysOf = ({ from, to = timestamp(clock.now()) }: SalesQuery) => salesDaysOf(from, to);
+  const daysOf = ({ from, to = timestamp(clock.now()) }: SalesQuery) => parseSalesDays(from, to);
 
   return {
     /** The largest value first. Cheeses without a category, and deleted ones, have the category null. */
@@ -74,13 +74,13 @@ export function createSalesReader(
         });
         const items = ranked(byCategory).map(([category, { count, cents }]) => ({
           category,
-          kilograms: kilogramsOf(count),
+          kilograms: gramsToKilograms(count),
           value: dollars(cents),
         }));
         const total = totalOf(byCategory);
         return {
           items: items.slice(0, query.limit),
-          total: { kilograms: kilogramsOf(total.count), value: dollars(total.cents) },
+          total: { kilograms: gramsToKilograms(total.count), value: dollars(total.cents) },
           asOf: await readAsOf(snapshot),
         };
       });

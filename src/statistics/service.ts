@@ -5,11 +5,11 @@ import type { XStatic } from 'typebox/schema';
 import { forEachBlock } from '../blocks.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { dollars, kilogramsOf } from '../decimal.ts';
+import { dollars, gramsToKilograms } from '../decimal.ts';
 import { readLogState } from '../event-log/reading/log-reader.ts';
 import { positionAt } from '../event-log/reading/positions.ts';
 import { isMoney, type Measure } from './measures.ts';
-import { boundariesOf, daysOf, type SeriesStep } from './periods.ts';
+import { listBoundaries, parseDays, type SeriesStep } from './periods.ts';
 import { type CheeseSum, statisticsQueries } from './queries.ts';
 import type { BestSellerList } from './schemas.ts';
 
@@ -54,7 +54,7 @@ export function createStatisticsService(database: Database, clock: Clock) {
   return {
     /** @throws AppError badRequest for an empty period, and one with too many steps */
     async readSeries({ measures, from, to = now(), step, zone }: SeriesQuery): Promise<Series> {
-      const boundaries = boundariesOf({ from, to, zone }, step);
+      const boundaries = listBoundaries({ from, to, zone }, step);
       const starts = boundaries.slice(0, -1);
       // Rounded to the minute, like the stored quarters.
       const periods = starts.map((start, index) => ({
@@ -90,7 +90,7 @@ export function createStatisticsService(database: Database, clock: Clock) {
 
     /** @throws AppError badRequest for an empty period */
     async listBestSellers({ from, to = now(), limit, cheeseIds }: BestSellerQuery): Promise<BestSellers> {
-      const [first, before] = daysOf(from, to);
+      const [first, before] = parseDays(from, to);
       return database.snapshot(async (snapshot) => {
         const sums =
           cheeseIds === undefined
@@ -107,7 +107,7 @@ export function createStatisticsService(database: Database, clock: Clock) {
           cheeseId: cheese_id,
           cheeseName: nameOf.get(cheese_id) ?? '',
           orders,
-          kilograms: kilogramsOf(grams),
+          kilograms: gramsToKilograms(grams),
           value: dollars(cents),
         }));
         const since = await statisticsQueries(snapshot).findFirstDay();

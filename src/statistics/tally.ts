@@ -1,7 +1,7 @@
 /** Figures of some events, before they are added to the stored ones. */
 import type { TimedHeadRow } from '../event-log/reading/log-reader.ts';
 import type { OrderValue } from '../orders/order-values.ts';
-import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
+import { findMeasure, type Measure, toQuarterHour, toUtcDay } from './measures.ts';
 import type { CheeseDayRow, FigureRow, SaleKey, SaleRow } from './queries.ts';
 
 /** The name is empty if only cancellations were counted. */
@@ -31,14 +31,14 @@ export function createTally() {
     /** Keys are day, country and kind of customer. */
     sales,
     add(measure: Measure, time: string, value: number) {
-      const quarter = quarterOf(time);
+      const quarter = toQuarterHour(time);
       const values = figures.get(measure) ?? new Map<string, number>();
       values.set(quarter, (values.get(quarter) ?? 0) + value);
       figures.set(measure, values);
     },
     /** Adds what was ordered. @param sign 1 for a placement, -1 for a cancellation */
     addOrder(order: OrderValue, sign: 1 | -1) {
-      const day = dayOf(order.createdAt);
+      const day = toUtcDay(order.createdAt);
       const { country, customer } = order;
       const sale = { day, country, customer };
       const { orders, cents } = sales.get(saleKey(sale)) ?? { orders: 0, cents: 0 };
@@ -85,7 +85,7 @@ export function addHead(
   { type, created_at }: Pick<TimedHeadRow, 'type' | 'created_at'>,
   order: OrderValue | undefined,
 ): void {
-  const measure = measureOf(type);
+  const measure = findMeasure(type);
   if (measure === undefined) {
     return;
   }

@@ -3,9 +3,9 @@ import { type Portion, pieceCents, smallestGrams } from '../cheeses/portions.ts'
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
-import { dollars, kilogramsOf } from '../decimal.ts';
+import { dollars, gramsToKilograms } from '../decimal.ts';
 import type { Versioned } from '../versioned.ts';
-import { availableOf } from './levels.ts';
+import { countAvailable } from './levels.ts';
 import { type Levels, stockQueries } from './queries.ts';
 import { type Availability, shownKilogramsMax } from './schemas.ts';
 
@@ -24,7 +24,7 @@ export function createAvailabilityReader(
       ? 0
       : levels === undefined
         ? Number.POSITIVE_INFINITY
-        : Math.max(0, availableOf(levels));
+        : Math.max(0, countAvailable(levels));
     // An order refuses pieces that cost less than a cent.
     const isSold = (portion: Portion) => !pricePerKg || pieceCents(pricePerKg, portion.grams) > 0;
     const pieces = portions.map((portion) => ({
@@ -35,7 +35,7 @@ export function createAvailabilityReader(
     return {
       cheeseId: id,
       orderable: grams >= smallestGrams({ portions: portions.filter(isSold) }),
-      kilograms: levels === undefined ? null : Math.min(shownKilogramsMax, kilogramsOf(grams)),
+      kilograms: levels === undefined ? null : Math.min(shownKilogramsMax, gramsToKilograms(grams)),
       ...(pieces.length === 0 ? {} : { portions: pieces }),
     };
   }

@@ -7,7 +7,7 @@ import { commandName } from '../command-name.ts';
 import { type Finding, Findings, tryParseJson } from '../database/checks/findings.ts';
 import type { Sql } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { kilogramsOf } from '../decimal.ts';
+import { gramsToKilograms } from '../decimal.ts';
 import { statusKind } from './levels.ts';
 import { type LineWeight, lineGrams } from './line-weight.ts';
 
@@ -102,7 +102,7 @@ class StockCheck {
       select r.cheese_id, 0, r.total from (${reservedTotals}) r
       where not exists (select 1 from stock s where s.cheese_id = r.cheese_id) limit 1000`)) {
       this.#sums.add(
-        `cheese ${row.cheese_id}: ${kilogramsOf(row.reserved)} kg instead of ${kilogramsOf(row.total)} kg`,
+        `cheese ${row.cheese_id}: ${gramsToKilograms(row.reserved)} kg instead of ${gramsToKilograms(row.total)} kg`,
       );
     }
   }
@@ -115,7 +115,7 @@ class StockCheck {
           .reduce((sum, line) => sum + lineGrams(line), 0);
         if (ordered !== reserved) {
           this.#lines.add(
-            `order ${order_id}, cheese ${cheese_id}: ${kilogramsOf(reserved)} kg instead of ${kilogramsOf(ordered)} kg`,
+            `order ${order_id}, cheese ${cheese_id}: ${gramsToKilograms(reserved)} kg instead of ${gramsToKilograms(ordered)} kg`,
           );
         }
       }
@@ -136,10 +136,10 @@ class StockCheck {
       where s.on_hand < 0 or s.on_hand < s.reserved or (s.set_sold = 1 and c.status <> 'sold') limit 1000`)) {
       const name = `cheese ${row.cheese_id}`;
       if (row.on_hand < 0) {
-        this.#quantities.add(`${name}: ${kilogramsOf(row.on_hand)} kg`);
+        this.#quantities.add(`${name}: ${gramsToKilograms(row.on_hand)} kg`);
       }
       if (row.available < 0) {
-        this.#short.add(`${name}: ${kilogramsOf(-row.available)} kg are missing`);
+        this.#short.add(`${name}: ${gramsToKilograms(-row.available)} kg are missing`);
       }
       if (row.is_odd === 1) {
         this.#statuses.add(name);

@@ -1,7 +1,7 @@
 /** What follows from a change of quantities: its events, and the job that changes the status of the cheese. */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { kilogramsOf } from '../decimal.ts';
+import { gramsToKilograms } from '../decimal.ts';
 import type { EventData } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
 import { jobQueue } from '../jobs/queue.ts';
@@ -23,7 +23,7 @@ export interface LevelChange {
 }
 
 /** Grams that new orders can have. */
-export function availableOf({ on_hand, reserved }: Pick<Levels, 'on_hand' | 'reserved'>): number {
+export function countAvailable({ on_hand, reserved }: Pick<Levels, 'on_hand' | 'reserved'>): number {
   return on_hand - reserved;
 }
 
@@ -31,20 +31,20 @@ export function availableOf({ on_hand, reserved }: Pick<Levels, 'on_hand' | 'res
 export function toKilograms(levels: Levels) {
   const { on_hand, reserved, low_at } = levels;
   return {
-    onHand: kilogramsOf(on_hand),
-    reserved: kilogramsOf(reserved),
-    available: kilogramsOf(availableOf(levels)),
-    lowAt: low_at === null ? null : kilogramsOf(low_at),
+    onHand: gramsToKilograms(on_hand),
+    reserved: gramsToKilograms(reserved),
+    available: gramsToKilograms(countAvailable(levels)),
+    lowAt: low_at === null ? null : gramsToKilograms(low_at),
   };
 }
 
 /** Whether no order fits. */
 export function isDepleted(levels: Levels): boolean {
-  return availableOf(levels) < levels.smallest;
+  return countAvailable(levels) < levels.smallest;
 }
 
 export function isLow(levels: Levels): boolean {
-  return levels.low_at !== null && availableOf(levels) <= levels.low_at;
+  return levels.low_at !== null && countAvailable(levels) <= levels.low_at;
 }
 
 /** Records the events of changes, and adds the jobs of cheeses whose available grams have become too few for an order, or enough again. */
@@ -83,7 +83,7 @@ function eventsOf({ before, after, adjusted }: LevelChange) {
             onHand,
             reserved,
             available,
-            deltaKg: kilogramsOf(adjusted.delta),
+            deltaKg: gramsToKilograms(adjusted.delta),
             reason: adjusted.reason,
           }),
         ]),

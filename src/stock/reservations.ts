@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { availableOf, isDepleted, isLow, recordLevelChanges } from './levels.ts';
+import { countAvailable, isDepleted, isLow, recordLevelChanges } from './levels.ts';
 import { type Grams, type Levels, stockQueries } from './queries.ts';
 
 export type { Grams };
@@ -28,7 +28,7 @@ export function createStockReservations(clock: Clock) {
     /** Grams of tracked cheeses that nobody has reserved. */
     async readAvailable(sql: Sql, ids: readonly number[]): Promise<Grams> {
       const rows = await stockQueries(sql).listOf(ids);
-      return new Map(rows.map((row) => [row.cheese_id, availableOf(row)]));
+      return new Map(rows.map((row) => [row.cheese_id, countAvailable(row)]));
     },
 
     /**
@@ -42,8 +42,10 @@ export function createStockReservations(clock: Clock) {
         .sort(([one], [other]) => one - other)
         .map(([id, wanted]) => queries.reserve(id, wanted));
       const rows = (await Promise.all(statements)).flat();
-      if (rows.some((row) => availableOf(row) < 0)) {
-        return new Map(rows.map((row) => [row.cheese_id, availableOf(row) + gramsFor(grams, row.cheese_id)]));
+      if (rows.some((row) => countAvailable(row) < 0)) {
+        return new Map(
+          rows.map((row) => [row.cheese_id, countAvailable(row) + gramsFor(grams, row.cheese_id)]),
+        );
       }
       // Most orders leave more, so nothing follows from them.
       const reached = rows.filter((row) => isDepleted(row) || isLow(row));

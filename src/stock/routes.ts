@@ -6,7 +6,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { cursorParameter, limitParameter } from '../schema/parts.ts';
@@ -95,7 +95,7 @@ export function stockRoutes(stock: StockService, stockReader: StockReader): Rout
           context,
           id,
           { onHand: body.onHand, lowAt: body.lowAt ?? null },
-          preconditionOf(headers['if-match']),
+          toPrecondition(headers['if-match']),
         );
         return entityResponse(row, isNew ? 201 : 200);
       },

@@ -10,7 +10,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import { commandName } from '../command-name.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { gramsOf, kilogramsOf } from '../decimal.ts';
+import { gramsToKilograms, kilogramsToGrams } from '../decimal.ts';
 import { AppError, validationError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type LevelChange, recordLevelChanges, toKilograms } from './levels.ts';
@@ -126,8 +126,8 @@ export function createStockService(dependencies: Dependencies) {
       context.transaction(async (tx) => {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
-        const on_hand = gramsOf(onHand);
-        const lowGrams = lowAt === undefined || lowAt === null ? lowAt : gramsOf(lowAt);
+        const on_hand = kilogramsToGrams(onHand);
+        const lowGrams = lowAt === undefined || lowAt === null ? lowAt : kilogramsToGrams(lowAt);
         let before = await lockTracked(tx, cheeseId);
         if (before === undefined) {
           // Placements under way end before this lock is granted; then another request may have begun to track.
@@ -164,14 +164,14 @@ export function createStockService(dependencies: Dependencies) {
         await requireConfined(tx, context, cheeseId);
         const queries = stockQueries(tx);
         const before = await requireRow(cheeseId, await queries.lock(cheeseId));
-        const on_hand = before.on_hand + gramsOf(deltaKg);
-        const held = kilogramsOf(before.on_hand);
+        const on_hand = before.on_hand + kilogramsToGrams(deltaKg);
+        const held = gramsToKilograms(before.on_hand);
         const message =
           deltaKg === 0
             ? 'must not be 0'
             : on_hand < 0
               ? `only ${held} kg are on hand`
-              : on_hand > gramsOf(onHandSchema.maximum)
+              : on_hand > kilogramsToGrams(onHandSchema.maximum)
                 ? `${held} kg are on hand, and at most ${onHandSchema.maximum} kg can be`
                 : null;
         if (message !== null) {
@@ -222,7 +222,7 @@ export function createStockService(dependencies: Dependencies) {
       if (tracked.length > 0) {
         const rows = tracked.map(({ cheese, onHand }) => ({
           cheese_id: cheese.id,
-          on_hand: gramsOf(onHand),
+          on_hand: kilogramsToGrams(onHand),
           reserved: 0,
           low_at: null,
           smallest: smallestGrams(cheese),
@@ -236,7 +236,7 @@ export function createStockService(dependencies: Dependencies) {
       new Map(
         (await stockQueries(database).listOf(cheeseIds)).map(({ cheese_id, on_hand }) => [
           cheese_id,
-          kilogramsOf(on_hand),
+          gramsToKilograms(on_hand),
         ]),
       ),
 

@@ -7,7 +7,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import { ratesMax, TaxRate, TaxRateInput, TaxRateList, TaxRatePatch, taxRateListQuery } from './schemas.ts';
@@ -83,7 +83,7 @@ export function taxRoutes(taxes: TaxService): Route[] {
       },
       handle: async ({ params, body, headers, context }) =>
         entityResponse(
-          await taxes.change(context, parseId(params.rateId), body, preconditionOf(headers['if-match'])),
+          await taxes.change(context, parseId(params.rateId), body, toPrecondition(headers['if-match'])),
           200,
         ),
     }),
@@ -102,7 +102,7 @@ export function taxRoutes(taxes: TaxService): Route[] {
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
-        await taxes.delete(context, parseId(params.rateId), preconditionOf(headers['if-match']));
+        await taxes.delete(context, parseId(params.rateId), toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),

@@ -14,7 +14,7 @@ const recoveryMs = 5000;
 const pausing: readonly (number | null)[] = [429, 502, 504];
 
 /** How many requests to an endpoint may run now. */
-export function runningMaxOf(endpoint: EndpointRow, now: number): number {
+export function chooseRunningMax(endpoint: EndpointRow, now: number): number {
   if (endpoint.status === 'disabled' || isPaused(endpoint, now)) {
     return 0;
   }

@@ -11,7 +11,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../http/responses/etag.ts';
 import { type RouteResponse, TextBody, uncached } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
@@ -145,7 +145,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
         withIdempotency(
           (context) =>
             woken(
-              webhookEndpoints.update(context, endpointId(params), body, preconditionOf(headers['if-match'])),
+              webhookEndpoints.update(context, endpointId(params), body, toPrecondition(headers['if-match'])),
             ),
           (endpoint) => privateResponse(endpoint, 200),
         ),
@@ -165,7 +165,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
         ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
-        await webhookEndpoints.delete(context, endpointId(params), preconditionOf(headers['if-match']));
+        await webhookEndpoints.delete(context, endpointId(params), toPrecondition(headers['if-match']));
         return { status: 204 };
       },
     }),
@@ -197,7 +197,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
                 context,
                 endpointId(params),
                 parseDuration(body.overlap ?? '24h') ?? 0,
-                preconditionOf(headers['if-match']),
+                toPrecondition(headers['if-match']),
               ),
             ),
           (endpoint) => privateResponse(endpoint, 200),
@@ -256,7 +256,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
                 context,
                 endpointId(params),
                 body.skip ?? false,
-                preconditionOf(headers['if-match']),
+                toPrecondition(headers['if-match']),
               ),
             ),
           (endpoint) => privateResponse(endpoint, 200),
@@ -276,7 +276,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       handle: ({ params, headers, withIdempotency }) =>
         withIdempotency(
           (context) =>
-            webhookEndpoints.disable(context, endpointId(params), preconditionOf(headers['if-match'])),
+            webhookEndpoints.disable(context, endpointId(params), toPrecondition(headers['if-match'])),
           (endpoint) => privateResponse(endpoint, 200),
         ),
     }),

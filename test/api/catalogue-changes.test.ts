@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { beginEpochOf } from '../../src/event-log/numbering.ts';
+import { beginForeignEpoch } from '../../src/event-log/numbering.ts';
 import { onBothEngines, shared, testClock } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
 
@@ -249,6 +249,6 @@ test('After an epoch has begun, a token returns 410 also where the version of th
   const tagged = { as: shop.reader, headers: { 'if-none-match': headers.etag ?? '' } };
   assert.equal((await shop.request('GET', url, tagged)).status, 304);
   // As a restored backup does.
-  await shop.app.database.transaction((tx) => beginEpochOf(tx, shop.clock, 'restored'));
+  await shop.app.database.transaction((tx) => beginForeignEpoch(tx, shop.clock, 'restored'));
   assertError(await shop.request('GET', url, tagged), 410, 'log_rewound');
 });

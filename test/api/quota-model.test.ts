@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { createLocalCounter } from '../../src/limits/local-counter.ts';
 import { createPostgresCounter } from '../../src/limits/postgres-counter.ts';
 import { createRateLimits, type RateLimits } from '../../src/limits/rate-limits.ts';
@@ -74,8 +74,8 @@ async function call(
   try {
     return await rateLimits.charge(principalOf(accountId, plan));
   } catch (error) {
-    assert.ok(error instanceof AppError && statusOf(error) === 429, String(error));
-    const seconds = Number(headersOf(error)['Retry-After']);
+    assert.ok(error instanceof AppError && toErrorStatus(error) === 429, String(error));
+    const seconds = Number(toErrorHeaders(error)['Retry-After']);
     assert.ok(Number.isInteger(seconds) && seconds >= 1);
     return seconds;
   }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { createOverloadGuard } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop, until } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
@@ -210,8 +210,8 @@ test('No more than 2,000 changes run at once; reads continue, and a change can s
   );
   const refused = (error: unknown) =>
     error instanceof AppError &&
-    statusOf(error) === 503 &&
-    /^[1-9]\d*$/.test(headersOf(error)['Retry-After'] ?? '');
+    toErrorStatus(error) === 503 &&
+    /^[1-9]\d*$/.test(toErrorHeaders(error)['Retry-After'] ?? '');
   assert.throws(() => overload.check(true), refused);
   overload.check(false);
   for (const end of ends.splice(0, 2)) {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { commands } from '../../src/cli/commands/commands.ts';
 import { flagName } from '../../src/cli/framework/options.ts';
-import { flagOf } from '../../src/settings/setting.ts';
+import { toFlag } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { curd } from './run.ts';
 
@@ -94,7 +94,7 @@ suite('curd --help', () => {
         assert.ok(words.includes(part), `${name} --help contains ${part}`);
       }
       for (const { variable } of Object.values(settings)) {
-        const flag = flagOf(variable);
+        const flag = toFlag(variable);
         const pattern = new RegExp(`--${flag} <[^>]+> [^-].*${variable}`);
         assert.equal(
           pattern.test(words),
@@ -119,7 +119,7 @@ suite('curd --help', () => {
         assert.ok(`${example} `.startsWith(`${name} `), example);
         const known = [
           ...Object.keys(options).map(flagName),
-          ...Object.values(settings).map(({ variable }) => flagOf(variable)),
+          ...Object.values(settings).map(({ variable }) => toFlag(variable)),
         ];
         const unknown = [...example.matchAll(/ --([\w-]+)/g)].filter(
           ([, flag = '']) => !known.includes(flag),

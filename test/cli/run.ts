@@ -20,7 +20,7 @@ import { printFailure } from '../../src/cli/framework/output.ts';
 import { runCommand } from '../../src/cli/framework/run-command.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { flagOf } from '../../src/settings/setting.ts';
+import { toFlag } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
 
@@ -214,7 +214,7 @@ export function runInProcess(
   assert.ok(command !== undefined, `there is no command ${name}`);
   // Each setting is given as a flag, so that the environment of the test run is not read.
   const flags = Object.values(settings).map(({ variable }) => [
-    optionName(flagOf(variable)),
+    optionName(toFlag(variable)),
     environment[variable] ?? '',
   ]);
   return runCommand(command, args, { ...Object.fromEntries(flags), ...options });

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { showField } from '../../console/src/screens/cheeses/fields.ts';
 import { csvColumns } from '../../console/src/screens/cheeses/list/csv-columns.ts';
-import { guessMapping, headerOf, readColumns } from '../../console/src/screens/import/columns.ts';
+import { guessMapping, parseHeader, readColumns } from '../../console/src/screens/import/columns.ts';
 
 const fileOf = (name: string, text: string) => new File([text], name);
 
@@ -28,13 +28,13 @@ suite('columns of a file', () => {
         fc.constantFrom(',', ';', '\t', '|'),
         (cells, hasRows, separator) => {
           const header = cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(separator);
-          assert.deepEqual(headerOf(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);
+          assert.deepEqual(parseHeader(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);
         },
       ),
     );
-    assert.deepEqual(headerOf('name,Country of origin\n1,2'), ['name', 'Country of origin']);
-    assert.deepEqual(headerOf('name;"Price, €"\nBrie, a;2'), ['name', 'Price, €']);
-    assert.deepEqual(headerOf('"two\nlines",b'), ['two\nlines', 'b']);
+    assert.deepEqual(parseHeader('name,Country of origin\n1,2'), ['name', 'Country of origin']);
+    assert.deepEqual(parseHeader('name;"Price, €"\nBrie, a;2'), ['name', 'Price, €']);
+    assert.deepEqual(parseHeader('"two\nlines",b'), ['two\nlines', 'b']);
   });
 
   test('The columns of a file are the members of the first object of JSON, and none of a broken file', async () => {

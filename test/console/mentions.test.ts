@@ -5,8 +5,8 @@ import { shorten, showAge } from '../../console/src/parts/text/format.ts';
 import {
   describeActor,
   describeSubject,
+  listMentions,
   mentionOfSubject,
-  mentionsOf,
 } from '../../console/src/parts/text/mentions.ts';
 
 const longId = 'mob_8FqK2xTzR4wLpN7vYcD1';
@@ -30,7 +30,7 @@ test('An actor is named by its parts', () => {
     ['test', [], [], 'test'],
   ];
   for (const [actor, mentions, names, text] of table) {
-    assert.deepEqual(mentionsOf(actor), mentions, actor);
+    assert.deepEqual(listMentions(actor), mentions, actor);
     assert.equal(describeActor(actor, names), text, actor);
   }
 });

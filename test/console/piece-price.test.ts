@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import {
   pieceCents,
   pricePerKgDecimals,
-  pricePerKgOf,
+  toPricePerKg,
 } from '../../console/src/screens/cheeses/form/piece-price.ts';
 import { pieceCents as storedCents } from '../../src/cheeses/portions.ts';
 
@@ -26,7 +26,7 @@ suite('The price of a piece', () => {
   test('The price per kilogram of a piece gives exactly its cents, with two decimals up to a kilogram', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), grams, (cents, weight) => {
-        const pricePerKg = pricePerKgOf(cents, weight);
+        const pricePerKg = toPricePerKg(cents, weight);
         assert.equal(storedCents(pricePerKg, weight), cents);
         if (weight <= 1000) {
           assert.equal(pricePerKg, Number(pricePerKg.toFixed(2)));
@@ -38,7 +38,7 @@ suite('The price of a piece', () => {
       [650, 200, 32.5],
       [26_001, 8000, 32.501],
     ] as const) {
-      assert.equal(pricePerKgOf(cents, weight), expected);
+      assert.equal(toPricePerKg(cents, weight), expected);
     }
   });
 });

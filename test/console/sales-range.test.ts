@@ -5,15 +5,15 @@ import fc from 'fast-check';
 import {
   addDays,
   chosenIn,
-  presetsOf,
+  listPresets,
   rangeBefore,
-  rangeOf,
   showChange,
   steps,
+  toRange,
 } from '../../console/src/screens/sales/range.ts';
 
 const today = '2026-06-10';
-const rangeIn = (query: string) => rangeOf(chosenIn(new URLSearchParams(query), today));
+const rangeIn = (query: string) => toRange(chosenIn(new URLSearchParams(query), today));
 
 suite('The range of sales', () => {
   test('The range of sales is read from the URL, and is the last 30 days without valid days', () => {
@@ -53,7 +53,7 @@ suite('The range of sales', () => {
         fc.constantFrom(...steps),
         (start, days, step) => {
           const from = addDays(today, start);
-          const range = rangeOf({ from, last: addDays(from, days), step });
+          const range = toRange({ from, last: addDays(from, days), step });
           assert.ok(range !== null && range.from <= from && range.to > addDays(from, days));
           const length = (Date.parse(range.to) - Date.parse(range.from)) / 86_400_000;
           const longest = { day: 1, week: 7, month: 28 }[range.step];
@@ -67,7 +67,7 @@ suite('The range of sales', () => {
 
   test('The range of sales is one of some usual ones', () => {
     assert.deepEqual(
-      presetsOf('2026-01-10').map(({ from, last }) => `${from} ${last}`),
+      listPresets('2026-01-10').map(({ from, last }) => `${from} ${last}`),
       [
         '2026-01-04 2026-01-10',
         '2025-12-12 2026-01-10',

@@ -1,7 +1,7 @@
 /** How long a stock lasts, as the console says it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Sales, showSupply, windowOf } from '../../console/src/screens/stock/supply.ts';
+import { countAveragedDays, type Sales, showSupply } from '../../console/src/screens/stock/supply.ts';
 
 const salesOf = (days: number, orders: number, kilograms: number): Sales => ({
   days,
@@ -21,7 +21,7 @@ suite('The supply of a cheese', () => {
       '2020-01-01',
     ];
     assert.deepEqual(
-      windows.map((since) => windowOf(since, now)),
+      windows.map((since) => countAveragedDays(since, now)),
       [1, 1, 1, 2, 28, 28, 28],
     );
   });

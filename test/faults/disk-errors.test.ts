@@ -5,7 +5,7 @@ import { rawSql } from '../../src/database/sql.ts';
 import { translateSqliteError } from '../../src/database/sqlite/sqlite-errors.ts';
 import { AppError } from '../../src/errors.ts';
 import { toAppError } from '../../src/http/responses/error-body.ts';
-import { statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { accountWithKey, cheesesIn, curd, freshShop, serve } from '../cli/run.ts';
 import { assertError, openShop } from '../helper.ts';
 
@@ -80,13 +80,13 @@ suite('A disk that reports errors', () => {
     // READONLY, CANTOPEN and kinds of IOERR: read, write, fsync, mmap.
     for (const errcode of [8, 14, 266, 778, 1034, 6154]) {
       const error = translateSqliteError(Object.assign(new Error('disk'), { errcode }));
-      assert.ok(error instanceof AppError && statusOf(error) === 503, String(errcode));
+      assert.ok(error instanceof AppError && toErrorStatus(error) === 503, String(errcode));
     }
     for (const code of ['EIO', 'EDQUOT', 'ENOSPC', 'EROFS', 'EFBIG', 'EMFILE']) {
       const error = toAppError(Object.assign(new Error('disk'), { code, syscall: 'write' }));
-      assert.equal(statusOf(error), 503, code);
+      assert.equal(toErrorStatus(error), 503, code);
       assert.match(error.message, /may have been made/);
     }
-    assert.equal(statusOf(toAppError(Object.assign(new Error('bug'), { code: 'ENOENT' }))), 500);
+    assert.equal(toErrorStatus(toAppError(Object.assign(new Error('bug'), { code: 'ENOENT' }))), 500);
   });
 });

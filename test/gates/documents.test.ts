@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
 import { pipeline } from '../../src/http/pipeline/pipeline.ts';
-import { statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { environments } from '../../src/settings/parsers.ts';
 import {
   defaultIn,
   defaultText,
-  flagOf,
   type Setting,
   type SettingContext,
+  toFlag,
 } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
 import { temporaryFolder } from '../context.ts';
@@ -63,7 +63,7 @@ suite('docs/errors.md', () => {
 
   test('docs/errors.md gives the status of every error type', () => {
     for (const [code, { type }] of Object.entries(errorCatalogue)) {
-      const status = statusOf({ code: code as ErrorCode });
+      const status = toErrorStatus({ code: code as ErrorCode });
       const row = rows().find(([first]) => codeIn(first).includes(type)) ?? [];
       assert.match(row.slice(1).join(' '), new RegExp(`\\b${status}\\b`), type);
     }
@@ -79,7 +79,7 @@ suite('docs/configuration.md', () => {
       const row = rows().find(([first]) => codeIn(first).includes(variable));
       assert.ok(row !== undefined, `${variable} has no row`);
       const text = row.join(' | ').replaceAll('`', '');
-      assert.match(text, new RegExp(`--${flagOf(variable)}(?![\\w-])`), variable);
+      assert.match(text, new RegExp(`--${toFlag(variable)}(?![\\w-])`), variable);
       assert.ok(text.includes(defaultText(setting)), `${variable}: the default is "${defaultText(setting)}"`);
     }
   });
@@ -117,7 +117,7 @@ suite('docs/configuration.md', () => {
     );
     const flags = rows().flatMap((row) => row.join(' ').match(/--[a-z][a-z-]*/g) ?? []);
     const knownFlags = allSettings.flatMap(({ variable, former = variable }) =>
-      [variable, former].map((name) => `--${flagOf(name)}`),
+      [variable, former].map((name) => `--${toFlag(name)}`),
     );
     assert.deepEqual(
       flags.filter((flag) => !knownFlags.includes(flag)),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
-import { codeOfStatus, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { codeOfStatus, toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { read } from './sources.ts';
 
 suite('The mapping of errors', () => {
@@ -11,7 +11,7 @@ suite('The mapping of errors', () => {
 
   test('The mapping of errors gives each code a status of its own', () => {
     for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
-      const status = statusOf({ code });
+      const status = toErrorStatus({ code });
       assert.ok(status >= 400 && status < 600, `${code}: ${status}`);
       if (sharedStatuses.includes(status)) {
         continue;

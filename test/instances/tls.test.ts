@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openPostgres } from '../../src/database/postgres/postgres.ts';
-import { isTlsForgotten, tlsOf } from '../../src/database/postgres/tls.ts';
+import { isTlsForgotten, parseTlsSettings } from '../../src/database/postgres/tls.ts';
 import { rawSql } from '../../src/database/sql.ts';
 import { assertRefused, curd, freshShop } from '../cli/run.ts';
 import { postgresUrl, type Scope, secret, shared, temporaryFolder } from '../context.ts';
@@ -115,5 +115,8 @@ test('A database on another machine without sslmode is reported', () => {
     [false, false, true, true],
   );
   assert.equal(isTlsForgotten('postgres://db1/curd?sslmode=disable'), false);
-  assert.equal(tlsOf('postgres://one,two/curd?sslmode=no-verify&max=3').url, 'postgres://one,two/curd?max=3');
+  assert.equal(
+    parseTlsSettings('postgres://one,two/curd?sslmode=no-verify&max=3').url,
+    'postgres://one,two/curd?max=3',
+  );
 });

@@ -5,8 +5,8 @@ import { Socket } from 'node:net';
 import { test } from 'node:test';
 import {
   authorizeChecks,
+  findRefusal,
   readAuthorizeRequest,
-  refusalOf,
 } from '../../src/auth/oauth/provider/authorize-request.ts';
 import { openShop, shared } from '../helper.ts';
 import { newApplication } from './flow.ts';
@@ -18,7 +18,7 @@ async function check(query: string) {
   const request = new IncomingMessage(new Socket());
   const { database } = shop().app;
   const translated = String(await readAuthorizeRequest(request, query, database));
-  return { query: decodeURIComponent(translated), refusal: refusalOf(request) };
+  return { query: decodeURIComponent(translated), refusal: findRefusal(request) };
 }
 
 test('The checks of an authorization request run in a fixed order', () => {

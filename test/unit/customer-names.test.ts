@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { tierOf, tiers } from '../../src/customers/tiers.ts';
+import { chooseTier, tiers } from '../../src/customers/tiers.ts';
 import { caseFold } from '../../src/schema/case-fold.ts';
 
 /** Any text, and text of the letters whose case or width is out of the ordinary. */
@@ -78,7 +78,7 @@ suite('caseFold', () => {
   });
 });
 
-suite('tierOf', () => {
+suite('chooseTier', () => {
   const dollars = fc.integer({ min: 0, max: 1_000_000 });
   const thresholds = fc
     .tuple(dollars, dollars, dollars)
@@ -86,16 +86,16 @@ suite('tierOf', () => {
     .map(([silver = 0, gold = 0, platinum = 0]) => ({ silver, gold, platinum }));
   const cents = fc.integer({ min: 0, max: 200_000_000 });
 
-  test('tierOf never falls when the total rises', () => {
+  test('chooseTier never falls when the total rises', () => {
     fc.assert(
       fc.property(thresholds, cents, cents, (limits, before, more) => {
-        const rank = (delivered: number) => tiers.indexOf(tierOf(delivered, limits));
+        const rank = (delivered: number) => tiers.indexOf(chooseTier(delivered, limits));
         assert.ok(rank(before + more) >= rank(before));
       }),
     );
   });
 
-  test('tierOf is reached at exactly its threshold', () => {
+  test('chooseTier is reached at exactly its threshold', () => {
     const usual = { silver: 500, gold: 2000, platinum: 10_000 };
     const table = [
       [0, 'bronze'],
@@ -108,19 +108,19 @@ suite('tierOf', () => {
       [Number.MAX_SAFE_INTEGER, 'platinum'],
     ] as const;
     for (const [delivered, tier] of table) {
-      assert.equal(tierOf(delivered, usual), tier, `${delivered}`);
+      assert.equal(chooseTier(delivered, usual), tier, `${delivered}`);
     }
     fc.assert(
       fc.property(thresholds, fc.constantFrom('silver', 'gold', 'platinum'), (limits, name) => {
         const at = limits[name] * 100;
-        assert.ok(tiers.indexOf(tierOf(at, limits)) >= tiers.indexOf(name));
-        assert.ok(tiers.indexOf(tierOf(at - 1, limits)) < tiers.indexOf(name));
+        assert.ok(tiers.indexOf(chooseTier(at, limits)) >= tiers.indexOf(name));
+        assert.ok(tiers.indexOf(chooseTier(at - 1, limits)) < tiers.indexOf(name));
       }),
     );
   });
 
-  test('tierOf is the highest of tiers with the same threshold', () => {
-    assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 0 }), 'platinum');
-    assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 1 }), 'gold');
+  test('chooseTier is the highest of tiers with the same threshold', () => {
+    assert.equal(chooseTier(0, { silver: 0, gold: 0, platinum: 0 }), 'platinum');
+    assert.equal(chooseTier(0, { silver: 0, gold: 0, platinum: 1 }), 'gold');
   });
 });

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { type ReceivedForm, receiveMultipart } from '../../src/http/bodies/multipart.ts';
-import { statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
 import { temporaryFolder } from '../context.ts';
 
@@ -40,8 +40,8 @@ async function outcomeOf(request: IncomingMessage, folder: string): Promise<Rece
   try {
     return await Promise.race([receiveMultipart(request, plan), late]);
   } catch (error) {
-    assert.ok(error instanceof AppError && statusOf(error) < 500, String(error));
-    return statusOf(error);
+    assert.ok(error instanceof AppError && toErrorStatus(error) < 500, String(error));
+    return toErrorStatus(error);
   }
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasswords, type Passwords, passwordProcessesMax } from '../../src/auth/passwords.ts';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { cleanUp } from '../helper.ts';
 
 const waitingMax = 64;
@@ -110,7 +110,7 @@ suite('Passwords', () => {
       } else {
         assert.ok(outcome instanceof AppError, `call ${index}`);
         assert.deepEqual(
-          [outcome.code, statusOf(outcome), headersOf(outcome)],
+          [outcome.code, toErrorStatus(outcome), toErrorHeaders(outcome)],
           ['unavailable', 503, { 'Retry-After': '1' }],
         );
       }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { headersOf, statusOf } from '../../src/http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../src/http/responses/error-mapping.ts';
 import { isRangeWanted, parseRange } from '../../src/http/responses/range.ts';
 
 type Outcome = 'all' | 'none' | readonly [first: number, last: number];
@@ -13,8 +13,8 @@ function outcomeOf(header: string | undefined, bytes: number): Outcome {
     const range = parseRange(header, bytes);
     return range === null ? 'all' : [range.first, range.last];
   } catch (error) {
-    assert.ok(error instanceof AppError && statusOf(error) === 416, String(error));
-    assert.equal(headersOf(error)['Content-Range'], `bytes */${bytes}`);
+    assert.ok(error instanceof AppError && toErrorStatus(error) === 416, String(error));
+    assert.equal(toErrorHeaders(error)['Content-Range'], `bytes */${bytes}`);
     return 'none';
   }
 }

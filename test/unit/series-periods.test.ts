@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { boundariesOf, momentRule, steps, zoneRule } from '../../src/statistics/periods.ts';
+import { listBoundaries, momentRule, steps, zoneRule } from '../../src/statistics/periods.ts';
 
 const dayMs = 86_400_000;
 
@@ -25,7 +25,7 @@ test('Periods of a series of sales are the hours, days, weeks and months of the 
       fc.constantFrom(...steps),
       (start, length, zone, step) => {
         const [from, to] = [new Date(start).toISOString(), new Date(start + length).toISOString()];
-        const boundaries = boundariesOf({ from, to, zone }, step);
+        const boundaries = listBoundaries({ from, to, zone }, step);
         const format = new Intl.DateTimeFormat('en-GB', {
           timeZone: zone,
           hourCycle: 'h23',
@@ -71,11 +71,11 @@ test('Periods of a series of sales are the hours, days, weeks and months of the 
     { numRuns: 150 },
   );
   assert.equal(
-    boundariesOf({ from: '2026-03-29', to: '2026-03-30', zone: 'Europe/Zurich' }, 'hour').length,
+    listBoundaries({ from: '2026-03-29', to: '2026-03-30', zone: 'Europe/Zurich' }, 'hour').length,
     24,
   );
   assert.equal(
-    boundariesOf({ from: '2026-10-25', to: '2026-10-26', zone: 'Europe/Zurich' }, 'hour').length,
+    listBoundaries({ from: '2026-10-25', to: '2026-10-26', zone: 'Europe/Zurich' }, 'hour').length,
     26,
   );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { listenErrorText, reasonOf, systemErrorText } from '../../src/system-errors.ts';
+import { listenErrorText, systemErrorText, toReason } from '../../src/system-errors.ts';
 
 function errorOf(work: () => unknown): unknown {
   try {
@@ -29,7 +29,7 @@ test('The message of a failed file operation has the path, the reason and the re
 test('The message of any other system error is unchanged', () => {
   assert.equal(systemErrorText(new Error('Something else')), 'Something else');
   assert.equal(systemErrorText('text'), 'text');
-  assert.equal(reasonOf(null), 'null');
+  assert.equal(toReason(null), 'null');
 });
 
 test('The message of a server that cannot listen names the flag and the variable', () => {

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { thumbnailOf } from '../../client/src/index.ts';
-import { digestInName, imageNameOf, isFileName } from '../../src/files/file-name.ts';
+import { digestInName, isFileName, toImageName } from '../../src/files/file-name.ts';
 
 const digest = fc.string().map((text) => hash('sha256', text));
 const extension = fc.constantFrom('jpg', 'png', 'webp');
@@ -18,7 +18,7 @@ test('thumbnailOf finds the thumbnail of each image name, under the same base UR
   fc.assert(
     fc.property(digest, digest, extension, base, (image, thumbnail, ending, url) => {
       const thumbnailName = `${thumbnail}.webp`;
-      const name = imageNameOf(image, thumbnailName, ending);
+      const name = toImageName(image, thumbnailName, ending);
       assert.ok(isFileName(name) && isFileName(thumbnailName));
       assert.equal(digestInName(name), image);
       assert.equal(thumbnailOf(`${url}/${name}`), `${url}/${thumbnailName}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/clock.ts';
-import { createRequestIds, traceIdOf } from '../../src/http/trace.ts';
+import { createRequestIds, toTraceId } from '../../src/http/trace.ts';
 
 const fresh = 'f'.repeat(32);
 const clock = {
@@ -37,27 +37,27 @@ suite('createRequestIds', () => {
   });
 });
 
-suite('traceIdOf', () => {
-  test('traceIdOf returns the trace id of a valid traceparent, with any flags', () => {
+suite('toTraceId', () => {
+  test('toTraceId returns the trace id of a valid traceparent, with any flags', () => {
     fc.assert(
       fc.property(traceIds, parentIds, hex(2), (trace, parent, flags) =>
-        assert.equal(traceIdOf(`00-${trace}-${parent}-${flags}`, clock), trace),
+        assert.equal(toTraceId(`00-${trace}-${parent}-${flags}`, clock), trace),
       ),
     );
   });
 
-  test('traceIdOf reads later versions, which can have more fields after a dash', () => {
+  test('toTraceId reads later versions, which can have more fields after a dash', () => {
     fc.assert(
       fc.property(traceIds, parentIds, hex(2), (trace, parent, version) => {
         fc.pre(version !== 'ff' && version !== '00');
-        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01`, clock), trace);
-        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01-what-the-future-brings`, clock), trace);
-        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01.what`, clock), fresh);
+        assert.equal(toTraceId(`${version}-${trace}-${parent}-01`, clock), trace);
+        assert.equal(toTraceId(`${version}-${trace}-${parent}-01-what-the-future-brings`, clock), trace);
+        assert.equal(toTraceId(`${version}-${trace}-${parent}-01.what`, clock), fresh);
       }),
     );
   });
 
-  test('traceIdOf starts a new trace for a header that W3C Trace Context calls invalid', () => {
+  test('toTraceId starts a new trace for a header that W3C Trace Context calls invalid', () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const parent = '00f067aa0ba902b7';
     for (const header of [
@@ -79,24 +79,24 @@ suite('traceIdOf', () => {
       `00_${trace}_${parent}_01`,
       `00-${trace}-${parent}-zz`,
     ]) {
-      assert.equal(traceIdOf(header, clock), fresh, String(header));
+      assert.equal(toTraceId(header, clock), fresh, String(header));
     }
   });
 
-  test('traceIdOf starts a new trace when version 00 has more fields than permitted (W3C Trace Context, 2.2.2)', () => {
+  test('toTraceId starts a new trace when version 00 has more fields than permitted (W3C Trace Context, 2.2.2)', () => {
     const header = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more';
-    assert.equal(traceIdOf(header, clock), fresh);
+    assert.equal(toTraceId(header, clock), fresh);
   });
 
-  test('traceIdOf starts a trace of 32 hexadecimal digits, a different one each time', () => {
-    assert.match(traceIdOf(undefined, systemClock), /^[0-9a-f]{32}$/);
-    assert.notEqual(traceIdOf(undefined, systemClock), traceIdOf(undefined, systemClock));
+  test('toTraceId starts a trace of 32 hexadecimal digits, a different one each time', () => {
+    assert.match(toTraceId(undefined, systemClock), /^[0-9a-f]{32}$/);
+    assert.notEqual(toTraceId(undefined, systemClock), toTraceId(undefined, systemClock));
   });
 
-  test('traceIdOf returns 32 hexadecimal digits for any header', () => {
+  test('toTraceId returns 32 hexadecimal digits for any header', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.array(fc.string())), (header) =>
-        assert.match(traceIdOf(header, clock), /^[0-9a-f]{32}$/),
+        assert.match(toTraceId(header, clock), /^[0-9a-f]{32}$/),
       ),
     );
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { timestamp } from '../../src/clock.ts';
-import { afterFailure, afterSuccess, runningMaxOf } from '../../src/webhooks/health.ts';
+import { afterFailure, afterSuccess, chooseRunningMax } from '../../src/webhooks/health.ts';
 import type { EndpointRow } from '../../src/webhooks/queries.ts';
 
 const start = Date.parse('2026-06-01T12:00:00Z');
@@ -54,7 +54,7 @@ suite('An endpoint', () => {
   });
 
   test('A webhook endpoint gets no request while it is paused or disabled, one after ten failures in a row, else eight', () => {
-    const at = (changes: Partial<EndpointRow>) => runningMaxOf({ ...healthy, ...changes }, start);
+    const at = (changes: Partial<EndpointRow>) => chooseRunningMax({ ...healthy, ...changes }, start);
     assert.equal(at({}), 8);
     assert.equal(at({ failures_in_row: 9 }), 8);
     assert.equal(at({ failures_in_row: 10 }), 1);

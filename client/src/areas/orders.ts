@@ -1,4 +1,4 @@
-import { bodyOf, textOf } from '../api.ts';
+import { parseBody, readText } from '../api.ts';
 import { Conflict } from '../errors.ts';
 import { etagOf } from '../metadata.ts';
 import type { CallOptions } from '../options.ts';
@@ -51,8 +51,8 @@ export class Orders extends GeneratedOrders {
     const input = { path: { orderId: order.id }, query: { wait: 20 } };
     const headers = { 'if-none-match': etagOf(order) ?? '' };
     const request = { ...this.api.requestOf('GET', '/v2/store/order/{orderId}', input), headers };
-    const reply = await this.api.http.send(request, options, textOf);
-    return reply.response.status === 304 ? order : bodyOf<Order>(reply, request);
+    const reply = await this.api.http.send(request, options, readText);
+    return reply.response.status === 304 ? order : parseBody<Order>(reply, request);
   }
 }
 

@@ -13,4 +13,4 @@ export function useShopClock() {
 }
 
 /** Milliseconds. */
-export const aheadOf = ({ now, system }: ShopClock): number => Date.parse(now) - Date.parse(system);
+export const toMsAhead = ({ now, system }: ShopClock): number => Date.parse(now) - Date.parse(system);

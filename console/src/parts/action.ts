@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { type CallOptions, isCurdError } from '../../../client/src/index.ts';
 import { queryClient } from '../data/queries.ts';
-import { messageOf, onRefused } from '../session/session.ts';
+import { onRefused, toMessage } from '../session/session.ts';
 import type { Effects } from './dialogs/confirm.tsx';
 import { notifications } from './notifications.tsx';
 
@@ -29,7 +29,7 @@ export function useAction() {
       return true;
     } catch (error) {
       onRefused(error);
-      notifications.show({ color: 'red', title: 'This was not done', message: messageOf(error) });
+      notifications.show({ color: 'red', title: 'This was not done', message: toMessage(error) });
       return false;
     } finally {
       setRunning(false);

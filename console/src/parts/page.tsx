@@ -4,7 +4,7 @@ import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { isCurdError } from '../../../client/src/index.ts';
 import { shopEnvironment, shopName } from '../environment.ts';
-import { messageOf } from '../session/session.ts';
+import { toMessage } from '../session/session.ts';
 
 interface TitleProps {
   readonly title: string;
@@ -79,12 +79,12 @@ export function Loading({ what }: { readonly what: string }) {
 /** Instead of data that could not be loaded. */
 export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: () => unknown }) {
   if (isCurdError(error) && isFinal(error)) {
-    return <Empty title={error.status === 404 ? 'Not found' : 'Not allowed'}>{messageOf(error)}</Empty>;
+    return <Empty title={error.status === 404 ? 'Not found' : 'Not allowed'}>{toMessage(error)}</Empty>;
   }
   return (
     <Alert color="red" variant="light" title="This could not be loaded" my="sm">
       <Stack gap="xs" align="start">
-        <Text size="sm">{messageOf(error)}</Text>
+        <Text size="sm">{toMessage(error)}</Text>
         {retry === undefined ? null : (
           <Button size="xs" variant="default" onClick={() => void retry()}>
             Try again

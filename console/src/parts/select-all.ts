@@ -1,6 +1,6 @@
 /** Selects all rows that match the filters of a list, also those that were not read yet. */
 import { useState } from 'react';
-import { messageOf } from '../session/session.ts';
+import { toMessage } from '../session/session.ts';
 import { notifications } from './notifications.tsx';
 import { showNumber } from './text/format.ts';
 
@@ -49,7 +49,7 @@ export function useSelectAll<Row extends { readonly id: number }>(
       setKnown({ key, rows });
       onSelect(new Set(rows.map(({ id }) => id)));
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not all were selected', message: messageOf(error) });
+      notifications.show({ color: 'red', title: 'Not all were selected', message: toMessage(error) });
     } finally {
       setReading(false);
     }

@@ -103,7 +103,7 @@ function expire(): boolean {
 
 /** Shows why a sign-in failed. */
 function fail(error: unknown): void {
-  const message = messageOf(error);
+  const message = toMessage(error);
   if (state.kind === 'locked') {
     set({ kind: 'locked', message });
   } else if (state.kind === 'signedIn' && state.expired !== null) {
@@ -178,7 +178,7 @@ export function enterWithoutAdmin(): void {
 }
 
 /** The sentence for people. Only faults of the server keep the request id in brackets, by which they are found. */
-export function messageOf(error: unknown): string {
+export function toMessage(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
   }

@@ -1,7 +1,7 @@
 /** A bar on every screen while the clock of the shop is ahead. */
 import { Button } from '@mantine/core';
 import { useEffect } from 'react';
-import { aheadOf, useShopClock } from '../data/clock.ts';
+import { toMsAhead, useShopClock } from '../data/clock.ts';
 import { useSignedIn } from '../data/queries.ts';
 import { useAdvance } from '../parts/advance.ts';
 import { setTimeAhead, Time } from '../parts/text/time.tsx';
@@ -10,7 +10,7 @@ export function ClockBar() {
   const { person } = useSignedIn();
   const { data } = useShopClock();
   const { advance, isRunning } = useAdvance();
-  const ahead = data === undefined ? 0 : aheadOf(data);
+  const ahead = data === undefined ? 0 : toMsAhead(data);
   useEffect(() => setTimeAhead(ahead), [ahead]);
   if (data === undefined || ahead === 0) {
     return null;

@@ -8,7 +8,7 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { digestInName, imageNameOf } from '../../files/file-name.ts';
+import { digestInName, toImageName } from '../../files/file-name.ts';
 import type { RenderedImage } from '../../images/renderer.ts';
 import type { ImageService } from '../../images/service.ts';
 import { restoreTestOrders } from '../../orders/test-orders.ts';
@@ -136,7 +136,7 @@ async function demoInputs(): Promise<CheeseInput[]> {
 async function drawingsOf(category: string): Promise<[RenderedImage, RenderedImage]> {
   const name = category.toLowerCase().replaceAll(' ', '-');
   const [image, thumbnail] = [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
-  return [{ ...image, name: imageNameOf(digestInName(image.name), thumbnail.name, 'webp') }, thumbnail];
+  return [{ ...image, name: toImageName(digestInName(image.name), thumbnail.name, 'webp') }, thumbnail];
 }
 
 /** A file of images/. It was rendered already, like the images that the server stores. */

@@ -9,7 +9,7 @@ import {
 import { uncached } from '../../http/responses/response.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
-import { Quota, quotaOf } from '../../limits/schemas.ts';
+import { Quota, toQuota } from '../../limits/schemas.ts';
 import { int64, listOf, objectOf, timestampSchema } from '../../schema/parts.ts';
 import { type AccountDetails, accountNameRule } from './accounts.ts';
 import type { KeyService } from './service.ts';
@@ -77,7 +77,7 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
   } as const;
   const shown = async (account: AccountDetails) => ({
     ...account,
-    quota: quotaOf(await rateLimits.read(account.id, account.plan)),
+    quota: toQuota(await rateLimits.read(account.id, account.plan)),
   });
 
   return [
@@ -115,7 +115,7 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
           (context) => keys.createAccount(context, body.name, body.plan),
           (account) => ({
             status: 201,
-            body: { ...account, quota: quotaOf(rateLimits.unused(account.plan)) },
+            body: { ...account, quota: toQuota(rateLimits.unused(account.plan)) },
           }),
         ),
     }),
@@ -136,7 +136,7 @@ export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[
       },
       handle: async ({ params, body, withIdempotency }) => {
         const id = parsePathId(params.accountId, 'There is no such account.');
-        const quota = quotaOf(await rateLimits.read(id, body.plan));
+        const quota = toQuota(await rateLimits.read(id, body.plan));
         return withIdempotency(
           (context) => keys.setPlan(context, id, body.plan),
           (account) => ({ status: 200, body: { ...account, quota } }),

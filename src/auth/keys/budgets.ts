@@ -2,7 +2,7 @@
  * Budgets of restricted keys: how much each spent by UTC day. A key and the one that replaces it share one budget. The row
  * of the key and day decides, so that concurrent orders on several instances never exceed it.
  */
-import { type KeyLimits, keyIdOf } from '../../access/key-limits.ts';
+import { type KeyLimits, parseKeyId } from '../../access/key-limits.ts';
 import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
@@ -70,7 +70,7 @@ export function createKeyBudgets(database: Database, clock: Clock, site: () => S
   }
 
   async function today(tx: Sql, actor: string, { dollarsPerDay, ordersPerDay }: KeyLimits): Promise<Today> {
-    const row = await spendingQueries(tx).find(keyIdOf(actor), dayOf(clock.now()));
+    const row = await spendingQueries(tx).find(parseKeyId(actor), dayOf(clock.now()));
     const { cents = 0, orders = 0 } = row ?? {};
     return {
       dollars: cents / 100,
@@ -90,7 +90,7 @@ export function createKeyBudgets(database: Database, clock: Clock, site: () => S
       const changed = isTooMuch
         ? 0
         : await spendingQueries(tx).add({
-            keyId: keyIdOf(id),
+            keyId: parseKeyId(id),
             day: dayOf(clock.now()),
             cents,
             maxCents,
@@ -105,7 +105,7 @@ export function createKeyBudgets(database: Database, clock: Clock, site: () => S
     today: (actor: string, limits: KeyLimits) => today(database, actor, limits),
 
     /** Days on which a key ordered, the newest first. */
-    list: (actor: string) => spendingQueries(database).list(keyIdOf(actor), keptDays),
+    list: (actor: string) => spendingQueries(database).list(parseKeyId(actor), keptDays),
 
     /** Deletes old days. */
     purge() {

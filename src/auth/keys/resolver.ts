@@ -43,7 +43,7 @@ export function acceptsKeys(environment: Environment, type: KeyType): boolean {
 }
 
 /** The principal as which a key acts: rotation changes neither the orders nor the budget of a restricted key. */
-export const actorOf = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
+export const toActor = ({ id, first_id }: Pick<KeyRow, 'id' | 'first_id'>) => `key:${first_id ?? id}`;
 
 interface Dependencies {
   readonly database: Database;
@@ -121,7 +121,7 @@ export function createKeyResolver({ database, clock, environment, webOrigins }: 
     }
     return {
       kind: principalKinds[row.kind],
-      id: actorOf(row),
+      id: toActor(row),
       accountId: row.account_id,
       // The limits of a publishable key have no plan.
       plan: row.kind === 'publishable' ? row.kind : row.plan,

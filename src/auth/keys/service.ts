@@ -14,7 +14,7 @@ import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { kindsOfKeys, requireKind, tooManyKeys } from './kinds.ts';
 import { credentialByHash, type KeyRow, keyQueries } from './queries.ts';
-import { acceptsKeys, actorOf } from './resolver.ts';
+import { acceptsKeys, toActor } from './resolver.ts';
 
 /** An API key without its secret, with the limits that it has. */
 export interface KeyDetails extends KeyLimits {
@@ -237,7 +237,7 @@ function toApiKey(row: KeyRow): KeyDetails {
   return {
     id: row.id,
     kind: row.kind,
-    actor: actorOf(row),
+    actor: toActor(row),
     name: row.name,
     type: row.type,
     last4: row.last4,

@@ -10,7 +10,7 @@ import { checkPortions } from '../portions.ts';
 import { type CatalogueRow, cheeseQueries } from '../queries.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import { type CheeseWrites, notFound } from '../writes.ts';
-import { shownUpdate, undoOf } from './bulk-result.ts';
+import { shownUpdate, toUndo } from './bulk-result.ts';
 import { changeByAmount, changeByPercent } from './price-change.ts';
 import { type BulkChange, type BulkInput, type BulkResult, bulkBytesMax, bulkCheesesMax } from './schemas.ts';
 
@@ -109,7 +109,7 @@ export function createBulkChanges(database: Database, writes: CheeseWrites) {
           return {
             items: items.map(shownUpdate),
             unchanged: ids.length - items.length,
-            undo: undoOf(items),
+            undo: toUndo(items),
           };
         }),
       );

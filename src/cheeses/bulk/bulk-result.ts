@@ -28,7 +28,7 @@ const undoMax = 900_000;
  * The bulk change that restores the old values. Cheeses with the same old values are in one change. Null if nothing was changed.
  * @throws AppError validation if the old values are more than a body can have
  */
-export function undoOf(updated: readonly CheeseUpdated[]): BulkInput | null {
+export function toUndo(updated: readonly CheeseUpdated[]): BulkInput | null {
   const groups = new Map<string, number[]>();
   for (const { id, changes } of updated) {
     const key = JSON.stringify(oldValues(changes));

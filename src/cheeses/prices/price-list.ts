@@ -5,7 +5,7 @@
 import { type Clock, timestamp } from '../../clock.ts';
 import { type Cursors, requireSameQuery } from '../../cursor.ts';
 import type { Database } from '../../database/database.ts';
-import { decimalOf, digitsAt } from '../../decimal.ts';
+import { digitsAt, toDecimal } from '../../decimal.ts';
 import type { CheeseService } from '../service.ts';
 import { type PriceRow, priceQueries } from './queries.ts';
 import type { CheesePriceList, PriceReduction } from './schemas.ts';
@@ -101,7 +101,7 @@ export function percentOff(before: number, price: number): number | null {
   if (price >= before) {
     return null;
   }
-  const decimals = [decimalOf(before), decimalOf(price)] as const;
+  const decimals = [toDecimal(before), toDecimal(price)] as const;
   const scale = Math.max(...decimals.map((decimal) => decimal.scale));
   const [high, low] = [digitsAt(scale, decimals[0]), digitsAt(scale, decimals[1])];
   return Number(((high - low) * 100n) / high);

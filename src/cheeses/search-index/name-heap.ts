@@ -40,7 +40,7 @@ export class NameHeap {
     return this.#compareWith(one, this.#bytes, first, ends[other] as number);
   }
 
-  /** @param name the bytes of a name (`bytesOf`) */
+  /** @param name the bytes of a name (`encodeName`) */
   compareWith(slot: number, name: Uint8Array): number {
     return this.#compareWith(slot, name, 0, name.length);
   }
@@ -70,6 +70,6 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** A name as `compareWith` needs it. */
-export function bytesOf(name: string): Uint8Array {
+export function encodeName(name: string): Uint8Array {
   return encoder.encode(name);
 }

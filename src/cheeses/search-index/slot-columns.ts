@@ -1,7 +1,7 @@
 /** Values of slots in columns, and the orders that a list can have. */
 import { cheeseFields, type RangeField, rangeFields } from '../fields.ts';
 import { withRoom } from './bits.ts';
-import { bytesOf, NameHeap } from './name-heap.ts';
+import { encodeName, NameHeap } from './name-heap.ts';
 import { type Compare, SlotOrder } from './slot-order.ts';
 
 /** Stands for the number of a cheese that has none. */
@@ -81,7 +81,7 @@ export class SlotColumns {
       name: {
         order: new SlotOrder((one, other) => this.#names.compare(one, other) || byId(one, other)),
         comparedWith: ({ id, name = '' }) => {
-          const bytes = bytesOf(name);
+          const bytes = encodeName(name);
           return (slot) => this.#names.compareWith(slot, bytes) || this.id(slot) - id;
         },
         hasValue: all,

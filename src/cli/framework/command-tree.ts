@@ -2,7 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { commandName } from '../../command-name.ts';
-import { defaultText, flagOf, type Setting } from '../../settings/setting.ts';
+import { defaultText, type Setting, toFlag } from '../../settings/setting.ts';
 import { settings } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
 import { flagName, type OptionDefinition } from './options.ts';
@@ -109,7 +109,7 @@ function toCommanderOption(
 function settingOptions(isServer: boolean): Option[] {
   return Object.values<Setting>(settings).flatMap((setting) => {
     const { placeholder, help, variable, former } = setting;
-    const flag = flagOf(variable);
+    const flag = toFlag(variable);
     const option = new Option(
       `--${flag} <${placeholder}>`,
       `${help} (${variable}; default: ${defaultText(setting)})`,
@@ -118,7 +118,7 @@ function settingOptions(isServer: boolean): Option[] {
     option.hideHelp(!isServer && !locationFlags.includes(flag));
     return former === undefined
       ? [option]
-      : [option, new Option(`--${flagOf(former)} <${placeholder}>`).hideHelp()];
+      : [option, new Option(`--${toFlag(former)} <${placeholder}>`).hideHelp()];
   });
 }
 

@@ -2,7 +2,7 @@
 import { commandName } from '../../command-name.ts';
 import { AppError, isFailure } from '../../errors.ts';
 import { ConfigError } from '../../settings/parsers.ts';
-import { reasonOf, systemErrorText } from '../../system-errors.ts';
+import { systemErrorText, toReason } from '../../system-errors.ts';
 import type { CommandOptions } from './options.ts';
 import { colored, errorPrefix } from './style.ts';
 
@@ -108,6 +108,6 @@ export function printFailure(error: unknown): void {
 function causeText({ cause }: AppError): string {
   // When Node tried several network addresses, the error has a code and an empty message.
   const { message = '', code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
-  const reason = reasonOf(cause);
+  const reason = toReason(cause);
   return reason !== message ? `: ${reason}.` : message || code ? ` (${message || code})` : '';
 }

@@ -4,7 +4,7 @@ import type { ComposedShop } from '../../app/compose.ts';
 import { anotherEnvironment } from '../../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../../settings/parsers.ts';
-import { flagOf, type Setting } from '../../settings/setting.ts';
+import { type Setting, toFlag } from '../../settings/setting.ts';
 import { similarNames } from '../../settings/similar-names.ts';
 import { settings, type Variable } from '../../settings/table.ts';
 import type { CommandDefinition } from './command-definition.ts';
@@ -32,7 +32,7 @@ export async function runCommand(
 function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
   const flags: RawSettings = {};
   for (const { variable, former = variable } of Object.values<Setting>(settings)) {
-    const value = raw[optionName(flagOf(variable))] ?? raw[optionName(flagOf(former))];
+    const value = raw[optionName(toFlag(variable))] ?? raw[optionName(toFlag(former))];
     if (typeof value === 'string') {
       flags[variable as Variable] = value;
     }
@@ -84,7 +84,7 @@ function nameFlags<T>({ flags }: CommandOptions, read: () => T): T {
       throw error;
     }
     const message = error.message.replace(/\bCURD_\w+/g, (variable) =>
-      (flags[variable as Variable] ?? '') === '' ? variable : `--${flagOf(variable)}`,
+      (flags[variable as Variable] ?? '') === '' ? variable : `--${toFlag(variable)}`,
     );
     throw new ConfigError(message);
   }

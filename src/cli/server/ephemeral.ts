@@ -9,7 +9,7 @@ import { systemClock } from '../../clock.ts';
 import { lockServer, type ServerLock } from '../../database/sqlite/server-lock.ts';
 import type { RawSettings } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
-import { flagOf, type Setting } from '../../settings/setting.ts';
+import { type Setting, toFlag } from '../../settings/setting.ts';
 import { settings, type Variable } from '../../settings/table.ts';
 import type { CommandOptions } from '../framework/options.ts';
 import { type Greeting, localAccount } from './greeting.ts';
@@ -57,7 +57,7 @@ export function createEphemeralShop({ flags }: CommandOptions): EphemeralShop {
     const isFixed = variable in fixed || variable === 'CURD_DATA_DIR' || variable === 'CURD_LOCAL_KEY';
     if (isFixed && flags[variable as Variable] !== undefined) {
       throw new ConfigError(
-        `An ephemeral server has a new shop of its own: leave out --${flagOf(variable)}.`,
+        `An ephemeral server has a new shop of its own: leave out --${toFlag(variable)}.`,
       );
     }
   }

@@ -16,7 +16,7 @@ import { advisoryLock } from '../../database/sql.ts';
 import { AppError } from '../../errors.ts';
 import type { LoginLimits } from '../../settings/config.ts';
 import { customerQueries, type FailureRow } from '../queries.ts';
-import { networkOf } from './networks.ts';
+import { toNetwork } from './networks.ts';
 
 const quarterHourMs = 15 * 60_000;
 const hourMs = 60 * 60_000;
@@ -100,7 +100,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
       counter('pair', quarterHourMs, usernameKey, clientIp),
       counter('address', quarterHourMs, clientIp),
       // A known network has a separate counter, so that attempts from other networks cannot exhaust it.
-      counter('username', hourMs, usernameKey, ...(isKnown ? [networkOf(clientIp)] : [])),
+      counter('username', hourMs, usernameKey, ...(isKnown ? [toNetwork(clientIp)] : [])),
     ];
   }
 

@@ -19,7 +19,7 @@ export function createKnownNetworks(database: Database, clock: Clock, secret: st
   /** Different for each customer, so that the table does not show which customers share a network. */
   const digestOf = (customerId: number, clientIp: string) =>
     createHmac('sha256', secret)
-      .update(JSON.stringify(['network', customerId, networkOf(clientIp)]))
+      .update(JSON.stringify(['network', customerId, toNetwork(clientIp)]))
       .digest('hex');
   const oldest = () => timestamp(clock.now() - keptMs);
 
@@ -46,6 +46,6 @@ export function createKnownNetworks(database: Database, clock: Clock, secret: st
 }
 
 /** The network of a client IP: the first 24 bits of IPv4; of IPv6, a client IP is the first 64 bits already. */
-export function networkOf(clientIp: string): string {
+export function toNetwork(clientIp: string): string {
   return isIPv4(clientIp) ? `${clientIp.slice(0, clientIp.lastIndexOf('.'))}.0/24` : clientIp;
 }

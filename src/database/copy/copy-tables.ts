@@ -3,12 +3,12 @@ import type { Sql } from '../database.ts';
 import { rawSql, sql, type Value } from '../sql.ts';
 import {
   countRows,
-  keyOf,
   listTables,
   lockTables,
   readLastIds,
   readTableRows,
   type Table,
+  toRowKey,
   writeLastIds,
 } from './tables.ts';
 
@@ -79,6 +79,6 @@ async function copyRows(
     await tx.insert(table.name, table.columns, rows);
     copied += rows.length;
     advance(rows.length);
-    after = keyOf(table, last);
+    after = toRowKey(table, last);
   }
 }

@@ -1,6 +1,6 @@
 /** Snapshots on PostgreSQL: copies of tables in a schema of the same database, which all instances can read. */
 import type { Database } from '../database.ts';
-import { codeOf } from '../postgres/postgres-errors.ts';
+import { toErrorCode } from '../postgres/postgres-errors.ts';
 import { sql } from '../sql.ts';
 import { listTables, lockTables, readLastIds, type Table } from './tables.ts';
 
@@ -18,7 +18,7 @@ export interface WrittenSnapshot {
 }
 
 /** Whether the user of the database may not create schemas. */
-export const mayNotCreateSchema = (error: unknown) => codeOf(error) === INSUFFICIENT_PRIVILEGE;
+export const mayNotCreateSchema = (error: unknown) => toErrorCode(error) === INSUFFICIENT_PRIVILEGE;
 
 /** Changes of the tables wait meanwhile. */
 export function writeSnapshotSchema(

@@ -68,7 +68,7 @@ export async function countRows(database: Sql, { name }: Table): Promise<number>
 }
 
 /** The values of the key. */
-export function keyOf({ columns, key }: Table, row: TableRow): readonly Value[] {
+export function toRowKey({ columns, key }: Table, row: TableRow): readonly Value[] {
   return key.map((column) => row[columns.indexOf(column)] as Value);
 }
 

@@ -4,7 +4,14 @@ import pg from 'pg';
 import type { Value } from '../sql.ts';
 import { lookupServer } from './addresses.ts';
 import type { KnownText } from './known-texts.ts';
-import { CONNECTION_LOST, codeOf, isLost, isStalePlan, NOT_CONNECTED, READ_ONLY } from './postgres-errors.ts';
+import {
+  CONNECTION_LOST,
+  isLost,
+  isStalePlan,
+  NOT_CONNECTED,
+  READ_ONLY,
+  toErrorCode,
+} from './postgres-errors.ts';
 import type { PostgresServer } from './url.ts';
 
 /** Limit of one statement, waits for locks included. No request needs as long. */
@@ -98,7 +105,9 @@ export class Connection implements StatementTarget {
       // The server announces that it closes the connection, which is still open for a moment.
       this.destroy();
     }
-    return this.#isOpen || codeOf(error) !== '' ? error : Object.assign(error, { code: CONNECTION_LOST });
+    return this.#isOpen || toErrorCode(error) !== ''
+      ? error
+      : Object.assign(error, { code: CONNECTION_LOST });
   }
 
   onEnd(listener: () => void): void {
@@ -161,7 +170,7 @@ export async function openConnection(server: PostgresServer, socket: Socket): Pr
     return connection;
   } catch (error) {
     socket.destroy();
-    throw codeOf(error) === '' || isLost(error) ? notConnected(error) : error;
+    throw toErrorCode(error) === '' || isLost(error) ? notConnected(error) : error;
   }
 }
 

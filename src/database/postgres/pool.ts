@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Value } from '../sql.ts';
 import { type Connection, connectToPrimary, createSocket } from './connection.ts';
 import { isQuick, type KnownText } from './known-texts.ts';
-import { codeOf, NOT_CONNECTED, READ_ONLY } from './postgres-errors.ts';
+import { NOT_CONNECTED, READ_ONLY, toErrorCode } from './postgres-errors.ts';
 import type { PostgresServer } from './url.ts';
 
 /** Wait after a failed attempt to connect, while other connections are open. */
@@ -260,7 +260,7 @@ export class ConnectionPool {
     } catch (error) {
       this.#connecting -= 1;
       this.#retryAt = performance.now() + retryMs;
-      if (this.#open.size + this.#connecting === 0 || codeOf(error) === READ_ONLY) {
+      if (this.#open.size + this.#connecting === 0 || toErrorCode(error) === READ_ONLY) {
         this.#rejectWaiting(error);
       } else {
         // The open connections continue, for example if the server permits no more of them.

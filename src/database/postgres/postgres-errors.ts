@@ -24,25 +24,25 @@ const IO_ERROR = '58030';
 const UNDEFINED_FILE = '58P01';
 
 /** The SQLSTATE, or the code of the driver or the operating system; empty if there is none. */
-export function codeOf(error: unknown): string {
+export function toErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The connection was lost: cut, or closed by a server that stops (class 57P). */
 export function isLost(error: unknown): boolean {
-  return /^(CONNECTION_LOST|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1245])$/.test(codeOf(error));
+  return /^(CONNECTION_LOST|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1245])$/.test(toErrorCode(error));
 }
 
 /** No connection was made, so nothing was sent: another server may accept it. */
 export function isUnconnected(error: unknown): boolean {
   return /^(NOT_CONNECTED|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P03)$/.test(
-    codeOf(error),
+    toErrorCode(error),
   );
 }
 
 /** Whether the transaction was rolled back because of concurrent ones, and can be run again. */
 export function isRetryable(error: unknown): boolean {
-  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error)) || isStalePlan(error);
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(toErrorCode(error)) || isStalePlan(error);
 }
 
 /**
@@ -51,23 +51,25 @@ export function isRetryable(error: unknown): boolean {
  * same name fail too.
  */
 export function isStalePlan(error: unknown): boolean {
-  return codeOf(error) === UNKNOWN_STATEMENT || (error as DatabaseError)?.routine === 'RevalidateCachedQuery';
+  return (
+    toErrorCode(error) === UNKNOWN_STATEMENT || (error as DatabaseError)?.routine === 'RevalidateCachedQuery'
+  );
 }
 
 /** The statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === LOCK_NOT_AVAILABLE;
+  return toErrorCode(error) === LOCK_NOT_AVAILABLE;
 }
 
 /** Whether no rollback to a savepoint helps: the whole transaction is lost, or must run again. */
 export function endsTransaction(error: unknown): boolean {
-  return isLost(error) || isUnconnected(error) || isRetryable(error) || codeOf(error) === READ_ONLY;
+  return isLost(error) || isUnconnected(error) || isRetryable(error) || toErrorCode(error) === READ_ONLY;
 }
 
 /** Translates the violation of a unique index or of `not null`; returns other errors unchanged. */
 export function translateViolation(error: unknown): unknown {
   const { constraint = '', table, column } = error as DatabaseError;
-  switch (codeOf(error)) {
+  switch (toErrorCode(error)) {
     case UNIQUE_VIOLATION:
       return new ConstraintError(constraint, error);
     case NOT_NULL_VIOLATION:
@@ -79,7 +81,7 @@ export function translateViolation(error: unknown): unknown {
 
 /** Translates another error of the driver to an AppError; returns other errors unchanged. */
 export function translatePostgresError(error: unknown): unknown {
-  const code = codeOf(error);
+  const code = toErrorCode(error);
   if (isLockTimeout(error)) {
     return unavailable('Other changes are in progress. Try again shortly.', 2, error);
   }
@@ -122,7 +124,7 @@ function tlsFault(error: unknown): string | null {
   if (String((error as Error).cause).includes('does not support SSL connections')) {
     return 'The database server does not accept TLS. Turn it on there, or set sslmode=disable in CURD_DATABASE.';
   }
-  return /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(codeOf(error))
+  return /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(toErrorCode(error))
     ? 'The certificate of the database server could not be verified. Name the file of its CA with sslrootcert in CURD_DATABASE, and the host as in the certificate.'
     : null;
 }
@@ -133,7 +135,7 @@ function signInFault(error: unknown): string | null {
   if (String((error as Error).cause).includes('client password must be a string')) {
     return 'The database server requires a password. Write it in the URL (postgres://user:password@host/name), or set PGPASSWORD.';
   }
-  switch (codeOf(error)) {
+  switch (toErrorCode(error)) {
     case INVALID_PASSWORD:
     case INVALID_AUTHORIZATION:
       return 'The database server refuses the user or the password. Correct them in the URL (CURD_DATABASE) or in PGPASSWORD. A user needs the right to log in, and a line in pg_hba.conf.';
@@ -150,6 +152,6 @@ function signInFault(error: unknown): string | null {
  */
 function isOutOfReach(error: unknown): boolean {
   return /^(CONNECTION_|NOT_CONNECTED|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|57)/.test(
-    codeOf(error),
+    toErrorCode(error),
   );
 }

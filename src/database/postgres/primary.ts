@@ -9,7 +9,13 @@ import { prepareLookup } from './addresses.ts';
 import { createSocket, openConnection } from './connection.ts';
 import { Listener } from './listener.ts';
 import { ConnectionPool } from './pool.ts';
-import { codeOf, isRetryable, isUnconnected, READ_ONLY, translatePostgresError } from './postgres-errors.ts';
+import {
+  isRetryable,
+  isUnconnected,
+  READ_ONLY,
+  toErrorCode,
+  translatePostgresError,
+} from './postgres-errors.ts';
 import type { PostgresServer } from './url.ts';
 
 const attemptsMax = 5;
@@ -126,7 +132,7 @@ export class Primary {
 
   /** Whether the server that was used cannot run any statement. */
   #isUnusable(error: unknown): boolean {
-    return codeOf(error) === READ_ONLY || (isUnconnected(error) && this.#servers.length > 1);
+    return toErrorCode(error) === READ_ONLY || (isUnconnected(error) && this.#servers.length > 1);
   }
 
   /** Replaces all connections by those to the next server, if no other request has done so. */

@@ -16,7 +16,7 @@ export interface TlsSettings {
 }
 
 /** Unlike in libpq, `require` verifies the certificate, as `verify-full` does. @throws ConfigError */
-export function tlsOf(databaseUrl: string): TlsSettings {
+export function parseTlsSettings(databaseUrl: string): TlsSettings {
   const [base = '', query = ''] = databaseUrl.split('?', 2);
   const parameters = new URLSearchParams(query);
   const mode = parameters.get('sslmode') ?? 'disable';

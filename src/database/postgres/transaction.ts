@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { Value } from '../sql.ts';
 import type { StatementTarget } from './connection.ts';
 import type { KnownText } from './known-texts.ts';
-import { codeOf, IN_FAILED_TRANSACTION, isLost, isStalePlan } from './postgres-errors.ts';
+import { IN_FAILED_TRANSACTION, isLost, isStalePlan, toErrorCode } from './postgres-errors.ts';
 
 /** More statements without a result fill the memory. */
 const sentMax = 16;
@@ -65,7 +65,7 @@ export class PostgresTransaction implements StatementTarget {
     try {
       return await query;
     } catch (error) {
-      if (codeOf(error) !== IN_FAILED_TRANSACTION && !isStalePlan(error)) {
+      if (toErrorCode(error) !== IN_FAILED_TRANSACTION && !isStalePlan(error)) {
         throw error;
       }
       await Promise.all(this.#results.slice(0, before));

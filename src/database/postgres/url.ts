@@ -2,7 +2,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { ConfigError, parseInteger } from '../../settings/parsers.ts';
 import { urlsIn } from './hosts.ts';
-import { tlsOf } from './tls.ts';
+import { parseTlsSettings } from './tls.ts';
 
 /** The pool size: how many connections, unless the URL has `?max=`. */
 const poolSize = 10;
@@ -48,7 +48,7 @@ export function readParameters(databaseUrl: string): Parameters {
  */
 export function serversIn(databaseUrl: string): PostgresServer[] {
   return urlsIn(databaseUrl).map((one) => {
-    const { url, ssl } = tlsOf(one);
+    const { url, ssl } = parseTlsSettings(one);
     const { hostname, port, username, password, pathname, searchParams } = new URL(url);
     for (const name of searchParams.keys()) {
       if (name !== 'max' && name !== 'prepare') {

@@ -29,7 +29,7 @@ export const adminTypes = /^(api_key|account|oauth_client|approval|webhook_endpo
 
 /** Collects a page of events that come one after the other. */
 export function pageAfter(after: number, filter: EventFilter, limit: number, bytesMax: number) {
-  const matches = matcherOf(filter);
+  const matches = createMatcher(filter);
   const sequences: number[] = [];
   let bytes = 0;
   let nextSequence = after;
@@ -52,12 +52,12 @@ export function pageAfter(after: number, filter: EventFilter, limit: number, byt
 }
 
 /** The end of a page: its number and position, and the newest epoch. */
-export function placeOf(nextSequence: number, epochs: readonly EpochRow[]) {
+export function toPageEnd(nextSequence: number, epochs: readonly EpochRow[]) {
   return { nextSequence, next: positionAt(nextSequence, epochs), epoch: epochs.at(-1)?.name ?? '' };
 }
 
 /** Whether an event of a type and subject passes a filter. */
-export function matcherOf({ types, subject, isAdmin }: EventFilter): EventMatcher {
+export function createMatcher({ types, subject, isAdmin }: EventFilter): EventMatcher {
   const names = new Set(types ?? []);
   const prefixes = (types ?? []).filter((type) => type.endsWith('.*')).map((type) => type.slice(0, -1));
   return (type, of) =>

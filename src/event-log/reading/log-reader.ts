@@ -56,7 +56,7 @@ export async function findLastEventId(tx: Sql): Promise<number> {
 }
 
 /** How many events of each type an actor has caused since the event with an id, whether they have numbers or not. */
-export async function countEventsOf(
+export async function countEventsByActor(
   tx: Sql,
   afterId: number,
   actor: string,

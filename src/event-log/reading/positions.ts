@@ -63,7 +63,7 @@ export function positionAt(sequence: number, epochs: readonly EpochRow[]): strin
  * The number after which the events of an id come.
  * @throws AppError badRequest for a number that was not given yet, logRewound, eventsExpired
  */
-export function sequenceOf(
+export function toSequence(
   id: { readonly epoch: string; readonly sequence: number },
   state: LogState,
 ): number {

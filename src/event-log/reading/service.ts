@@ -6,16 +6,16 @@ import { AppError } from '../../errors.ts';
 import { eventLogQueries } from '../log-queries.ts';
 import {
   adminTypes,
+  createMatcher,
   type EventFilter,
   type EventMatcher,
   type EventPage,
-  matcherOf,
   pageAfter,
-  placeOf,
+  toPageEnd,
 } from './event-filter.ts';
 import type { EventHub } from './hub.ts';
 import { readLogState, toEvent, toItem } from './log-reader.ts';
-import { expired, type LogState, parseEventId, parsePosition, positionAt, sequenceOf } from './positions.ts';
+import { expired, type LogState, parseEventId, parsePosition, positionAt, toSequence } from './positions.ts';
 
 /** A request examines at most so many events, whether they match or not. */
 const examinedMax = 5000;
@@ -89,7 +89,7 @@ export function createEventService(database: Database, hub: EventHub) {
       throw expired({ first, last, epochs });
     }
     const items = rows.map((row) => toItem(row, epochs));
-    return { items, ...placeOf(page.nextSequence(), epochs), hasMore };
+    return { items, ...toPageEnd(page.nextSequence(), epochs), hasMore };
   }
 
   /**
@@ -111,13 +111,13 @@ export function createEventService(database: Database, hub: EventHub) {
     );
     const chosen = new Set(page.sequences);
     const items = tail.events.filter(({ sequence }) => chosen.has(sequence));
-    return { items, ...placeOf(page.nextSequence(), tail.epochs), hasMore: !isWhole };
+    return { items, ...toPageEnd(page.nextSequence(), tail.epochs), hasMore: !isWhole };
   }
 
   /** @throws AppError logRewound if an epoch began meanwhile, and the earlier position is not in the log any more */
   async function requireSameHistory(earlier: EventPage | null, page: EventPage): Promise<void> {
     if (earlier !== null && earlier.epoch !== page.epoch) {
-      sequenceOf(parseEventId(earlier.next) ?? { epoch: '', sequence: 0 }, await readState());
+      toSequence(parseEventId(earlier.next) ?? { epoch: '', sequence: 0 }, await readState());
     }
   }
 
@@ -134,7 +134,7 @@ export function createEventService(database: Database, hub: EventHub) {
         case 'time':
           return sequenceAtTime(position.at, state);
         case 'id':
-          return sequenceOf(position, state);
+          return toSequence(position, state);
       }
     },
 
@@ -209,7 +209,7 @@ export function createEventService(database: Database, hub: EventHub) {
     /** The newest `limit` events that match, the oldest first. For commands: it may read the whole log. */
     async listNewest(filter: EventFilter, limit: number): Promise<string[]> {
       const { first, last, epochs } = await readState();
-      const matches = matcherOf(filter);
+      const matches = createMatcher(filter);
       const sequences: number[] = [];
       for (let before = last + 1; before > first && sequences.length < limit; before -= examinedMax) {
         const heads = await queries.listHeads(Math.max(0, before - 1 - examinedMax), examinedMax);
@@ -228,7 +228,7 @@ export function createEventService(database: Database, hub: EventHub) {
       const id = parseEventId(text);
       const state = await readState();
       const isNext = id?.epoch === state.epochs.at(-1)?.name && (id?.sequence ?? 0) > state.last;
-      const sequence = id === undefined || id.sequence === 0 || isNext ? undefined : sequenceOf(id, state);
+      const sequence = id === undefined || id.sequence === 0 || isNext ? undefined : toSequence(id, state);
       // A number before the epoch of the id was given in another one.
       const isOwn = sequence !== undefined && positionAt(sequence, state.epochs) === text;
       if (sequence !== undefined && sequence < state.first) {

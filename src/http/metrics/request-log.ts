@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { traceIdOf } from '../trace.ts';
+import { toTraceId } from '../trace.ts';
 import type { RecentFailures } from './recent-failures.ts';
 
 const intervalMs = 1000;
@@ -30,7 +30,7 @@ function identityOf(request: FastifyRequest, { clock, withClientIp }: RequestLog
   const { traceparent } = headers;
   return {
     requestId: id,
-    ...(traceparent === undefined ? {} : { traceId: traceIdOf(traceparent, clock) }),
+    ...(traceparent === undefined ? {} : { traceId: toTraceId(traceparent, clock) }),
     ...(withClientIp ? { clientIp: request.ip } : {}),
     route: routeOptions?.url,
     ...(principal === null ? {} : { principal: principal.id }),

@@ -2,8 +2,8 @@
 import type { Schema } from '../../schema/schema.ts';
 
 /** An example of a value. It is next to the schema, where all tools find it. */
-export function exampleOf({ examples, items }: Schema): unknown {
-  return examples?.[0] ?? (items === undefined ? undefined : [exampleOf(items)]);
+export function findExample({ examples, items }: Schema): unknown {
+  return examples?.[0] ?? (items === undefined ? undefined : [findExample(items)]);
 }
 
 /** A schema as the document has it. Schemas with a title become components. */

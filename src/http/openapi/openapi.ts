@@ -9,7 +9,7 @@ import { keyLengthMax } from '../pipeline/idempotency-key.ts';
 import { documentedResponses } from '../responses/error-responses.ts';
 import type { DocumentedResponses } from '../responses/response.ts';
 import { type Described, fullPath, hasDryRun, parametersIn } from '../route.ts';
-import { documentedSchema, exampleOf, reference, withDefaultInWords } from './openapi-schema.ts';
+import { documentedSchema, findExample, reference, withDefaultInWords } from './openapi-schema.ts';
 import { shareResponses } from './shared-responses.ts';
 
 type Document = Record<string, unknown>;
@@ -135,7 +135,7 @@ function operation(route: Described, { components, examples, sampleOf }: Common)
   const content = (
     schema: Schema,
     types: readonly string[] = ['application/json'],
-    example = exampleOf(schema),
+    example = findExample(schema),
   ) => Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components), example }]));
   const [okType = 'application/json'] = (route.mediaType ?? 'application/json').split(';');
   const contentOf = ({ schema, mediaTypes = [], example }: DocumentedResponses[number], status: string) =>
@@ -182,7 +182,7 @@ function operation(route: Described, { components, examples, sampleOf }: Common)
 
 function received(webhook: WebhookDescription, components: Map<string, unknown>): Document {
   const { name, summary, description, headers, headerExamples, body, responses } = webhook;
-  const content = { schema: reference(body, components), example: exampleOf(body) };
+  const content = { schema: reference(body, components), example: findExample(body) };
   return {
     // `onOrderPlaced` for "order.placed".
     operationId: `on.${name}`.replace(/[._](\w)/g, (_, first: string) => first.toUpperCase()),

@@ -5,7 +5,7 @@ import type { Site } from '../area.ts';
 import { Asset } from '../responses/asset.ts';
 import { documentedText } from '../responses/error-responses.ts';
 import { revalidated } from '../responses/etag.ts';
-import { qualityOf } from '../responses/quality-values.ts';
+import { findQuality } from '../responses/quality-values.ts';
 import { type RouteResponse, TextBody } from '../responses/response.ts';
 import { type Route, route } from '../route.ts';
 import { plainPage, plainPageHeaders } from './plain-page.ts';
@@ -114,7 +114,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
 
 /** Browsers name text/html; many programs send only a wildcard. */
 export function acceptsHtml(accept = ''): boolean {
-  return (qualityOf(accept, 'text/html') ?? 0) > 0;
+  return (findQuality(accept, 'text/html') ?? 0) > 0;
 }
 
 const cachedForADay = { 'Cache-Control': 'public, max-age=86400' };

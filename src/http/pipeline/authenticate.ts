@@ -1,7 +1,7 @@
 /** The steps that decide who sent a request, whether it is within the rate limits, and whether it is permitted. */
 import type { Access } from '../../access/access.ts';
 import type { KeyLimits } from '../../access/key-limits.ts';
-import { actingCustomerOf, type Principal } from '../../access/principal.ts';
+import { findActingCustomer, type Principal } from '../../access/principal.ts';
 import { AppError } from '../../errors.ts';
 import { countedPrincipal } from '../../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../../maybe-promise.ts';
@@ -73,26 +73,26 @@ function countRequest(exchange: Exchange): MaybePromise<void> {
 }
 
 /** The client IP as limits count it: of the connection, or the one that a server states for its visitor. */
-export function clientIpOf({ statedClientIp, request }: Exchange): string {
+export function toClientIp({ statedClientIp, request }: Exchange): string {
   return statedClientIp ?? clientNetwork(request.ip);
 }
 
 /** See `visitorIp` of RouteRequest. */
-export function visitorIpOf(exchange: Exchange): string | null {
+export function toVisitorIp(exchange: Exchange): string | null {
   const { statedClientIp, principals } = exchange;
-  return statedClientIp === null && principals.some(isServer) ? null : clientIpOf(exchange);
+  return statedClientIp === null && principals.some(isServer) ? null : toClientIp(exchange);
 }
 
 /** A secret key, or an OAuth client for itself. */
 const isServer = (principal: Principal) =>
-  principal.kind === 'apiKey' || (principal.kind === 'oauth' && actingCustomerOf(principal) === null);
+  principal.kind === 'apiKey' || (principal.kind === 'oauth' && findActingCustomer(principal) === null);
 
 function chargePlan(exchange: Exchange): MaybePromise<void> {
   const { rateLimits } = exchange.dependencies;
   const counted = countedPrincipal(exchange.principals) as Principal;
   const counting =
     counted.kind === 'publishable'
-      ? rateLimits.chargePublishable(counted, clientIpOf(exchange))
+      ? rateLimits.chargePublishable(counted, toClientIp(exchange))
       : rateLimits.charge(counted);
   return chain(counting, (charge) => {
     exchange.charge = charge;
@@ -185,7 +185,7 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
 function countClientIp(exchange: Exchange): MaybePromise<void> {
   const { route, dependencies } = exchange;
   const group = route.rateLimitGroup ?? (route.access === 'operational' ? 'public' : 'any');
-  return chain(dependencies.rateLimits.countClientIp(clientIpOf(exchange), group), (count) => {
+  return chain(dependencies.rateLimits.countClientIp(toClientIp(exchange), group), (count) => {
     exchange.clientIpCount = count;
   });
 }

@@ -1,6 +1,6 @@
 /** Runs a route on plain data: the steps of the pipeline that know neither a connection nor a framework. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { actingCustomerOf, idempotencyScopeOf, type Principal } from '../../access/principal.ts';
+import { findActingCustomer, type Principal, toIdempotencyScope } from '../../access/principal.ts';
 import type { Context, Origin } from '../../database/context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { AppError, badRequestError, type FieldError } from '../../errors.ts';
@@ -38,7 +38,7 @@ export interface Step<T> {
 type Run<T> = Step<T>['run'];
 
 /** The functions of the steps that a route has. */
-export function stepsOf<T>(steps: readonly Step<T>[], route: Route): readonly Run<T>[] {
+export function selectSteps<T>(steps: readonly Step<T>[], route: Route): readonly Run<T>[] {
   return steps.filter(({ appliesTo }) => appliesTo?.(route) ?? true).map(({ run }) => run);
 }
 
@@ -129,7 +129,7 @@ export const executionSteps: readonly Step<Execution>[] = [
 
 /** Returns the function that runs a route on an input; the steps of the route are chosen once. */
 export function createExecutor(route: Route): (input: RouteInput) => MaybePromise<RouteResponse> {
-  const steps = stepsOf(executionSteps, route);
+  const steps = selectSteps(executionSteps, route);
   return (input) => {
     const execution = new Execution(route, input);
     return chain(runSteps(steps, execution), () => execution.response as RouteResponse);
@@ -258,9 +258,9 @@ async function runWithIdempotency<T>(
   const isPlain =
     (plain === true || (plain !== false && plain(execution.query))) &&
     input.principal !== null &&
-    actingCustomerOf(input.principal) === null;
+    findActingCustomer(input.principal) === null;
   const attempt = {
-    scope: input.principal === null ? input.clientIp() : idempotencyScopeOf(input.principal, input.clientIp),
+    scope: input.principal === null ? input.clientIp() : toIdempotencyScope(input.principal, input.clientIp),
     method: route.method,
     url: input.url,
     key,

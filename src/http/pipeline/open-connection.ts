@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import type { OpenConnection } from '../route.ts';
 import { checkCredential } from './authenticate.ts';
 
-export function openConnectionOf(exchange: Exchange): OpenConnection {
+export function createOpenConnection(exchange: Exchange): OpenConnection {
   const { raw } = exchange.reply;
   const closed = new AbortController();
   raw.once('close', () => closed.abort());

@@ -15,20 +15,27 @@ import { applyTagPrefix } from '../responses/etag.ts';
 import type { RouteResponse } from '../responses/response.ts';
 import { sendResponse, setClockHeader } from '../responses/send-response.ts';
 import { fullPath, isChange, type Route } from '../route.ts';
-import { traceIdOf } from '../trace.ts';
+import { toTraceId } from '../trace.ts';
 import {
   authenticate,
   authorize,
-  clientIpOf,
   rateLimit,
   readTestState,
   recheckCredential,
-  visitorIpOf,
+  toClientIp,
+  toVisitorIp,
 } from './authenticate.ts';
 import { dryRunResponse, readDryRun } from './dry-run.ts';
-import { createExecutor, executionSteps, type RouteInput, runSteps, type Step, stepsOf } from './execute.ts';
+import {
+  createExecutor,
+  executionSteps,
+  type RouteInput,
+  runSteps,
+  type Step,
+  selectSteps,
+} from './execute.ts';
 import type { GuardedRoute } from './guard.ts';
-import { openConnectionOf } from './open-connection.ts';
+import { createOpenConnection } from './open-connection.ts';
 import { respondToUpload } from './upload-request.ts';
 
 const isLimited = ({ access }: Route) => access !== 'operational';
@@ -98,12 +105,12 @@ export function registerRoute(app: FastifyInstance, route: Route, dependencies: 
 function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
   const { uploads, overload, testState } = dependencies;
   const beforeBodySteps: readonly Step<Exchange>[] = pipeline.beforeBody;
-  const beforeBody = stepsOf<Exchange>(
+  const beforeBody = selectSteps<Exchange>(
     beforeBodySteps.filter(({ isForTests = false }) => testState !== null || !isForTests),
     route,
   );
-  const afterBody = stepsOf<Exchange>(pipeline.afterBody, route);
-  const sending = stepsOf<Exchange>(pipeline.send, route);
+  const afterBody = selectSteps<Exchange>(pipeline.afterBody, route);
+  const sending = selectSteps<Exchange>(pipeline.send, route);
   const respond = responder(route);
   const isTracked = isChange(route);
   app.route({
@@ -159,11 +166,11 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     principal,
     ...changesOf(exchange, principal, dryRun?.effects ?? null),
     idempotency: dependencies.idempotency,
-    clientIp: () => clientIpOf(exchange),
-    visitorIp: () => visitorIpOf(exchange),
+    clientIp: () => toClientIp(exchange),
+    visitorIp: () => toVisitorIp(exchange),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
     countAs: (requests) => exchange.clientIpCount?.countAs(requests),
-    openConnection: () => openConnectionOf(exchange),
+    openConnection: () => createOpenConnection(exchange),
     inner: (route, isDryRun) => innerInputOf(exchange, route, isDryRun),
     noteTool: (tool) => {
       exchange.tool = tool;
@@ -212,7 +219,7 @@ class RequestOrigin implements Origin {
   }
 
   get traceId(): string {
-    return traceIdOf(this.#request.headers.traceparent, this.#clock);
+    return toTraceId(this.#request.headers.traceparent, this.#clock);
   }
 }
 
@@ -247,7 +254,7 @@ function checkDryRun(exchange: Exchange): void {
 /** @throws AppError rateLimited if an earlier dry run still counts */
 function effectsFor(exchange: Exchange, route: Route, principal: Principal | null): Effects {
   const { principals, dependencies } = exchange;
-  const limit = dependencies.rateLimits.limitDryRun(principals, clientIpOf(exchange), route.operationId);
+  const limit = dependencies.rateLimits.limitDryRun(principals, toClientIp(exchange), route.operationId);
   return new Effects(limit, effectsShownTo(principal, route.path));
 }
 

@@ -8,14 +8,14 @@ export function curlSample({ method, path, parameters = [], security = [], reque
   const required = parameters.filter(({ required }) => required === true);
   const url = required
     .filter((parameter) => parameter.in === 'path')
-    .reduce((text, { name, ...rest }) => text.replace(`{${name}}`, textOf({ name, ...rest })), path);
+    .reduce((text, { name, ...rest }) => text.replace(`{${name}}`, toSampleText({ name, ...rest })), path);
   const query = required
     .filter((parameter) => parameter.in === 'query')
-    .map((parameter) => `${parameter.name}=${encodeURIComponent(textOf(parameter))}`)
+    .map((parameter) => `${parameter.name}=${encodeURIComponent(toSampleText(parameter))}`)
     .join('&');
   const headers = required
     .filter((parameter) => parameter.in === 'header')
-    .map((parameter) => `-H ${quote(`${parameter.name}: ${textOf(parameter)}`)}`);
+    .map((parameter) => `-H ${quote(`${parameter.name}: ${toSampleText(parameter)}`)}`);
   return [
     method === 'GET' ? 'curl' : `curl -X ${method}`,
     ...credentialOf(security),
@@ -26,7 +26,7 @@ export function curlSample({ method, path, parameters = [], security = [], reque
 }
 
 /** A value with which the request can be tried. */
-export function textOf({ name, example, schema }: ParameterObject): string {
+export function toSampleText({ name, example, schema }: ParameterObject): string {
   const value = example ?? schema.examples?.[0] ?? schema.enum?.[0] ?? schema.items?.enum?.[0];
   return value === undefined ? `<${name}>` : String(value);
 }

@@ -16,7 +16,7 @@ import { layout } from '../pages/layout.ts';
 import { curlSample } from './curl-sample.ts';
 import { blocks, inline } from './markdown.ts';
 import { referencePath, scriptPath, stylePath } from './paths.ts';
-import { describe, schemaPath, schemaTable, typeOf } from './schema-table.ts';
+import { describe, describeType, schemaPath, schemaTable } from './schema-table.ts';
 import { sendForm } from './send-form.ts';
 
 const operationPath = (id: string): string => `/docs/operations/${id}`;
@@ -177,7 +177,7 @@ function parameters({ parameters = [] }: Operation): Html | null {
   const rows = parameters.map(
     ({ name, in: place, required, description, schema }) =>
       html`<tr><th scope="row"><code>${name}</code>${required === true ? html` <span class="required">required</span>` : null}</th>
-<td>${place}</td><td>${typeOf(schema)}</td><td>${describe(schema, description)}</td></tr>`,
+<td>${place}</td><td>${describeType(schema)}</td><td>${describe(schema, description)}</td></tr>`,
   );
   return html`<h2>Parameters</h2>
 <div class="table"><table>

@@ -12,7 +12,7 @@ export function schemaTable(schema: SchemaObject): Html {
   const alternatives = alternativesOf(schema);
   const { properties = schema.items?.properties } = schema;
   if (schema.$ref !== undefined || alternatives.length > 0 || properties === undefined) {
-    return html`<p>${typeOf(schema)}${limitsOf(schema)}</p>`;
+    return html`<p>${describeType(schema)}${limitsOf(schema)}</p>`;
   }
   const required = schema.required ?? schema.items?.required ?? [];
   return html`<div class="table"><table>
@@ -34,7 +34,7 @@ function rowsOf(
     const innerRequired = schema.required ?? schema.items?.required ?? [];
     return [
       html`<tr><th scope="row"><code>${path}</code>${required.includes(name) ? requiredMark : null}</th>
-<td>${typeOf(schema)}</td><td>${describe(schema)}</td></tr>`,
+<td>${describeType(schema)}</td><td>${describe(schema)}</td></tr>`,
       ...rowsOf(inner, innerRequired, `${path}${isList ? '[]' : ''}.`),
     ];
   });
@@ -51,17 +51,17 @@ export function describe(schema: SchemaObject, description = schema.description)
 }
 
 /** The type in words, with links to the pages of other schemas. */
-export function typeOf(schema: SchemaObject): Html {
+export function describeType(schema: SchemaObject): Html {
   if (schema.$ref !== undefined) {
     const name = nameIn(schema.$ref);
     return html`<a href="${schemaPath(name)}">${name}</a>`;
   }
   const alternatives = alternativesOf(schema);
   if (alternatives.length > 0) {
-    return html`${alternatives.map((one, index) => html`${index === 0 ? null : ' or '}${typeOf(one)}`)}`;
+    return html`${alternatives.map((one, index) => html`${index === 0 ? null : ' or '}${describeType(one)}`)}`;
   }
   if (schema.items !== undefined) {
-    return html`array of ${typeOf(schema.items)}`;
+    return html`array of ${describeType(schema.items)}`;
   }
   if (schema.const !== undefined) {
     return html`<code>${JSON.stringify(schema.const)}</code>`;

@@ -2,7 +2,7 @@
 
 import type { Operation, ParameterObject, SchemaObject } from '../openapi/document.ts';
 import { type Html, html } from '../pages/html.ts';
-import { textOf } from './curl-sample.ts';
+import { toSampleText } from './curl-sample.ts';
 
 /** Returns null for operations of web pages, which a browser opens by itself. */
 export function sendForm(operation: Operation): Html | null {
@@ -33,7 +33,9 @@ const credentialField = html`<label><span>API key or token</span>
 function parameterField(parameter: ParameterObject): Html {
   const { name, in: place, required, schema } = parameter;
   const attributes =
-    required === true ? html` required value="${textOf(parameter)}"` : html` placeholder="${hintOf(schema)}"`;
+    required === true
+      ? html` required value="${toSampleText(parameter)}"`
+      : html` placeholder="${hintOf(schema)}"`;
   return html`<label><span><code>${name}</code> ${place}</span>
 <input data-in="${place}" data-name="${name}" spellcheck="false"${attributes}></label>`;
 }

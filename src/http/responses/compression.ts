@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
-import { qualityOf } from './quality-values.ts';
+import { findQuality } from './quality-values.ts';
 
 /** Compressing fewer bytes saves one packet at most. */
 export const worthwhileBytes = 2048;
@@ -14,7 +14,7 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
     return false;
   }
   const codings = String(header);
-  return (qualityOf(codings, 'gzip') ?? qualityOf(codings, '*') ?? 0) > 0;
+  return (findQuality(codings, 'gzip') ?? findQuality(codings, '*') ?? 0) > 0;
 }
 
 /** The compressed body. */

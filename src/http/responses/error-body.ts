@@ -4,8 +4,8 @@
  */
 import { AppError, diskFault, type FieldError } from '../../errors.ts';
 import { isDiskError } from '../../system-errors.ts';
-import { statusOf } from './error-mapping.ts';
-import { qualityOf } from './quality-values.ts';
+import { toErrorStatus } from './error-mapping.ts';
+import { findQuality } from './quality-values.ts';
 
 interface ErrorBody {
   readonly code: number;
@@ -21,7 +21,7 @@ export function errorBody(
   path: string,
 ): { mediaType: string; text: string } {
   const { type, message, errors } = error;
-  const status = statusOf(error);
+  const status = toErrorStatus(error);
   const fields = errors.length > 0 ? { errors } : {};
   if (accept !== undefined && prefersProblemDetails(accept)) {
     const problem = {
@@ -43,11 +43,11 @@ export function errorBody(
 
 /** The client must name problem details, with at least the weight of JSON (RFC 9110, section 12.5.1). */
 function prefersProblemDetails(accept: string): boolean {
-  const problem = qualityOf(accept, 'application/problem+json') ?? 0;
+  const problem = findQuality(accept, 'application/problem+json') ?? 0;
   const json =
-    qualityOf(accept, 'application/json') ??
-    qualityOf(accept, 'application/*') ??
-    qualityOf(accept, '*/*') ??
+    findQuality(accept, 'application/json') ??
+    findQuality(accept, 'application/*') ??
+    findQuality(accept, '*/*') ??
     0;
   return problem > 0 && problem >= json;
 }

@@ -71,12 +71,12 @@ function retryAfter({ retryAfterMs }: { readonly retryAfterMs: number }): Respon
 }
 
 /** The HTTP status of an error. */
-export function statusOf({ code }: Pick<AppError, 'code'>): number {
+export function toErrorStatus({ code }: Pick<AppError, 'code'>): number {
   return statuses[code];
 }
 
 /** The headers that the status of an error requires, such as `Retry-After`. */
-export function headersOf({ code, details }: AppError): ResponseHeaders {
+export function toErrorHeaders({ code, details }: AppError): ResponseHeaders {
   const write = headersByCode[code as keyof DetailsByCode] as (details: unknown) => ResponseHeaders;
   return details === undefined ? {} : write(details);
 }

@@ -47,7 +47,7 @@ export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string)
 }
 
 /** The check of If-Match, for a service that reads the stored version; undefined without the header. */
-export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {
+export function toPrecondition(ifMatch: string | undefined): Precondition | undefined {
   return ifMatch === undefined ? undefined : (version) => requireIfMatch(ifMatch, strongTag(version));
 }
 

@@ -5,7 +5,7 @@
  * not a number counts as 0. Linear in the length of the header: no regular expression, because clients choose the
  * header.
  */
-export function qualityOf(header: string, name: string): number | undefined {
+export function findQuality(header: string, name: string): number | undefined {
   for (const member of header.split(',')) {
     const [value = '', ...parameters] = member.split(';');
     if (value.trim().toLowerCase() === name) {

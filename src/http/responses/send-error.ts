@@ -6,8 +6,8 @@ import type { Config } from '../../settings/config.ts';
 import type { Site } from '../area.ts';
 import { plainPage, plainPageHeaders } from '../pages/plain-page.ts';
 import { errorBody } from './error-body.ts';
-import { headersOf, statusOf } from './error-mapping.ts';
-import { qualityOf } from './quality-values.ts';
+import { toErrorHeaders, toErrorStatus } from './error-mapping.ts';
+import { findQuality } from './quality-values.ts';
 import { closeIfStopping, setClockHeader } from './send-response.ts';
 
 /** Returns a function that sends an error. */
@@ -24,9 +24,9 @@ export function createErrorSender(
     }
     closeIfStopping(reply);
     setClockHeader(reply, clock);
-    reply.code(statusOf(error)).headers(headersOf(error)).header('Cache-Control', 'no-store');
+    reply.code(toErrorStatus(error)).headers(toErrorHeaders(error)).header('Cache-Control', 'no-store');
     nameResource(request, reply);
-    if (statusOf(error) === 404 && isByPerson(request)) {
+    if (toErrorStatus(error) === 404 && isByPerson(request)) {
       reply.headers(plainPageHeaders).send(notFoundPage(site().name, config));
       return;
     }
@@ -68,6 +68,6 @@ function isByPerson({ method, url, is404, headers }: FastifyRequest): boolean {
 
 /** Browsers name text/html; many programs send only a wildcard, and others name JSON as well. */
 function prefersHtml(accept = ''): boolean {
-  const json = ['application/json', 'application/problem+json'].map((type) => qualityOf(accept, type) ?? 0);
-  return (qualityOf(accept, 'text/html') ?? 0) > Math.max(...json);
+  const json = ['application/json', 'application/problem+json'].map((type) => findQuality(accept, type) ?? 0);
+  return (findQuality(accept, 'text/html') ?? 0) > Math.max(...json);
 }

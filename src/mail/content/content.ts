@@ -4,7 +4,7 @@ import { quantityText } from '../../cheeses/portions.ts';
 import type { Clock } from '../../clock.ts';
 import type { CustomerContact } from '../../customers/customer-finder.ts';
 import type { Database } from '../../database/database.ts';
-import { kilogramsOf } from '../../decimal.ts';
+import { gramsToKilograms } from '../../decimal.ts';
 import { type DeliverySchedule, expectedDays, localTime } from '../../delivery/ship-days.ts';
 import { readEvents } from '../../event-log/reading/log-reader.ts';
 import type { Site } from '../../http/area.ts';
@@ -145,7 +145,7 @@ function orderVariables(order: Order, reason: string | null, orderUrl: string | 
       name: line.cheeseName,
       unit: line.grams === undefined ? null : quantityText(line),
       unitPrice: line.unitPrice === undefined ? null : showPrice(line.unitPrice, shop),
-      kilograms: String(kilogramsOf(lineGrams(line))),
+      kilograms: String(gramsToKilograms(lineGrams(line))),
       pricePerKg: showPrice(line.pricePerKg, shop),
       amount: showMoney(totalCents([line]), shop),
     })),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { commandName } from '../../command-name.ts';
 import { mailNames } from '../../settings/mail.ts';
 import { ConfigError } from '../../settings/parsers.ts';
-import { reasonOf } from '../../system-errors.ts';
+import { toReason } from '../../system-errors.ts';
 import { type Templates, templateEndings, templateFiles } from './template-files.ts';
 
 const builtIn = fileURLToPath(new URL('built-in', import.meta.url));
@@ -46,7 +46,7 @@ export async function readTemplates(folder: string | null): Promise<Templates> {
 
 async function readFolder(folder: string): Promise<Templates> {
   const files = await readdir(folder).catch((error) => {
-    throw new ConfigError(`CURD_MAIL_TEMPLATES: ${folder} cannot be read: ${reasonOf(error)}.`);
+    throw new ConfigError(`CURD_MAIL_TEMPLATES: ${folder} cannot be read: ${toReason(error)}.`);
   });
   const own: Record<string, string> = {};
   for (const file of files.filter((name) => !name.startsWith('.'))) {
@@ -56,7 +56,7 @@ async function readFolder(folder: string): Promise<Templates> {
       );
     }
     const text = await readFile(join(folder, file), 'utf8').catch((error) => {
-      throw new ConfigError(`CURD_MAIL_TEMPLATES: ${join(folder, file)} cannot be read: ${reasonOf(error)}.`);
+      throw new ConfigError(`CURD_MAIL_TEMPLATES: ${join(folder, file)} cannot be read: ${toReason(error)}.`);
     });
     if (text.length > bytesMax) {
       throw new ConfigError(`CURD_MAIL_TEMPLATES: ${join(folder, file)} has more than 256 KiB. Shorten it.`);

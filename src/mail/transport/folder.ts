@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reasonOf } from '../../system-errors.ts';
+import { toReason } from '../../system-errors.ts';
 import type { MailSender } from './transport.ts';
 
 const writtenToFile = 'written to a file, because no mail server is set';
@@ -18,7 +18,7 @@ export function createFolderSender(folder: string): MailSender {
         await rename(`${file}.part`, file);
         return { outcome: 'sent', reason: writtenToFile };
       } catch (error) {
-        return { outcome: 'later', reason: `The file could not be written: ${reasonOf(error)}` };
+        return { outcome: 'later', reason: `The file could not be written: ${toReason(error)}` };
       }
     },
     close() {},

@@ -5,7 +5,7 @@ import type { KeyLimits } from '../../access/key-limits.ts';
 import { kilogramGrams, type Portion, pieceCents } from '../../cheeses/portions.ts';
 import { type Cheese, parseCheese } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
-import { dollars, kilogramsOf, wholeCents } from '../../decimal.ts';
+import { dollars, gramsToKilograms, wholeCents } from '../../decimal.ts';
 import { AppError, type FieldError, validationError } from '../../errors.ts';
 import { lineGrams } from '../../stock/line-weight.ts';
 import type { Grams } from '../../stock/reservations.ts';
@@ -221,7 +221,7 @@ export function addShortages(items: readonly OrderItem[], errors: FieldError[], 
 /** @param left grams @param piece the weight of a piece; undefined for kilograms */
 function leftText(left: number, piece: number | undefined): string {
   if (piece === undefined) {
-    const shown = kilogramsOf(left);
+    const shown = gramsToKilograms(left);
     return shown === 1 ? '1 kg is left' : `${shown} kg are left`;
   }
   const count = Math.floor(left / piece);

@@ -1,5 +1,5 @@
 /** Quotes: what an order would cost. They write nothing, lock nothing, and name every problem. */
-import { actingCustomerOf, type Principal } from '../../access/principal.ts';
+import { findActingCustomer, type Principal } from '../../access/principal.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -102,7 +102,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       items: orderable,
       categories: lines.categories,
       destination,
-      customerId: actingCustomerOf(principal),
+      customerId: findActingCustomer(principal),
       guess: wrongCodes.begin(visitorIp),
       ...wishesOf(input),
     });

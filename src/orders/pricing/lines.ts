@@ -1,6 +1,6 @@
 /** Exact sums of money, such as an order total: prices are decimal numbers of the currency, totals are whole cents. */
 import { pieceCents } from '../../cheeses/portions.ts';
-import { decimalOf, digitsAt } from '../../decimal.ts';
+import { digitsAt, toDecimal } from '../../decimal.ts';
 
 export interface PricedLine {
   /** Pieces of `grams`, or kilograms. */
@@ -36,7 +36,7 @@ function kilogramCents(lines: readonly PricedLine[]): number {
 
 function exactCents(lines: readonly PricedLine[]): number {
   const amounts = lines.map(({ quantity, pricePerKg }) => {
-    const { digits, scale } = decimalOf(pricePerKg);
+    const { digits, scale } = toDecimal(pricePerKg);
     return { digits: digits * BigInt(quantity), scale };
   });
   // Three digits after the point or more, so that half a cent can be added.

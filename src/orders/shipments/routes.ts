@@ -6,7 +6,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
-import { entityResponse, ifMatchFor, preconditionOf } from '../../http/responses/etag.ts';
+import { entityResponse, ifMatchFor, toPrecondition } from '../../http/responses/etag.ts';
 import { type Route, route } from '../../http/route.ts';
 import { customerOrderAccess, customerOrders, noCustomerOrder, ownOrderIn } from '../customer-routes.ts';
 import type { OrderReader } from '../lists/order-reader.ts';
@@ -59,7 +59,7 @@ export function shipmentRoutes(
         ...unprocessableResponse,
       },
       handle: async ({ params, headers, body, context }) => {
-        const precondition = preconditionOf(headers['if-match']);
+        const precondition = toPrecondition(headers['if-match']);
         return entityResponse(await shipments.replace(context, orderId(params), body, precondition), 200);
       },
     }),

@@ -5,7 +5,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../../http/responses/error-responses.ts';
-import { entityResponse, preconditionOf } from '../../http/responses/etag.ts';
+import { entityResponse, toPrecondition } from '../../http/responses/etag.ts';
 import { type Route, route } from '../../http/route.ts';
 import { noOrder, oneOrder, orderId, orderIfMatch, storeTag } from '../routes.ts';
 import { Order } from '../schemas.ts';
@@ -22,7 +22,7 @@ export function transitionRoutes(orders: OrderService): Route[] {
       responses: { ...shipping.responses, ...unprocessableResponse },
       handle: ({ params, headers, body, withIdempotency }) =>
         withIdempotency(
-          (context) => orders.ship(context, orderId(params), preconditionOf(headers['if-match']), body),
+          (context) => orders.ship(context, orderId(params), toPrecondition(headers['if-match']), body),
           (order) => entityResponse(order, 200),
         ),
     }),
@@ -85,7 +85,7 @@ function transitionRoute(
     ...transitionOf(name, summary, description),
     handle: ({ params, headers, withIdempotency }) =>
       withIdempotency(
-        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
+        (context) => verb(context, orderId(params), toPrecondition(headers['if-match'])),
         (order) => entityResponse(order, 200),
       ),
   });

@@ -8,7 +8,7 @@ import { forEachBlock } from '../../blocks.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
-import { dollars, kilogramsOf } from '../../decimal.ts';
+import { dollars, gramsToKilograms } from '../../decimal.ts';
 import { type DeliverySchedule, hasShipDays, noonOf, shipDayOf } from '../../delivery/ship-days.ts';
 import { giveBackUses } from '../../discounts/uses.ts';
 import { AppError } from '../../errors.ts';
@@ -97,7 +97,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     if (short !== null) {
       const missing = [...short].map(([cheeseId, onHand]) => {
         const name = lines.find((line) => line.cheeseId === cheeseId)?.cheeseName;
-        return `${name} (${kilogramsOf(grams.get(cheeseId) ?? 0)} kg ordered, ${kilogramsOf(onHand)} kg on hand)`;
+        return `${name} (${gramsToKilograms(grams.get(cheeseId) ?? 0)} kg ordered, ${gramsToKilograms(onHand)} kg on hand)`;
       });
       throw new AppError(
         'conflict',

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { machineTime } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { Numbering } from '../../event-log/numbering.ts';
-import { countEventsOf, countUnnumbered, findLastEventId } from '../../event-log/reading/log-reader.ts';
+import { countEventsByActor, countUnnumbered, findLastEventId } from '../../event-log/reading/log-reader.ts';
 import type { JobWorker } from '../../jobs/worker.ts';
 import type { WebhookWorker } from '../../webhooks/delivery/worker.ts';
 import type { AdvanceLease } from './advance-lease.ts';
 import type { MovableClock } from './movable-clock.ts';
-import { distanceOf, type Target, timeOf } from './target.ts';
+import { type Target, toTargetDistance, toTargetTime } from './target.ts';
 
 const jobsMax = 10_000;
 /** Jobs that can be running when the limit is reached. */
@@ -92,12 +92,12 @@ export async function advanceTo(
   await runDue();
   while (!isReached && mayContinue()) {
     const next = await nextDue(ranUntil);
-    isReached = next >= timeOf(target, clock);
-    await lease.moveTo(isReached ? distanceOf(target, clock) : next - machineTime(clock));
+    isReached = next >= toTargetTime(target, clock);
+    await lease.moveTo(isReached ? toTargetDistance(target, clock) : next - machineTime(clock));
     ranUntil = clock.now();
     await runDue();
   }
-  const events = await countEventsOf(database, firstEvent, 'system', Object.values(transitions));
+  const events = await countEventsByActor(database, firstEvent, 'system', Object.values(transitions));
   const count = (status: keyof typeof transitions) => events.get(transitions[status]) ?? 0;
   return {
     now: clock.now(),

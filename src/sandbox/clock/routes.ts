@@ -1,6 +1,6 @@
 /** The clock of the shop over HTTP. */
 import { anyOf, oauth } from '../../access/access.ts';
-import { idempotencyScopeOf } from '../../access/principal.ts';
+import { toIdempotencyScope } from '../../access/principal.ts';
 import { timestamp } from '../../clock.ts';
 import { conflictResponse, unprocessableResponse } from '../../http/responses/error-responses.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -47,7 +47,7 @@ export function clockRoutes(clock: ClockService): Route[] {
       handle: ({ body, principal, headers: given, clientIp, withIdempotency }) => {
         const key = given['idempotency-key'];
         const name =
-          key === undefined ? null : JSON.stringify([idempotencyScopeOf(principal, clientIp), key]);
+          key === undefined ? null : JSON.stringify([toIdempotencyScope(principal, clientIp), key]);
         return withIdempotency(
           (context) => clock.advance(context, body, name),
           ({ now, did, more }) => ({

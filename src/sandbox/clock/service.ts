@@ -14,7 +14,7 @@ import { forecast, type JobsBy } from './forecast.ts';
 import { isMovable, type MovableClock } from './movable-clock.ts';
 import { clockQueries } from './queries.ts';
 import type { SandboxClock } from './schemas.ts';
-import { type AdvanceRequest, type Target, targetOf, timeOf } from './target.ts';
+import { type AdvanceRequest, parseTarget, type Target, toTargetTime } from './target.ts';
 
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
 
@@ -42,7 +42,7 @@ export function createClockService(dependencies: Dependencies) {
     async advance(context: Context, request: AdvanceRequest, name: string | null): Promise<Advanced> {
       const movable = requireMovable(clock);
       if (context.origin.effects !== null) {
-        const target = timeOf(targetOf(request, movable), movable);
+        const target = toTargetTime(parseTarget(request, movable), movable);
         return context.transaction(async (tx) => {
           await forecast(tx, context, clock, jobsBy, target);
           return { now: clock.now(), did: nothing, more: false };
@@ -50,7 +50,7 @@ export function createClockService(dependencies: Dependencies) {
       }
       if (name === null) {
         // Refused before it waits for others. The time of a request with a name may have passed since its first attempt.
-        targetOf(request, movable);
+        parseTarget(request, movable);
       }
       const stopped = () => isStopped;
       return withAdvanceLease(database, movable, stopped, async (lease) => {
@@ -106,7 +106,7 @@ async function storedTarget(
   name: string | null,
 ): Promise<Target> {
   if (name === null) {
-    return targetOf(request, clock);
+    return parseTarget(request, clock);
   }
   const id = hash('sha256', name);
   const text = JSON.stringify([request.advance ?? null, request.to ?? null]);
@@ -119,9 +119,9 @@ async function storedTarget(
     }
     return request.to === undefined ? { advancedMs: known.target } : { time: known.target };
   }
-  const target = targetOf(request, clock);
+  const target = parseTarget(request, clock);
   const value = 'time' in target ? target.time : target.advancedMs;
-  const expiresAt = timestamp(timeOf(target, clock) + lifetimeMs);
+  const expiresAt = timestamp(toTargetTime(target, clock) + lifetimeMs);
   await clockQueries(database).upsertTarget(id, text, value, expiresAt);
   return target;
 }

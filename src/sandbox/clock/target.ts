@@ -21,22 +21,22 @@ export interface AdvanceRequest {
 export type Target = { readonly advancedMs: number } | { readonly time: number };
 
 /** @throws AppError validation */
-export function targetOf({ advance, to }: AdvanceRequest, clock: Clock): Target {
+export function parseTarget({ advance, to }: AdvanceRequest, clock: Clock): Target {
   const target =
     to === undefined
       ? { advancedMs: clock.advancedMs() + (parseDuration(advance as string) ?? 0) }
       : { time: Date.parse(to) };
-  requireReachable(timeOf(target, clock), clock, to === undefined ? 'advance' : 'to');
+  requireReachable(toTargetTime(target, clock), clock, to === undefined ? 'advance' : 'to');
   return target;
 }
 
 /** The time of the shop at the target. */
-export function timeOf(target: Target, clock: Clock): number {
+export function toTargetTime(target: Target, clock: Clock): number {
   return 'time' in target ? target.time : machineTime(clock) + target.advancedMs;
 }
 
 /** How far the clock is ahead of the machine at the target. */
-export function distanceOf(target: Target, clock: Clock): number {
+export function toTargetDistance(target: Target, clock: Clock): number {
   return 'time' in target ? target.time - machineTime(clock) : target.advancedMs;
 }
 

@@ -21,7 +21,7 @@ const afterSuccess = { earlyMax: 10, isForced: false };
 const onRequest = { earlyMax: 50, isForced: true };
 
 /** Each endpoint has its own lane of jobs. */
-export function laneOf(endpointId: number): Lane {
+export function toLane(endpointId: number): Lane {
   return { kind: deliveryKind, lane: String(endpointId) };
 }
 
@@ -49,7 +49,7 @@ export async function addJobsOfLines(
 ): Promise<void> {
   const firsts = await webhookQueries(tx).listFirstOf(endpointId, subjects);
   await leasedJobs(tx).addMissing(
-    laneOf(endpointId),
+    toLane(endpointId),
     firsts.map(({ id }) => String(id)),
     now,
   );
@@ -67,7 +67,7 @@ export async function addMissingJobsAfter(
 ): Promise<string | null> {
   const firsts = await webhookQueries(tx).listFirsts(endpointId, after, blockSize);
   await leasedJobs(tx).addMissing(
-    laneOf(endpointId),
+    toLane(endpointId),
     firsts.map(({ id }) => String(id)),
     now,
   );
@@ -87,12 +87,12 @@ export async function skipWaiting(tx: Sql, endpointId: number, now: number): Pro
 
 /** Lets the deliveries that wait for their next attempt be sent at once, in the order of their ids. */
 export async function wakeWaiting(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, onRequest);
+  await leasedJobs(tx).makeLaneDue(toLane(endpointId), now, onRequest);
 }
 
 /** Works like `wakeWaiting`, after another delivery was accepted. */
 export async function wakeAfterSuccess(tx: Sql, endpointId: number, now: number): Promise<void> {
-  await leasedJobs(tx).makeLaneDue(laneOf(endpointId), now, afterSuccess);
+  await leasedJobs(tx).makeLaneDue(toLane(endpointId), now, afterSuccess);
 }
 
 /** Works like `wakeWaiting`, for the line of a subject. */

@@ -15,7 +15,7 @@ import { nextAttemptMs, type RetrySchedule } from '../../jobs/retry-schedule.ts'
 import type { Log } from '../../log.ts';
 import { disableEndpoint } from '../disable.ts';
 import type { DisabledReason } from '../event-types.ts';
-import { requestsMax, runningMaxOf } from '../health.ts';
+import { chooseRunningMax, requestsMax } from '../health.ts';
 import { type EndpointRow, webhookQueries } from '../queries.ts';
 import type { SendResult, WebhookSender } from '../requests/sender.ts';
 import { attemptError, toRequest } from '../requests/signed-request.ts';
@@ -83,7 +83,7 @@ export function createDeliveryContent(
     if (endpoint === null) {
       return null;
     }
-    const runningMax = runningMaxOf(endpoint, clock.now());
+    const runningMax = chooseRunningMax(endpoint, clock.now());
     if (runningMax === 0) {
       return nothingLoaded;
     }

@@ -13,7 +13,7 @@ import { type EndpointRow, webhookQueries } from '../queries.ts';
 import { createWebhookSender } from '../requests/sender.ts';
 import { createEndpointSecrets } from '../secrets.ts';
 import { advancingTimeoutMs, createDeliveryContent } from './delivery.ts';
-import { addMissingJobsAfter, laneOf } from './delivery-order.ts';
+import { addMissingJobsAfter, toLane } from './delivery-order.ts';
 import { type FanOutResult, fanOut } from './fan-out.ts';
 import type { Outcome } from './results.ts';
 
@@ -65,7 +65,7 @@ export function createWebhookEngine(
   async function queueFor({ id }: Pick<EndpointRow, 'id'>): Promise<FanOutResult> {
     const result = await fanOut({ database, clock }, origin, id);
     if (result.queued > 0) {
-      outbox.wake(laneOf(id).lane);
+      outbox.wake(toLane(id).lane);
     }
     if (result.open >= longBacklog && !result.hasMore) {
       delays.set(id, performance.now() + result.open * waitMsOfDelivery);
@@ -126,7 +126,7 @@ export function createWebhookEngine(
       isWoken = true;
       delays.delete(endpointId);
       waiting.abort();
-      outbox.wake(laneOf(endpointId).lane);
+      outbox.wake(toLane(endpointId).lane);
     },
     /** Queues and sends all that is due now. @param mayContinue asked before further requests begin */
     async run(mayContinue?: () => boolean) {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Origin } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
-import { matcherOf } from '../../event-log/reading/event-filter.ts';
+import { createMatcher } from '../../event-log/reading/event-filter.ts';
 import { readHeads, readLogState } from '../../event-log/reading/log-reader.ts';
 import { positionAt } from '../../event-log/reading/positions.ts';
 import { disableEndpoint } from '../disable.ts';
@@ -51,7 +51,7 @@ export function fanOut(
       await disableEndpoint(tx, origin, endpointId, 'events_expired', now);
       return { ...nothing, isExpired: true };
     }
-    const matches = matcherOf(filterOfTypes(endpoint.types === null ? null : JSON.parse(endpoint.types)));
+    const matches = createMatcher(filterOfTypes(endpoint.types === null ? null : JSON.parse(endpoint.types)));
     const deliveries: Omit<NewDelivery, 'endpoint_id' | 'created_at'>[] = [];
     let { position, last_event_id: previous } = endpoint;
     for (const { sequence, type, subject } of heads) {

@@ -6,7 +6,7 @@ import type { Database, Sql } from '../../database/database.ts';
 import { isDryRun, nextDryId } from '../../database/dry-run.ts';
 import { AppError, validationError } from '../../errors.ts';
 import type { EventTypes } from '../../event-log/event-types.ts';
-import { type EventMatcher, matcherOf } from '../../event-log/reading/event-filter.ts';
+import { createMatcher, type EventMatcher } from '../../event-log/reading/event-filter.ts';
 import type { EventHead, EventService } from '../../event-log/reading/service.ts';
 import { requireFound, requireKnownTypes, resolvePosition } from '../endpoint.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
@@ -176,11 +176,11 @@ export function createReplayService({ database, clock, events, eventTypes }: Dep
 
 /** The types of the endpoint, and of these the requested ones. */
 function matcherOfAll(own: readonly string[] | null, requested: readonly string[] | undefined): EventMatcher {
-  const isOwn = matcherOf(filterOfTypes(own));
+  const isOwn = createMatcher(filterOfTypes(own));
   if (requested === undefined) {
     return isOwn;
   }
-  const isRequested = matcherOf(filterOfTypes(requested));
+  const isRequested = createMatcher(filterOfTypes(requested));
   return (type, subject) => isOwn(type, subject) && isRequested(type, subject);
 }
 

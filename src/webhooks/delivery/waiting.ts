@@ -3,9 +3,9 @@ import { timestamp } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
 import { type JobTime, type LaneState, leasedJobs } from '../../jobs/leases.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
-import { isPaused, runningMaxOf } from '../health.ts';
+import { chooseRunningMax, isPaused } from '../health.ts';
 import type { DeliveryRow, EndpointRow } from '../queries.ts';
-import { deliveryKind, laneOf } from './delivery-order.ts';
+import { deliveryKind, toLane } from './delivery-order.ts';
 
 export const waitingForValues = ['lease', 'earlier_delivery', 'retry', 'pause', 'turn', 'enabling'] as const;
 
@@ -36,13 +36,13 @@ export async function readBacklogs(
 ): Promise<ReadonlyMap<number, Backlog>> {
   const ids = endpoints.map(({ id }) => id);
   const counts = await endpointQueries(sql).countOpen(ids);
-  const lanes = counts.map(({ endpoint_id }) => laneOf(endpoint_id).lane);
+  const lanes = counts.map(({ endpoint_id }) => toLane(endpoint_id).lane);
   const states = lanes.length === 0 ? [] : await leasedJobs(sql).listLaneStates(deliveryKind, lanes);
   const byLane = new Map(states.map((state) => [state.lane, state]));
   const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
   return new Map(
     endpoints.map((endpoint) => {
-      const state = byLane.get(laneOf(endpoint.id).lane);
+      const state = byLane.get(toLane(endpoint.id).lane);
       const next = state === undefined ? notWaiting : nextOf(endpoint, state, now);
       return [endpoint.id, { open: open.get(endpoint.id) ?? 0, next }];
     }),
@@ -52,7 +52,7 @@ export async function readBacklogs(
 /** The state of the first delivery that can be sent next. */
 function nextOf(endpoint: EndpointRow, { due_at, leased_until, leased }: LaneState, now: number): Waiting {
   const isDue = due_at !== null && due_at <= timestamp(now);
-  const isFull = leased >= runningMaxOf(endpoint, now) && !isPaused(endpoint, now);
+  const isFull = leased >= chooseRunningMax(endpoint, now) && !isPaused(endpoint, now);
   return endpoint.status === 'enabled' && leased > 0 && (isFull || !isDue)
     ? { waitingFor: 'lease', dueAt: leased_until }
     : waitingWith(endpoint, due_at, now);

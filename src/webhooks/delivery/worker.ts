@@ -10,7 +10,7 @@ import { RepeatedWork } from '../../jobs/repeated-work.ts';
 import { endpointQueries } from '../endpoint-queries.ts';
 import { isPaused } from '../health.ts';
 import { webhookQueries } from '../queries.ts';
-import { deliveryKind, laneOf } from './delivery-order.ts';
+import { deliveryKind, toLane } from './delivery-order.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
 
 /** A block takes some milliseconds on SQLite. */
@@ -154,12 +154,12 @@ async function findNextAttempt(sql: Sql, after: number): Promise<number | null> 
   const { paused = [], open = [] } = Object.groupBy(enabled, (endpoint) =>
     isPaused(endpoint, after) ? 'paused' : 'open',
   );
-  const lanesOf = (endpoints: typeof enabled) => endpoints.map(({ id }) => laneOf(id).lane);
+  const lanesOf = (endpoints: typeof enabled) => endpoints.map(({ id }) => toLane(id).lane);
   const next = open.length === 0 ? [] : await leasedJobs(sql).listNextDue(deliveryKind, lanesOf(open), after);
   const states =
     paused.length === 0 ? [] : await leasedJobs(sql).listLaneStates(deliveryKind, lanesOf(paused));
   const afterPauses = states.map(({ lane, due_at }) => {
-    const end = paused.find(({ id }) => laneOf(id).lane === lane)?.paused_until ?? null;
+    const end = paused.find(({ id }) => toLane(id).lane === lane)?.paused_until ?? null;
     return due_at === null || end === null || due_at > end ? due_at : end;
   });
   return firstTimeOf([...next.map(({ due_at }) => due_at), ...afterPauses]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { countBits, forEachBit, newBits, setBit } from '../../../src/cheeses/search-index/bits.ts';
-import { bytesOf, NameHeap } from '../../../src/cheeses/search-index/name-heap.ts';
+import { encodeName, NameHeap } from '../../../src/cheeses/search-index/name-heap.ts';
 import { atOnce, inSlices } from '../../../src/cheeses/search-index/slices.ts';
 import { SlotOrder } from '../../../src/cheeses/search-index/slot-order.ts';
 import { SlotSet } from '../../../src/cheeses/search-index/slot-set.ts';
@@ -104,7 +104,7 @@ suite('Names of slots', () => {
           const other = (slot * 7) % names.length;
           const expected = sign(Buffer.compare(Buffer.from(name), Buffer.from(names[other] as string)));
           assert.equal(sign(heap.compare(slot, other)), expected);
-          assert.equal(sign(heap.compareWith(slot, bytesOf(names[other] as string))), expected);
+          assert.equal(sign(heap.compareWith(slot, encodeName(names[other] as string))), expected);
         }
       }),
     );

@@ -1,7 +1,7 @@
 /** One action on many objects: eight requests at once, with progress, and a summary of what failed. */
 import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { messageOf, onRefused } from '../../session/session.ts';
+import { onRefused, toMessage } from '../../session/session.ts';
 import { Dialog } from './dialog.tsx';
 
 const atOnce = 8;
@@ -43,7 +43,7 @@ export function Bulk<Item>({ title, items, nameOf, run, next, onClose }: Props<I
           await run(item);
         } catch (error) {
           onRefused(error);
-          setFailures((known) => [...known, { name, reason: messageOf(error) }]);
+          setFailures((known) => [...known, { name, reason: toMessage(error) }]);
         }
         setDone((count) => count + 1);
       }

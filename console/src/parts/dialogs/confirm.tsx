@@ -5,7 +5,7 @@
 import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { messageOf, onRefused } from '../../session/session.ts';
+import { onRefused, toMessage } from '../../session/session.ts';
 import { locale, showNumber } from '../text/format.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -104,7 +104,7 @@ export function Confirm(props: Props) {
       onClose();
     } catch (error) {
       onRefused(error);
-      setFailure(messageOf(error));
+      setFailure(toMessage(error));
       setRunning(false);
     }
   }
@@ -114,7 +114,7 @@ export function Confirm(props: Props) {
     <Dialog onClose={onClose} title={title}>
       <Stack gap="sm">
         {text === undefined ? null : <Text size="sm">{text}</Text>}
-        {isRefused ? <Alert color="red">{messageOf(effects.error)}</Alert> : null}
+        {isRefused ? <Alert color="red">{toMessage(effects.error)}</Alert> : null}
         {effects.data !== undefined && effects.data.effects.length > 0 ? (
           <div>
             <Text size="sm" fw={600}>

@@ -1,7 +1,7 @@
 /** A dialog with a form: its button, its progress and its error. Fields show their own messages. */
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { messageOf, onRefused } from '../../session/session.ts';
+import { onRefused, toMessage } from '../../session/session.ts';
 import { fieldErrors } from '../action.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -44,7 +44,7 @@ export function FormDialog({
       if (errors !== null && onErrors !== undefined) {
         onErrors(errors);
       }
-      setFailure(messageOf(error));
+      setFailure(toMessage(error));
     } finally {
       setRunning(false);
     }

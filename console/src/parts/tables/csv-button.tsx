@@ -1,7 +1,7 @@
 /** Saves a list with its filters as a CSV file. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { download } from '../download.ts';
 import { notifications } from '../notifications.tsx';
 import { showNumber } from '../text/format.ts';
@@ -36,7 +36,7 @@ export function CsvButton<Row>({ name, read, columns, remedy }: Props<Row>) {
         });
       }
     } catch (error) {
-      notifications.show({ color: 'red', title: 'The file was not made', message: messageOf(error) });
+      notifications.show({ color: 'red', title: 'The file was not made', message: toMessage(error) });
     } finally {
       setRunning(false);
     }

@@ -9,7 +9,7 @@ const fixed: Readonly<Record<string, string>> = {
 };
 
 /** The parts of an actor that have names: `client:ab12` and `customer:5` of `client:ab12/customer:5`. */
-export function mentionsOf(actor: string): string[] {
+export function listMentions(actor: string): string[] {
   return fixed[actor] === undefined ? actor.split('/').filter((part) => withName.test(part)) : [];
 }
 
@@ -19,9 +19,9 @@ function withoutName(mention: string): string {
   return `${kind} ${shorten(id)}`;
 }
 
-/** @param names of `mentionsOf`; null if a name is not known */
+/** @param names of `listMentions`; null if a name is not known */
 export function describeActor(actor: string, names: readonly (string | null)[]): string {
-  const mentions = mentionsOf(actor);
+  const mentions = listMentions(actor);
   if (mentions.length === 0) {
     return fixed[actor] ?? actor;
   }

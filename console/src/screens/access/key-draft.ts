@@ -66,7 +66,7 @@ function limitsOf(draft: KeyDraft): Partial<NewKeyBody> {
   }
 }
 
-export function bodyOf(account: string, draft: KeyDraft): NewKeyBody {
+export function toKeyBody(account: string, draft: KeyDraft): NewKeyBody {
   const { kind, scopes, expiresIn } = draft;
   const name = draft.name.trim();
   return {
@@ -98,7 +98,7 @@ export function isComplete({
 const dayMs = 24 * 60 * 60_000;
 
 /** What the key of a request will be permitted. */
-export function rightsOf({ kind = 'secret', scopes = [], expiresIn, ...limits }: NewKeyBody): KeyRights {
+export function toKeyRights({ kind = 'secret', scopes = [], expiresIn, ...limits }: NewKeyBody): KeyRights {
   const days = Number.parseInt(expiresIn ?? '', 10);
   const expiresAt = Number.isNaN(days) ? null : new Date(shopNow() + days * dayMs).toISOString();
   return { ...limits, kind, scopes, expiresAt };

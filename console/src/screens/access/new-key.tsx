@@ -6,7 +6,7 @@ import { useCurd } from '../../data/queries.ts';
 import { shopCommand } from '../../environment.ts';
 import { invalidate } from '../../parts/action.ts';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
-import { bodyOf, isComplete, type KeyKind, type NewKeyScope, newDraft, rightsOf } from './key-draft.ts';
+import { isComplete, type KeyKind, type NewKeyScope, newDraft, toKeyBody, toKeyRights } from './key-draft.ts';
 import { describeRights } from './key-rights.ts';
 import { PublishableFields, RestrictedFields, ScopeBoxes } from './new-key-fields.tsx';
 
@@ -36,7 +36,7 @@ export function NewKey({ account, chosen, onCreated, onClose }: NewKeyProps) {
   const [draft, setDraft] = useState(() => newDraft('secret', '', chosen));
   const [isAdmin, setAdmin] = useState(false);
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const body = bodyOf(account, draft);
+  const body = toKeyBody(account, draft);
   const change = (changes: Partial<typeof draft>) => setDraft((old) => ({ ...old, ...changes }));
   const fields = { draft, errors, onChange: change };
   const expiry = draft.kind === 'restricted' ? lifetimes.slice(1) : lifetimes;
@@ -107,7 +107,7 @@ export function NewKey({ account, chosen, onCreated, onClose }: NewKeyProps) {
             onChange={(value) => change({ expiresIn: value ?? '' })}
           />
           <Alert color="gray" variant="light" role="status">
-            {describeRights(rightsOf(body))}
+            {describeRights(toKeyRights(body))}
           </Alert>
         </>
       )}

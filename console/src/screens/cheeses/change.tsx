@@ -6,7 +6,7 @@ import { type Body, type Cheese, type Curd, etagOf, isCurdError } from '../../..
 import { useCurd } from '../../data/queries.ts';
 import { Conflict } from '../../parts/dialogs/conflict.tsx';
 import { notifications, showUndo } from '../../parts/notifications.tsx';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { nameOfField, showField } from './fields.ts';
 import { showInLists } from './queries.ts';
 
@@ -89,7 +89,7 @@ export function useListedChange(): {
         notifications.show({
           color: 'red',
           title: `${seen.name} was not changed`,
-          message: messageOf(error),
+          message: toMessage(error),
         });
       }
     },

@@ -14,13 +14,13 @@ import { StockPanel } from '../stock/stock-panel.tsx';
 import { readDeletionEffects } from './deletion.ts';
 import { nameOfField, showField } from './fields.ts';
 import { CheeseForm } from './form/cheese-form.tsx';
-import { type FormValues, numbersOf } from './form/form-values.ts';
+import { type FormValues, parseNumbers } from './form/form-values.ts';
 import { Images } from './form/images.tsx';
 import { Preview } from './form/preview.tsx';
-import { sentencesOf, useCheeseForm } from './form/use-cheese-form.ts';
+import { toSentences, useCheeseForm } from './form/use-cheese-form.ts';
 import { History, useHistory } from './history.tsx';
 import { Prices } from './prices.tsx';
-import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
+import { toImagePath, useCheese, useImages, type VersionedCheese } from './queries.ts';
 
 export function CheesePage({ id }: { readonly id: number }) {
   const cheese = useCheese(id);
@@ -50,7 +50,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
   const history = { subject: `cheese:${cheese.id}`, queryKey: `cheese ${cheese.id}` };
   const lastChange = useHistory(history).data?.events[0];
   const { fields, general } =
-    form.failure === null ? { fields: {}, general: null } : sentencesOf(form.failure);
+    form.failure === null ? { fields: {}, general: null } : toSentences(form.failure);
   const primary = images.find(({ imageUrl }) => imageUrl === server.cheese.photoUrls[0]);
 
   return (
@@ -112,7 +112,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
             image={
               primary === undefined
                 ? null
-                : { source: sourceOf(primary.thumbnailUrl), caption: primary.caption ?? '' }
+                : { source: toImagePath(primary.thumbnailUrl), caption: primary.caption ?? '' }
             }
           />
           <Images server={server} images={images} isReadOnly={!person.mayWriteCheeses} />
@@ -145,4 +145,4 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
 }
 
 /** Numbers as such, not as the texts of their fields. */
-const withNumbers = (values: Partial<FormValues>) => ({ ...values, ...numbersOf(values) });
+const withNumbers = (values: Partial<FormValues>) => ({ ...values, ...parseNumbers(values) });

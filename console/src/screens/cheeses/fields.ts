@@ -104,7 +104,7 @@ const viewOf = (field: string): FieldView<unknown> | undefined =>
 export const nameOfField = (field: string): string => viewOf(field)?.name ?? field;
 
 /** "Price per kilogram" for `pricePerKg`, and "Origin" for `origin`. */
-export const titleOf = (field: ImportField): string =>
+export const toFieldTitle = (field: ImportField): string =>
   fieldViews[field].title ?? field.replace(/^./, (letter) => letter.toUpperCase());
 
 /** A value of a field, as in a cheese or in an event. */
@@ -127,7 +127,7 @@ const nameOf = (value: unknown): string =>
       : String(value);
 
 /** The cell of a file. */
-export function csvOf(cheese: Cheese, field: CheeseField): CsvValue {
+export function toCsvValue(cheese: Cheese, field: CheeseField): CsvValue {
   const value = cheese[field];
   const { csv } = fieldViews[field] as FieldView<unknown>;
   return csv === undefined || value === undefined ? (value as CsvValue) : csv(value);

@@ -11,7 +11,7 @@ import { keepDraft, readDraft } from '../../session/drafts.ts';
 import { CheeseForm } from './form/cheese-form.tsx';
 import { emptyValues, type FormValues, isRefused, refusedText, toChanges } from './form/form-values.ts';
 import { Preview } from './form/preview.tsx';
-import { sentencesOf } from './form/use-cheese-form.ts';
+import { toSentences } from './form/use-cheese-form.ts';
 
 const draftKey = 'new cheese';
 
@@ -21,7 +21,7 @@ export function NewCheese() {
   const [values, setValues] = useState(() => readDraft<FormValues>(draftKey) ?? emptyValues);
   const [isSaving, setSaving] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
-  const { fields, general } = failure === null ? { fields: {}, general: null } : sentencesOf(failure);
+  const { fields, general } = failure === null ? { fields: {}, general: null } : toSentences(failure);
   const isChanged = Object.keys(changedValues(values, emptyValues)).length > 0;
   useEffect(() => keepDraft(draftKey, isChanged ? values : null), [isChanged, values]);
 

@@ -103,4 +103,4 @@ const uploaded = /\/([0-9a-f]{64}(?:-[0-9a-f]{64})?\.\w+)$/;
 export const isUploaded = (url: string): boolean => uploaded.test(url);
 
 /** The path from which this page may load an uploaded image, for any host in its URL. */
-export const sourceOf = (url: string): string => `/images/${uploaded.exec(url)?.[1] ?? ''}`;
+export const toImagePath = (url: string): string => `/images/${uploaded.exec(url)?.[1] ?? ''}`;

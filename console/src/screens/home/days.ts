@@ -6,7 +6,7 @@ export const dayMs = 24 * 60 * 60_000;
 export const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
 /** The local date, so many days from today: "2026-11-22". */
-export function dateOf(daysFromToday: number): string {
+export function toLocalDate(daysFromToday: number): string {
   const day = new Date();
   day.setHours(12, 0, 0, 0);
   day.setDate(day.getDate() + daysFromToday);
@@ -25,8 +25,8 @@ export function midnight(daysFromToday: number): number {
 /** Pairs of a series: the beginning of a step, and the value. */
 type Points = readonly (readonly (string | number)[])[];
 
-export const timesOf = (points: Points): string[] => points.map(([time]) => String(time));
-export const valuesOf = (points: Points): number[] => points.map(([, value]) => Number(value));
+export const listTimes = (points: Points): string[] => points.map(([time]) => String(time));
+export const listValues = (points: Points): number[] => points.map(([, value]) => Number(value));
 
 /** The sum of the steps that begin in a period. */
 export function sumBetween(points: Points, from: number, to: number): number {

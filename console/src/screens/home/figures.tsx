@@ -4,14 +4,14 @@ import { useApi } from '../../data/queries.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { locale, showMoney, showNumber } from '../../parts/text/format.ts';
 import { useOrderTotal } from '../orders/totals.ts';
-import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts';
+import { changeText, dayMs, midnight, sumBetween, toLocalDate, zone } from './days.ts';
 
 export function Figures() {
   const { data } = useApi(['statistics', 'today'], (curd) =>
     curd.statistics.getSeries({
       measures: ['orders.sold', 'orders.placedValue', 'customers.created'],
-      from: dateOf(-7),
-      to: dateOf(1),
+      from: toLocalDate(-7),
+      to: toLocalDate(1),
       step: 'hour',
       zone,
     }),

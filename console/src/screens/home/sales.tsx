@@ -13,7 +13,7 @@ import {
   showShortNumber,
 } from '../../parts/text/format.ts';
 import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
-import { dateOf, timesOf, valuesOf, zone } from './days.ts';
+import { listTimes, listValues, toLocalDate, zone } from './days.ts';
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }));
 
@@ -32,18 +32,18 @@ export function Trend() {
   const { data, error } = useApi(['statistics', 'days', days], (curd) =>
     curd.statistics.getSeries({
       measures: ['orders.sold', 'orders.placedValue'],
-      from: dateOf(1 - Number(days)),
-      to: dateOf(1),
+      from: toLocalDate(1 - Number(days)),
+      to: toLocalDate(1),
       zone,
     }),
   );
   const shown = useMemo(() => {
     const placed = data?.series['orders.sold'] ?? [];
-    const counts = valuesOf(placed);
-    const values = valuesOf(data?.series['orders.placedValue'] ?? []);
+    const counts = listValues(placed);
+    const values = listValues(data?.series['orders.placedValue'] ?? []);
     return {
       count: sum(counts),
-      times: timesOf(placed),
+      times: listTimes(placed),
       caption: `${showOrders(sum(counts))}, ${showMoney(sum(values))} in ${days} days`,
       series: [
         { label: 'Orders by day', values: counts, show: showOrders, showTick: showShortNumber },

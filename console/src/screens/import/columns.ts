@@ -1,5 +1,5 @@
 /** The columns of a file, and which fields of a cheese they seem to be. The server reads the file itself. */
-import { type ImportField, importFields, titleOf } from '../cheeses/fields.ts';
+import { type ImportField, importFields, toFieldTitle } from '../cheeses/fields.ts';
 
 /** The columns of each field, in the order in which the server looks for a value. */
 export type Mapping = Readonly<Partial<Record<ImportField, readonly string[]>>>;
@@ -38,7 +38,7 @@ function withTranslations(column: string, columns: readonly string[]): string[] 
 export function guessMapping(columns: readonly string[]): Mapping {
   const guessed = importFields.map((field) => {
     const others = otherWords[field]?.split(' ') ?? [];
-    const known = [bare(field), ...others, bare(titleOf(field))];
+    const known = [bare(field), ...others, bare(toFieldTitle(field))];
     const exact = columns.filter((column) => column === field);
     const similar = columns
       .filter((column) => known.includes(bare(column)))
@@ -67,7 +67,7 @@ export async function readColumns(file: File): Promise<string[]> {
     const head = await textOf(file.slice(0, headBytes));
     return /\.(ndjson|jsonl)$/i.test(file.name)
       ? Object.keys(JSON.parse(head.split('\n', 1)[0] ?? '') as object)
-      : headerOf(head);
+      : parseHeader(head);
   } catch {
     return [];
   }
@@ -83,7 +83,7 @@ async function textOf(file: Blob): Promise<string> {
 }
 
 /** The cells of the first row of a CSV file, with the separator that the server chooses (RFC 4180). */
-export function headerOf(text: string): string[] {
+export function parseHeader(text: string): string[] {
   const cells: string[] = [];
   const [header = ''] = /[^\r\n]+/.exec(text.replace(/"[^"]*"/g, '""')) ?? [];
   const separator = [',', ';', '\t', '|'].find((one) => header.includes(one)) ?? ',';

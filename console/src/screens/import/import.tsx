@@ -9,7 +9,7 @@ import { shopCommand } from '../../environment.ts';
 import { DropZone } from '../../parts/fields/drop-zone.tsx';
 import { Loading, PageTitle } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { guessMapping, type Mapping, readColumns } from './columns.ts';
 import { MappingForm } from './mapping-form.tsx';
 import { RemoveDemo } from './remove-demo.tsx';
@@ -206,5 +206,5 @@ function Beginning({ onFiles }: { readonly onFiles: (files: File[]) => void }) {
 
 /** The sentence of the field, if the server names one. */
 function sentenceOf(error: unknown): string {
-  return (isCurdError(error) ? error.errors[0]?.message : undefined) ?? messageOf(error);
+  return (isCurdError(error) ? error.errors[0]?.message : undefined) ?? toMessage(error);
 }

@@ -1,6 +1,6 @@
 /** Which columns of the file are which fields of a cheese. */
 import { MultiSelect, SimpleGrid, Text, Title } from '@mantine/core';
-import { type ImportField, importFields, titleOf } from '../cheeses/fields.ts';
+import { type ImportField, importFields, toFieldTitle } from '../cheeses/fields.ts';
 import type { Mapping } from './columns.ts';
 
 interface Props {
@@ -32,7 +32,7 @@ export function MappingForm({ columns, mapping, onChange }: Props) {
           <MultiSelect
             key={field}
             size="xs"
-            label={titleOf(field)}
+            label={toFieldTitle(field)}
             required={field === 'name'}
             data={[...columns]}
             value={[...(mapping[field] ?? [])]}

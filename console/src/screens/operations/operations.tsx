@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core';
 import { useApi } from '../../data/queries.ts';
 import { Empty, Loading, PageTitle } from '../../parts/page.tsx';
 import { Time } from '../../parts/text/time.tsx';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { Faults } from './faults.tsx';
 import { Figures, Instances } from './health.tsx';
 import { Integrity } from './integrity.tsx';
@@ -19,7 +19,7 @@ export default function Operations() {
       {isPending ? <Loading what="the state of the server" /> : null}
       {error === null ? null : (
         <Empty title="The state of the server cannot be read now">
-          {messageOf(error)} It is read again every few seconds.
+          {toMessage(error)} It is read again every few seconds.
         </Empty>
       )}
       <Stack gap="xl">

@@ -5,7 +5,7 @@ import { connection } from '../../data/connection.ts';
 import { live } from '../../data/live.ts';
 import { useCurd } from '../../data/queries.ts';
 import { notifications, showUndo, undoMs } from '../../parts/notifications.tsx';
-import { messageOf, onRefused, session } from '../../session/session.ts';
+import { onRefused, session, toMessage } from '../../session/session.ts';
 import { endHeld, heldOf, hold, sendAllHeld, undoable } from './held.ts';
 import { beginMove, confirmMove, undoMove } from './moved-orders.ts';
 import { keepShipment, readShipment, shipmentProblem, toShipment } from './shipping/shipment-draft.ts';
@@ -232,7 +232,7 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
       notifications.show({
         color: 'red',
         title: `${transition.verb} order ${id}`,
-        message: messageOf(error),
+        message: toMessage(error),
         autoClose: 15_000,
       });
       void readAgain(id);

@@ -1,7 +1,7 @@
 /** A credential by its name, as a link to the screen where it is managed. */
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
-import { describeActor, mentionsOf } from '../../parts/text/mentions.ts';
+import { describeActor, listMentions } from '../../parts/text/mentions.ts';
 import { useNames } from '../../parts/text/names.ts';
 
 interface Props {
@@ -23,7 +23,7 @@ function pathOf({ id, account }: Props): string {
 
 export function CredentialLink(props: Props) {
   const { id } = props;
-  const name = describeActor(id, useNames(mentionsOf(id)));
+  const name = describeActor(id, useNames(listMentions(id)));
   return (
     <Anchor component={Link} href={pathOf(props)} size="sm" title={id} underline="always">
       {name}

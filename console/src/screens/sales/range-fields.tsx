@@ -1,7 +1,7 @@
 /** The days and the step that Sales shows. They are in the URL. */
 import { Button, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useSearchParams } from 'wouter';
-import { type chosenIn, presetsOf, type Range, steps } from './range.ts';
+import { type chosenIn, listPresets, type Range, steps } from './range.ts';
 
 type Chosen = ReturnType<typeof chosenIn>;
 
@@ -52,7 +52,7 @@ export function RangeFields({ chosen, range, today }: Props) {
         />
       </Group>
       <Group gap={6} mb="sm">
-        {presetsOf(today).map(({ label, from, last }) => (
+        {listPresets(today).map(({ label, from, last }) => (
           <Button
             key={label}
             size="compact-xs"

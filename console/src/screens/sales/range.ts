@@ -49,7 +49,7 @@ export function chosenIn(search: URLSearchParams, today: string) {
 }
 
 /** Extends the chosen days to whole steps. Null if they end before they begin. */
-export function rangeOf({ from, last, step }: ReturnType<typeof chosenIn>): Range | null {
+export function toRange({ from, last, step }: ReturnType<typeof chosenIn>): Range | null {
   const days = daysBetween(from, last) + 1;
   if (days < 1) {
     return null;
@@ -83,7 +83,7 @@ export function rangeBefore({ from, to, step }: Range): Range {
 }
 
 /** Ranges to choose: their first and last days. */
-export function presetsOf(today: string) {
+export function listPresets(today: string) {
   const month = addMonths(today, 0);
   const year = `${today.slice(0, 4)}-01-01`;
   return [

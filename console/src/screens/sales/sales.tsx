@@ -19,7 +19,7 @@ import {
   showShortNumber,
 } from '../../parts/text/format.ts';
 import { PartsTable } from './parts-table.tsx';
-import { addDays, chosenIn, type Range, rangeBefore, rangeOf, showChange } from './range.ts';
+import { addDays, chosenIn, type Range, rangeBefore, showChange, toRange } from './range.ts';
 import { RangeFields } from './range-fields.tsx';
 import { readSales, type SalesOfRange } from './read-sales.ts';
 
@@ -205,7 +205,7 @@ export default function Sales() {
   const [search] = useSearchParams();
   const today = new Date().toISOString().slice(0, 10);
   const chosen = chosenIn(search, today);
-  const range = rangeOf(chosen);
+  const range = toRange(chosen);
   return (
     <>
       <PageTitle title="Sales" />

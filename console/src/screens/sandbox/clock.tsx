@@ -1,7 +1,7 @@
 /** The clock of the shop, with buttons that move it forward. */
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { aheadOf, useShopClock } from '../../data/clock.ts';
+import { toMsAhead, useShopClock } from '../../data/clock.ts';
 import { useAdvance } from '../../parts/advance.ts';
 import { TimeField } from '../../parts/fields/time-field.tsx';
 import { Read } from '../../parts/page.tsx';
@@ -29,9 +29,9 @@ export function Clock() {
           <>
             <Text size="sm" mb="sm">
               It is <Time at={data.now} isExact /> in the shop
-              {aheadOf(data) === 0
+              {toMsAhead(data) === 0
                 ? ', as on the machine.'
-                : `, ${showSpan(aheadOf(data))} ahead of the machine.`}
+                : `, ${showSpan(toMsAhead(data))} ahead of the machine.`}
             </Text>
             {data.movable ? (
               <Group align="end" gap="sm">

@@ -6,7 +6,7 @@ import { useCurd } from '../../data/queries.ts';
 import { shopName } from '../../environment.ts';
 import { fieldErrors } from '../../parts/action.ts';
 import { useVersionedForm } from '../../parts/forms/use-versioned-form.ts';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { patchOf, type ShopProfile, valuesOf } from './shop-values.ts';
 
 export interface VersionedShop {
@@ -29,9 +29,9 @@ function failureOf(error: unknown): Failure {
   const fields = fieldErrors(error);
   // No other rule of the shop is in conflict with what is stored.
   return isCurdError(error, 'conflict')
-    ? { fields: { currency: messageOf(error) } }
+    ? { fields: { currency: toMessage(error) } }
     : fields === null
-      ? { fields: {}, text: messageOf(error) }
+      ? { fields: {}, text: toMessage(error) }
       : { fields };
 }
 

@@ -34,11 +34,11 @@ export async function readSales(
   }
   const filters = { from: firstDay(), cheeseIds: cheeseIds.map(String), limit: 100 };
   const { items, since } = await curd.statistics.listBestSellers(filters, { signal });
-  return { days: windowOf(since), byCheese: new Map(items.map((item) => [item.cheeseId, item])) };
+  return { days: countAveragedDays(since), byCheese: new Map(items.map((item) => [item.cheeseId, item])) };
 }
 
 /** @param since the first day of which orders are counted; null without one */
-export function windowOf(since: string | null, now = Date.now()): number {
+export function countAveragedDays(since: string | null, now = Date.now()): number {
   const age = since === null ? 1 : Math.round((Date.parse(daysAgo(0, now)) - Date.parse(since)) / dayMs) + 1;
   return Math.min(averageDays, Math.max(1, age));
 }

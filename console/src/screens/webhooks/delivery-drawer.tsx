@@ -9,7 +9,7 @@ import { showNumber } from '../../parts/text/format.ts';
 import { Json } from '../../parts/text/json.tsx';
 import { Subject } from '../../parts/text/subject.tsx';
 import { Time } from '../../parts/text/time.tsx';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { deliveryColors } from './health.ts';
 import { Waiting } from './waiting.tsx';
 
@@ -79,7 +79,7 @@ export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly 
       setNotice({ text, isFailure: false });
       await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
     } catch (error) {
-      setNotice({ text: messageOf(error), isFailure: true });
+      setNotice({ text: toMessage(error), isFailure: true });
     }
     setSending(false);
   }

@@ -11,7 +11,7 @@ import { notifications } from '../../parts/notifications.tsx';
 import { PageTitle, Read } from '../../parts/page.tsx';
 import { showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
-import { messageOf } from '../../session/session.ts';
+import { toMessage } from '../../session/session.ts';
 import { Deliveries } from './deliveries.tsx';
 import { EnableDialog, ReplayDialog, RotateDialog } from './dialogs.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -110,7 +110,7 @@ export function EndpointPage({ id }: { readonly id: number }) {
     try {
       setTested(await curd.webhookEndpoints.test(id));
     } catch (error) {
-      notifications.show({ color: 'red', message: messageOf(error) });
+      notifications.show({ color: 'red', message: toMessage(error) });
     }
     setTesting(false);
     await stale();

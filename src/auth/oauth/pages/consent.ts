@@ -42,7 +42,7 @@ export function splitScopes(
 }
 
 /** Why nothing can be granted. */
-export function denialOf({ clientId, awaitsApproval }: ConsentRequest): string {
+export function describeDenial({ clientId, awaitsApproval }: ConsentRequest): string {
   if (clientId === consoleClientId) {
     return 'only staff of the shop can sign in to the console';
   }

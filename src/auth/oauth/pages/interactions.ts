@@ -6,14 +6,14 @@ import { createCsrfTokens } from '../../../http/pages/csrf.ts';
 import { readForm } from '../../../http/pages/form.ts';
 import { redirectSeeOther, sendPage } from '../../../http/pages/send-page.ts';
 import type { RawRequest } from '../../../http/raw-routes.ts';
-import { headersOf, statusOf } from '../../../http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../../http/responses/error-mapping.ts';
 import { consoleClientId } from '../clients.ts';
 import type { CustomerDirectory, Registration } from '../customer-directory.ts';
 import type { ScopeApprovals } from '../scope-approvals.ts';
 import { isScope, withheldReason } from '../scopes.ts';
-import { type ConsentRequest, denialOf, splitScopes } from './consent.ts';
+import { type ConsentRequest, describeDenial, splitScopes } from './consent.ts';
 import { type ClientInfo, consentPage, loginPage, logoutPage, type PageLayout } from './pages.ts';
-import { registerPage, registrationOf } from './register-page.ts';
+import { parseRegistration, registerPage } from './register-page.ts';
 
 interface Dependencies {
   readonly provider: Provider;
@@ -140,7 +140,11 @@ export function createInteractions({
         ? await approvals.request(consent.clientId, consent.customerId)
         : null;
       if (consent.granted.length === 0) {
-        await finishInteraction(raw, { error: 'access_denied', error_description: denialOf(consent) }, false);
+        await finishInteraction(
+          raw,
+          { error: 'access_denied', error_description: describeDenial(consent) },
+          false,
+        );
         return;
       }
       const page = consentPage(layout, formOf(details, 'consent'), {
@@ -180,9 +184,9 @@ export function createInteractions({
           registerPath: registerPath(details),
           hasForgotPassword,
         });
-        const status = error.code === 'unauthorized' ? 422 : statusOf(error);
+        const status = error.code === 'unauthorized' ? 422 : toErrorStatus(error);
         sendPage(raw.response, status, page, {
-          headers: error.code === 'unauthorized' ? {} : headersOf(error),
+          headers: error.code === 'unauthorized' ? {} : toErrorHeaders(error),
           formTarget: targetOf(details),
         });
       }
@@ -201,7 +205,7 @@ export function createInteractions({
       const details = await detailsOf(raw);
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `register ${details.uid}`);
-      const values = registrationOf(form);
+      const values = parseRegistration(form);
       try {
         const customerId = await (registration as Registration).register(values);
         await endSessionOfOther(raw, details, customerId);
@@ -217,8 +221,8 @@ export function createInteractions({
           message: errors.length === 0 ? error.message : null,
           loginPath: loginPath(details),
         });
-        const headers = headersOf(error);
-        sendPage(raw.response, statusOf(error), page, { headers, formTarget: targetOf(details) });
+        const headers = toErrorHeaders(error);
+        sendPage(raw.response, toErrorStatus(error), page, { headers, formTarget: targetOf(details) });
       }
     },
 

@@ -2,7 +2,7 @@
 import { AppError, isFailure } from '../../../errors.ts';
 import { sendPage } from '../../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../../http/raw-routes.ts';
-import { headersOf, statusOf } from '../../../http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../../http/responses/error-mapping.ts';
 import type { CountClientIp, RateLimitGroup } from '../../../limits/client-ip-limits.ts';
 import { oauthErrorPage, type PageLayout } from './pages.ts';
 
@@ -47,8 +47,8 @@ async function withErrorPage(
     }
     if (error instanceof AppError) {
       reportIfFailure(error, reportFailure);
-      sendPage(response, statusOf(error), oauthErrorPage(page, error.type, error.message), {
-        headers: headersOf(error),
+      sendPage(response, toErrorStatus(error), oauthErrorPage(page, error.type, error.message), {
+        headers: toErrorHeaders(error),
       });
     } else if (error instanceof Error && error.name === 'SessionNotFound') {
       sendPage(response, 400, oauthErrorPage(page, 'session_not_found', undefined));

@@ -56,7 +56,7 @@ const inputs: readonly Input[] = [
 ];
 
 /** What a form sent, without inputs that are empty. */
-export function registrationOf(form: URLSearchParams): Record<string, string> {
+export function parseRegistration(form: URLSearchParams): Record<string, string> {
   const fields = inputs.map(({ name }) => [name, form.get(name) ?? ''] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== ''));
 }

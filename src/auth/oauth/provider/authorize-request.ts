@@ -32,7 +32,7 @@ type CheckResult = Refusal | 'leave to library' | undefined;
 const refusals = new WeakMap<IncomingMessage, Refusal>();
 
 /** Why the checks refused a request; undefined when they did not. */
-export function refusalOf(request: IncomingMessage): Refusal | undefined {
+export function findRefusal(request: IncomingMessage): Refusal | undefined {
   return refusals.get(request);
 }
 

@@ -7,7 +7,7 @@ import { consoleClientId } from '../clients.ts';
 import type { CustomerDirectory } from '../customer-directory.ts';
 import type { ScopeApprovals } from '../scope-approvals.ts';
 import { permittedScopes } from '../scopes.ts';
-import { refusalOf } from './authorize-request.ts';
+import { findRefusal } from './authorize-request.ts';
 import { implicitMode, unknownResource } from './provider-extensions.ts';
 
 type Library = typeof import('oidc-provider');
@@ -42,7 +42,7 @@ export const routes: Part<'routes'> = {
   jwks: '/oauth/jwks',
 };
 
-export function cookiesOf(secret: string, issuer: string): Part<'cookies'> {
+export function configureCookies(secret: string, issuer: string): Part<'cookies'> {
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
   const prefix = isHttps ? '__Secure-' : '';
@@ -58,7 +58,7 @@ export function cookiesOf(secret: string, issuer: string): Part<'cookies'> {
   };
 }
 
-export function featuresOf({ errors }: Library, mcpUrl: string | null): Part<'features'> {
+export function configureFeatures({ errors }: Library, mcpUrl: string | null): Part<'features'> {
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -89,7 +89,7 @@ export function featuresOf({ errors }: Library, mcpUrl: string | null): Part<'fe
   };
 }
 
-export function ttlOf(clock: Clock): Part<'ttl'> {
+export function configureLifetimes(clock: Clock): Part<'ttl'> {
   return {
     AuthorizationCode: lifetimes.code,
     AccessToken: (_ctx, token) =>
@@ -123,7 +123,7 @@ export function ttlOf(clock: Clock): Part<'ttl'> {
  */
 export function checkExtensions({ errors }: Library) {
   return async ({ req }: KoaContextWithOIDC): Promise<void> => {
-    const refusal = refusalOf(req);
+    const refusal = findRefusal(req);
     if (refusal?.error === 'unauthorized_client') {
       throw new errors.UnauthorizedClient('this application is not registered for this response_type');
     }
@@ -137,7 +137,7 @@ export function checkExtensions({ errors }: Library) {
 }
 
 /** When the login page and the consent page are shown. */
-export function policyOf({ interactionPolicy }: Library) {
+export function createInteractionPolicy({ interactionPolicy }: Library) {
   const policy = interactionPolicy.base();
   policy.get('consent')?.checks.add(
     new interactionPolicy.Check(

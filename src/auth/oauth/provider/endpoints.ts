@@ -13,7 +13,7 @@ import { setPageHeaders } from '../../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../../http/raw-routes.ts';
 import { isRepeated } from '../../../http/repeated-headers.ts';
 import { Asset } from '../../../http/responses/asset.ts';
-import { headersOf, statusOf } from '../../../http/responses/error-mapping.ts';
+import { toErrorHeaders, toErrorStatus } from '../../../http/responses/error-mapping.ts';
 import { documentedText } from '../../../http/responses/error-responses.ts';
 import { revalidated } from '../../../http/responses/etag.ts';
 import { type Route, route } from '../../../http/route.ts';
@@ -25,7 +25,7 @@ import { readAuthorizeRequest } from './authorize-request.ts';
 import { withDescriptions } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { ProviderDependencies } from './provider.ts';
-import { failureOf } from './provider-extensions.ts';
+import { findFailure } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer' | 'mcpUrl'> {
@@ -83,7 +83,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     request.url = url;
     const { serve } = await loaded();
     await serve(request, response);
-    const failure = failureOf(request);
+    const failure = findFailure(request);
     if (failure !== undefined) {
       throw failure;
     }
@@ -177,9 +177,9 @@ async function withErrorBody(
       throw error;
     }
     reportIfFailure(error, reportFailure);
-    const status = statusOf(error);
+    const status = toErrorStatus(error);
     response.writeHead(status, {
-      ...headersOf(error),
+      ...toErrorHeaders(error),
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
     });

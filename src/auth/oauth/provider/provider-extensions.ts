@@ -166,7 +166,7 @@ function addClientCredentials(
 const failures = new WeakMap<IncomingMessage, AppError>();
 
 /** The error that prevented the response to a request, if there was one. */
-export function failureOf(request: IncomingMessage): AppError | undefined {
+export function findFailure(request: IncomingMessage): AppError | undefined {
   return failures.get(request);
 }
 
@@ -188,7 +188,7 @@ async function noteFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>):
       throw error;
     }
   }
-  if (failureOf(ctx.req) !== undefined) {
+  if (findFailure(ctx.req) !== undefined) {
     ctx.body = null;
     ctx.remove('Location');
     ctx.respond = false;

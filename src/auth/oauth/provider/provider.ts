@@ -16,12 +16,12 @@ import { createAdapters } from './adapter.ts';
 import {
   asksForAdmin,
   checkExtensions,
-  cookiesOf,
+  configureCookies,
+  configureFeatures,
+  configureLifetimes,
   createGrantLoader,
-  featuresOf,
-  policyOf,
+  createInteractionPolicy,
   routes,
-  ttlOf,
 } from './configuration.ts';
 import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
 import { createRotations } from './rotation.ts';
@@ -104,9 +104,9 @@ function configure(
       ],
     },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    cookies: cookiesOf(secret, issuer),
+    cookies: configureCookies(secret, issuer),
     routes,
-    features: featuresOf(library, mcpUrl),
+    features: configureFeatures(library, mcpUrl),
     scopes: [...knownScopes],
     claims: {},
     responseTypes: ['code'],
@@ -118,7 +118,7 @@ function configure(
         (client.clientAuthMethod === 'none' || asksForAdmin(oidc.params?.scope as string | undefined)) &&
         oidc.params?.response_mode !== implicitMode,
     },
-    ttl: ttlOf(clock),
+    ttl: configureLifetimes(clock),
     rotateRefreshToken: true,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
@@ -128,7 +128,7 @@ function configure(
       return customer === undefined ? undefined : { accountId, claims: async () => ({ sub: accountId }) };
     },
     interactions: {
-      policy: policyOf(library),
+      policy: createInteractionPolicy(library),
       url: (_ctx, interaction) => `/oauth/interaction/${interaction.uid}`,
     },
     async renderError(ctx, out) {

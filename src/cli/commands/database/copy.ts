@@ -5,7 +5,7 @@ import { type CopiedTable, copyTables } from '../../../database/copy/copy-tables
 import type { Database, Sql } from '../../../database/database.ts';
 import { migrate, requireOwnSchema } from '../../../database/migrate.ts';
 import { openDatabase } from '../../../database/open.ts';
-import { beginEpochOf } from '../../../event-log/numbering.ts';
+import { beginForeignEpoch } from '../../../event-log/numbering.ts';
 import { type CopiedFiles, copyFiles } from '../../../files/copy-files.ts';
 import { openFiles } from '../../../files/open.ts';
 import { storedFiles } from '../../../images/service.ts';
@@ -113,7 +113,7 @@ async function copyRows(snapshot: Sql, target: Database) {
       const tables = await copyTables(snapshot, tx, (done, total, note) => bar.show(done / total, note));
       // Otherwise the first lists of orders would read a change for each order that was copied.
       await recountOrders(tx);
-      await beginEpochOf(tx, systemClock, 'copied');
+      await beginForeignEpoch(tx, systemClock, 'copied');
       await pauseMails(tx);
       return { tables, disabledEndpoints: await disableAllEndpoints(tx, systemClock) };
     })

@@ -14,7 +14,7 @@ import { recountOrders } from '../../../orders/lists/order-counter.ts';
 import type { Config } from '../../../settings/config.ts';
 import { beginCounting, countAll } from '../../../statistics/counting.ts';
 import { recountStock } from '../../../stock/consistency-check.ts';
-import { reasonOf } from '../../../system-errors.ts';
+import { toReason } from '../../../system-errors.ts';
 import type { doctorOptions } from '../../framework/command-options.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { printResult } from '../../framework/output.ts';
@@ -87,7 +87,7 @@ async function record(database: Database, startedAt: number, results: readonly C
     await storeDoctorRun(database, systemClock, startedAt, results);
   } catch (error) {
     process.stderr.write(
-      `The result was not stored, and GET /v2/integrity does not list it: ${reasonOf(error).replace(/\.$/, '')}. Use --no-record where the database must not be written.\n`,
+      `The result was not stored, and GET /v2/integrity does not list it: ${toReason(error).replace(/\.$/, '')}. Use --no-record where the database must not be written.\n`,
     );
   }
 }

@@ -20,7 +20,7 @@ import {
   isInUse,
   replaceDatabaseFile,
 } from '../../../database/sqlite/database-file.ts';
-import { beginEpochOf } from '../../../event-log/numbering.ts';
+import { beginForeignEpoch } from '../../../event-log/numbering.ts';
 import { copyFiles, type StoredFile } from '../../../files/copy-files.ts';
 import { sha256OfFile } from '../../../files/digest.ts';
 import { digestInName, isFileName } from '../../../files/file-name.ts';
@@ -255,7 +255,7 @@ async function prepareRestored(
     await migrate(database);
     await requireOwnSchema(database, 'restore');
     const disabledEndpoints = await database.transaction(async (tx) => {
-      await beginEpochOf(tx, systemClock, 'restored');
+      await beginForeignEpoch(tx, systemClock, 'restored');
       await leaveOutIds(tx, ids, idGap);
       await pauseMails(tx);
       return disableAllEndpoints(tx, systemClock);

@@ -1,13 +1,13 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { type ExportedCheese, fileFormatOf, writerFor } from '../../../catalogue-import/file-formats.ts';
+import { chooseFileFormat, type ExportedCheese, writerFor } from '../../../catalogue-import/file-formats.ts';
 import { parseCheese } from '../../../cheeses/schemas.ts';
 import type { CheeseService } from '../../../cheeses/service.ts';
 import { systemClock } from '../../../clock.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import type { StockService } from '../../../stock/service.ts';
-import { isSystemError, reasonOf } from '../../../system-errors.ts';
+import { isSystemError, toReason } from '../../../system-errors.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
@@ -18,7 +18,7 @@ const pageSize = 200;
 
 /** Writes the catalogue to a file. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
-  const writer = writerFor(fileFormatOf(file));
+  const writer = writerFor(chooseFileFormat(file));
   await withShop(options, async ({ cheeses: { service: cheeses }, stock: { service: stock } }) => {
     let count = 0;
 
@@ -39,7 +39,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
       await rename(unfinished, file);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {});
-      throw isSystemError(error) ? new ConfigError(`${file} cannot be written: ${reasonOf(error)}.`) : error;
+      throw isSystemError(error) ? new ConfigError(`${file} cannot be written: ${toReason(error)}.`) : error;
     }
     printResult(options, { exported: count, file }, `Exported to ${file}: ${pluralize(count, 'cheese')}.`);
   });

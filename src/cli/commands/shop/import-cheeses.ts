@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { type Mapping, parseMapping } from '../../../catalogue-import/column-mapping.ts';
-import { fileFormatOf } from '../../../catalogue-import/file-formats.ts';
+import { chooseFileFormat } from '../../../catalogue-import/file-formats.ts';
 import { type ImportResult, importCheeses } from '../../../catalogue-import/import-cheeses.ts';
 import { ImportError } from '../../../catalogue-import/import-error.ts';
 import { cheeseEvents } from '../../../cheeses/event-types.ts';
-import { matcherOf } from '../../../event-log/reading/event-filter.ts';
+import { createMatcher } from '../../../event-log/reading/event-filter.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
 import { unreadableText } from '../../../system-errors.ts';
 import { filterOfTypes } from '../../../webhooks/delivery/replays.ts';
@@ -25,7 +25,7 @@ export async function runImport(file: string, options: OptionsOf<typeof importOp
     throw new ConfigError('--set-stock changes cheeses that exist: add --update.');
   }
   const mapping = mappingOf(options.map);
-  fileFormatOf(file);
+  chooseFileFormat(file);
   const size = sizeOf(file);
   await withShop(
     options,
@@ -92,7 +92,7 @@ async function webhookText(
 ): Promise<string[]> {
   const all = events === 0 ? [] : (await endpoints.list()).map((text) => JSON.parse(text));
   const receiving = all.filter(
-    ({ status, types }) => status === 'enabled' && matcherOf(filterOfTypes(types))(type, ''),
+    ({ status, types }) => status === 'enabled' && createMatcher(filterOfTypes(types))(type, ''),
   ).length;
   return receiving === 0
     ? []

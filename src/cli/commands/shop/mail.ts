@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { emailRule } from '../../../schema/text-rules.ts';
 import type { MailName } from '../../../settings/config.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
-import { reasonOf } from '../../../system-errors.ts';
+import { toReason } from '../../../system-errors.ts';
 import type { CommandOptions, OptionsOf } from '../../framework/options.ts';
 import { pluralize, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
@@ -63,7 +63,7 @@ export async function exportTemplates(
       await writeFile(join(target, file), text, { flag: 'wx' });
     }
   } catch (error) {
-    throw new ConfigError(`The templates could not be written to ${target}: ${reasonOf(error)}.`);
+    throw new ConfigError(`The templates could not be written to ${target}: ${toReason(error)}.`);
   }
   printResult(
     options,

@@ -43,7 +43,7 @@ export const emptyValues: FormValues = {
   portions: [],
 };
 
-export const valuesOf = (cheese: Cheese): FormValues => ({
+export const toFormValues = (cheese: Cheese): FormValues => ({
   name: cheese.name,
   category: cheese.category?.name ?? '',
   tags: cheese.tags.map(({ name }) => name),
@@ -69,7 +69,7 @@ const readNumbers = (values: Numbers) =>
   });
 
 /** The numbers that were written; null for an empty field, and for one that is not a number. */
-export const numbersOf = (values: Numbers): { pricePerKg?: number | null; ageMonths?: number | null } =>
+export const parseNumbers = (values: Numbers): { pricePerKg?: number | null; ageMonths?: number | null } =>
   Object.fromEntries(readNumbers(values).map(([name, { value }]) => [name, value]));
 
 /** Whether a field of a number has another text, or a piece has no weight. The field says why it is refused. */
@@ -93,10 +93,10 @@ export function toChanges(values: Partial<FormValues>): CheeseChanges {
     ...(category === undefined ? {} : { category: category === '' ? null : { name: category } }),
     ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
     ...(origin === undefined ? {} : { origin: origin === '' ? null : origin }),
-    ...numbersOf({ pricePerKg, ageMonths }),
+    ...parseNumbers({ pricePerKg, ageMonths }),
     ...(portions === undefined ? {} : { portions: portions.map(toPortion) }),
   };
 }
 
 /** The name in the form of a field in an error: `tags[2].name` is of `tags`. */
-export const formFieldOf = (field: string): string => field.split(/[.[]/, 1)[0] ?? '';
+export const toFormField = (field: string): string => field.split(/[.[]/, 1)[0] ?? '';

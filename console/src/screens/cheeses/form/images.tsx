@@ -5,9 +5,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type CheeseImage, etagOf } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
-import { messageOf } from '../../../session/session.ts';
+import { toMessage } from '../../../session/session.ts';
 import { patchCheese } from '../change.tsx';
-import { sourceOf, type VersionedCheese } from '../queries.ts';
+import { toImagePath, type VersionedCheese } from '../queries.ts';
 import { Uploads } from './uploads.tsx';
 
 interface Props {
@@ -50,7 +50,7 @@ export function Images({ server, images, isReadOnly }: Props) {
         setFailure(changedByOthers);
       }
     } catch (error) {
-      setFailure(messageOf(error));
+      setFailure(toMessage(error));
     }
     if (number === current.count) {
       setNext(null);
@@ -99,7 +99,7 @@ export function Images({ server, images, isReadOnly }: Props) {
                   </Anchor>
                 ) : (
                   <img
-                    src={sourceOf(image.thumbnailUrl)}
+                    src={toImagePath(image.thumbnailUrl)}
                     alt={`${server.cheese.name}, ${name}`}
                     draggable={false}
                   />

@@ -12,7 +12,7 @@ export function pieceCents(pricePerKg: number, grams: number): number {
 }
 
 /** The nearest price per kilogram with which a piece costs this many cents, with two decimals if they suffice. */
-export function pricePerKgOf(cents: number, grams: number): number {
+export function toPricePerKg(cents: number, grams: number): number {
   for (let decimals = 2; decimals < pricePerKgDecimals; decimals += 1) {
     const price = Number(((cents * 10) / grams).toFixed(decimals));
     if (pieceCents(price, grams) === cents) {

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { priceRules, readNumber, writeNumber, writePrice } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { currencySymbol, showGrams } from '../../../parts/text/format.ts';
-import { type FormValues, gramRules, numbersOf } from './form-values.ts';
-import { pieceCents, pricePerKgOf } from './piece-price.ts';
+import { type FormValues, gramRules, parseNumbers } from './form-values.ts';
+import { pieceCents, toPricePerKg } from './piece-price.ts';
 
 const portionsMax = 12;
 
@@ -86,7 +86,7 @@ export function Portions({ values, errors, onChange }: Props) {
         {grams === null ? null : (
           <PiecePrice
             grams={grams}
-            pricePerKg={numbersOf(values).pricePerKg ?? null}
+            pricePerKg={parseNumbers(values).pricePerKg ?? null}
             onChange={(pricePerKg) => onChange({ pricePerKg })}
           />
         )}
@@ -122,7 +122,7 @@ function PiecePrice({ grams, pricePerKg, onChange }: PriceProps) {
         setWritten(text);
         const { value, problem } = readNumber(text, priceRules);
         if (problem === null) {
-          onChange(value === null ? '' : writeNumber(pricePerKgOf(Math.round(value * 100), grams)));
+          onChange(value === null ? '' : writeNumber(toPricePerKg(Math.round(value * 100), grams)));
         }
       }}
       onBlur={() => setWritten(null)}

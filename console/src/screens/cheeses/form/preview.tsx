@@ -4,7 +4,7 @@ import { ImageIcon } from '@radix-ui/react-icons';
 import { readNumber } from '../../../parts/fields/number.ts';
 import { showMoney } from '../../../parts/text/format.ts';
 import { flagFields, nameOfField, portionText, showField } from '../fields.ts';
-import { type FormValues, gramRules, numbersOf } from './form-values.ts';
+import { type FormValues, gramRules, parseNumbers } from './form-values.ts';
 import { pieceCents } from './piece-price.ts';
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 
 export function Preview({ values, image }: Props) {
   const { name, category, tags, status, origin } = values;
-  const { pricePerKg = null, ageMonths = null } = numbersOf(values);
+  const { pricePerKg = null, ageMonths = null } = parseNumbers(values);
   const facts = [
     category,
     origin,

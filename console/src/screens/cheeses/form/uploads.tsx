@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useCurd } from '../../../data/queries.ts';
 import { DropZone } from '../../../parts/fields/drop-zone.tsx';
 import { useUnsavedWarning } from '../../../parts/forms/use-save-key.ts';
-import { messageOf } from '../../../session/session.ts';
+import { toMessage } from '../../../session/session.ts';
 
 const types = ['image/jpeg', 'image/png', 'image/webp'];
 const bytesMax = 10 * 1024 * 1024;
@@ -70,7 +70,7 @@ export function Uploads({ cheeseId }: { readonly cheeseId: number }) {
         });
         remove(upload);
       } catch (error) {
-        update(id, { progress: null, failure: messageOf(error) });
+        update(id, { progress: null, failure: toMessage(error) });
       }
       await client.invalidateQueries({ queryKey: [`cheese ${cheeseId}`] });
     }

@@ -3,22 +3,22 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type CurdError, isCurdError } from '../../../../../client/src/index.ts';
 import { useCurd } from '../../../data/queries.ts';
 import { useVersionedForm } from '../../../parts/forms/use-versioned-form.ts';
-import { messageOf } from '../../../session/session.ts';
+import { toMessage } from '../../../session/session.ts';
 import { type VersionedCheese, withVersion } from '../queries.ts';
-import { formFieldOf, isRefused, refusedText, toChanges, valuesOf } from './form-values.ts';
+import { isRefused, refusedText, toChanges, toFormField, toFormValues } from './form-values.ts';
 
 /** The sentences of a refused change: those of fields by field and by its part in a list, and one for the rest. */
-export function sentencesOf(error: unknown): { fields: Record<string, string>; general: string | null } {
+export function toSentences(error: unknown): { fields: Record<string, string>; general: string | null } {
   const errors = isCurdError(error) ? (error as CurdError).errors : [];
   const fields = Object.fromEntries(
     errors
       .filter(({ field }) => field !== '')
       .flatMap(({ field, message }) => [
-        [formFieldOf(field), message],
+        [toFormField(field), message],
         [field, message],
       ]),
   );
-  return { fields, general: Object.keys(fields).length > 0 ? null : messageOf(error) };
+  return { fields, general: Object.keys(fields).length > 0 ? null : toMessage(error) };
 }
 
 export function useCheeseForm(server: VersionedCheese) {
@@ -27,7 +27,7 @@ export function useCheeseForm(server: VersionedCheese) {
   const { id } = server.cheese;
   return useVersionedForm({
     server,
-    valuesOf: ({ cheese }) => valuesOf(cheese),
+    valuesOf: ({ cheese }) => toFormValues(cheese),
     read: async () => withVersion(await curd.cheeses.get(id)),
     patch: async ({ etag }, changes) =>
       withVersion(await curd.cheeses.patch(id, toChanges(changes), { ifMatch: etag })),

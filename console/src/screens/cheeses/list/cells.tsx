@@ -5,7 +5,7 @@ import { type Cheese, thumbnailOf } from '../../../../../client/src/index.ts';
 import { priceRules, readNumber, writePrice } from '../../../parts/fields/number.ts';
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
-import { isUploaded, sourceOf } from '../queries.ts';
+import { isUploaded, toImagePath } from '../queries.ts';
 import { type CheeseStatus, statuses } from './filters.ts';
 
 const thumbnailSize = 36;
@@ -17,7 +17,7 @@ export function Thumbnail({ cheese }: { readonly cheese: Cheese }) {
     <div className="thumbnail">
       {isUploaded(url) ? (
         <img
-          src={sourceOf(thumbnailOf(url))}
+          src={toImagePath(thumbnailOf(url))}
           // The name of the cheese is beside it.
           alt=""
           loading="lazy"

@@ -9,7 +9,7 @@ import { type NumberRules, priceRules, readNumber } from '../../../parts/fields/
 import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { notifications } from '../../../parts/notifications.tsx';
 import { currencyName } from '../../../parts/text/format.ts';
-import { messageOf, onRefused } from '../../../session/session.ts';
+import { onRefused, toMessage } from '../../../session/session.ts';
 import { nameOfField, showField } from '../fields.ts';
 
 type Changes = Body<'changeCheeses'>;
@@ -77,7 +77,7 @@ async function apply(curd: Curd, changes: Changes, isUndo = false): Promise<void
             run: () =>
               apply(curd, undo as Changes, true).catch((error: unknown) => {
                 onRefused(error);
-                notifications.show({ color: 'red', title: 'This was not undone', message: messageOf(error) });
+                notifications.show({ color: 'red', title: 'This was not undone', message: toMessage(error) });
               }),
           },
         }),
@@ -128,7 +128,7 @@ export function ChangeMany({ cheeses, onClose }: Props) {
       }
     } catch (error) {
       onRefused(error);
-      setFailure(messageOf(error));
+      setFailure(toMessage(error));
     } finally {
       setRunning(false);
     }

@@ -16,7 +16,7 @@ import { showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { Time } from '../../../parts/text/time.tsx';
 import { useUrlFilters } from '../../../parts/url-filters.ts';
 import { useListedChange } from '../change.tsx';
-import { flagFields, showField, titleOf } from '../fields.ts';
+import { flagFields, showField, toFieldTitle } from '../fields.ts';
 import { useAvailable, useCheeses } from '../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
@@ -250,7 +250,7 @@ function columnsOf(mayWrite: boolean, change: Change): readonly Column<Cheese>[]
       show: ({ ageMonths }) => ageMonths ?? <None />,
     },
     ...flagFields.map((field) => ({
-      title: titleOf(field),
+      title: toFieldTitle(field),
       isWideOnly: true,
       show: (cheese: Cheese) => (cheese[field] ? 'yes' : <None />),
     })),

@@ -9,7 +9,7 @@ import { NumberField } from '../../../parts/fields/number-field.tsx';
 import { SearchField } from '../../../parts/fields/search-field.tsx';
 import { currencySymbol, showNumber } from '../../../parts/text/format.ts';
 import type { Changes } from '../../../parts/url-filters.ts';
-import { flagFields, titleOf } from '../fields.ts';
+import { flagFields, toFieldTitle } from '../fields.ts';
 import { useMissingCounts } from '../queries.ts';
 import { FilterFrame, FilterMenu } from './filter-menu.tsx';
 import { type CheeseFilters, countFilters, type FacetName, type filterReaders, sorts } from './filters.ts';
@@ -83,7 +83,7 @@ export function FilterBar({ filters, facets, onChange, children }: Props) {
       {flagFields.map((field) => (
         <FilterMenu
           key={field}
-          label={titleOf(field)}
+          label={toFieldTitle(field)}
           {...facet(field)}
           isSingle
           nameOf={(value) => (value === 'true' ? 'Yes' : 'No')}

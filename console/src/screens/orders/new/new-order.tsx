@@ -11,7 +11,7 @@ import { CountrySelect } from '../../../parts/fields/country-select.tsx';
 import { PageTitle, Read } from '../../../parts/page.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
 import { asId, asText, useUrlFilters } from '../../../parts/url-filters.ts';
-import { messageOf } from '../../../session/session.ts';
+import { toMessage } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
 import { lineKey, type NewLine, NewLines, quantityIn, withLine } from './new-lines.tsx';
 
@@ -210,7 +210,7 @@ function OrderForm({
           />
           {quote.error !== null && !isCurdError(quote.error, 'validation_error') ? (
             <Alert color="red" mt="sm">
-              {messageOf(quote.error)}
+              {toMessage(quote.error)}
             </Alert>
           ) : null}
         </section>
