@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { restrict } from '../permissions.ts';
+import { restrict } from '../file-permissions.ts';
 import { type Files, storageFailure } from './files.ts';
 
 /** Opens a folder, which need not exist. */

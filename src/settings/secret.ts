@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandName } from '../command-name.ts';
-import { restrict } from '../permissions.ts';
+import { restrict } from '../file-permissions.ts';
 import { toReason } from '../system-errors.ts';
 import { ConfigError, type Environment } from './parsers.ts';
 import type { SettingContext } from './setting.ts';

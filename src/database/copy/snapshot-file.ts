@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { restrict } from '../../permissions.ts';
+import { restrict } from '../../file-permissions.ts';
 import type { Sql } from '../database.ts';
 import { copyDatabaseFile } from '../sqlite/database-file.ts';
 import { openSqlite } from '../sqlite/sqlite.ts';

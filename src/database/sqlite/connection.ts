@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, unavailable } from '../../errors.ts';
-import { restrict } from '../../permissions.ts';
+import { restrict } from '../../file-permissions.ts';
 import { isBusy, unopenedText } from './sqlite-errors.ts';
 
 /** Another process, such as an import, may have the write lock. Reads are not blocked meanwhile. */

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'n
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../errors.ts';
+import { restrict } from '../../file-permissions.ts';
 import { fsyncPath } from '../../files/folder.ts';
-import { restrict } from '../../permissions.ts';
 import type { Environment } from '../../settings/config.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { isOutOfSpace, isUnopened, unopenedText } from './sqlite-errors.ts';

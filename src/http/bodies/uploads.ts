@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type Clock, machineTime } from '../../clock.ts';
 import { AppError, unavailable } from '../../errors.ts';
-import { restrict } from '../../permissions.ts';
+import { restrict } from '../../file-permissions.ts';
 import { cannotStore, drain, type ReceivedForm, receiveMultipart } from './multipart.ts';
 
 /** Uploads in progress at once. Each has a file of ten megabytes at most. */
