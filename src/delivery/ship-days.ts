@@ -57,6 +57,16 @@ export function noonOf(day: Day, timeZone: string): number {
   return noon - offsetAt(noon - offsetAt(noon, timeZone), timeZone);
 }
 
+/** The first moment of a day in a time zone, in milliseconds since the epoch. */
+export function startOf(day: Day, timeZone: string): number {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // Clocks can change during the night, and at midnight itself: one of the two offsets is right.
+  const moments = [addDays(day, -1), day].map(
+    (near) => midnight - offsetAt(noonOf(near, timeZone), timeZone),
+  );
+  return Math.min(...moments.filter((at) => localTime(at, timeZone).day === day));
+}
+
 /** How far a time zone is ahead of UTC, in milliseconds. @param at a whole minute */
 function offsetAt(at: number, timeZone: string): number {
   const { day, time } = localTime(at, timeZone);

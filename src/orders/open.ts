@@ -98,7 +98,8 @@ export function openOrders(dependencies: Dependencies) {
   });
   /** Handlers that see another time, for a dry run of what will happen. */
   const orderJobsBy = (clock: Clock, context: Context) => jobsOf(clock, transitionsBy(clock), context);
-  const reader = createOrderReader(database, clock, createCursors(config.secret, 'orders'), firstId);
+  const cursors = createCursors(config.secret, 'orders');
+  const reader = createOrderReader({ ...dependencies, cursors, firstId });
   const counter = createOrderCounter(database, log, loops);
   const onDelete = createOrderOnDelete(clock, transitions);
   return {

@@ -306,6 +306,42 @@ onBothEngines('Delivery of orders', (engine) => {
     );
   });
 
+  test('GET /store/orders?shipsToday=true has the approved orders that leave today or should have left', async () => {
+    const { methods, place, shop, as, at } = opened();
+    at('2026-07-01T21:59:00Z');
+    const [daily, thursdays] = await methods(
+      { ...parcel, cutOff: '12:00' },
+      { ...parcel, shipDays: ['thu'] },
+    );
+    const approve = async (more: object) => {
+      const { id } = (await place(more)).json;
+      assert.equal((await changeOrder(shop, id, 'approve')).status, 200);
+      return id as number;
+    };
+    // It leaves on Thursday, the 2nd, and the other a day later.
+    const thursday = await approve({ deliveryMethodId: thursdays });
+    const friday = await approve({ deliveryMethodId: daily, requestedDate: '2026-07-03' });
+    const today = async (query = '') => {
+      const { json } = await shop.request('GET', `/v2/store/orders?shipsToday=true${query}`, { as });
+      const ids = json.items.map(({ id }: { id: number }) => id).filter((id: number) => id >= thursday);
+      return ids as number[];
+    };
+    assert.deepEqual(await today(), []);
+    // Midnight in Zurich.
+    at('2026-07-01T22:00:00Z');
+    assert.deepEqual(await today(), [thursday]);
+    at('2026-07-02T21:59:59Z');
+    assert.deepEqual(await today(), [thursday]);
+    at('2026-07-02T22:00:00Z');
+    assert.deepEqual(await today(), [friday, thursday]);
+    assert.deepEqual(await today('&late=true'), [thursday]);
+    assert.deepEqual(await today('&country=AT'), []);
+    await changeOrder(shop, thursday, 'ship');
+    assert.deepEqual(await today(), [friday]);
+    const refused = await shop.request('GET', '/v2/store/orders?shipsToday=false', { as });
+    assertError(refused, 400, 'bad_request');
+  });
+
   test('Limits of a caller count the total with delivery', async () => {
     const { methods, shop, cheese } = opened();
     await methods(parcel);

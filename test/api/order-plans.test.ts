@@ -127,8 +127,8 @@ const lists: [filters: OrderFilters, page: string, total?: string][] = [
   [{ cheeseId: 1, country: 'CH', statuses: ['placed'], ...middle }, byId, byId],
   [{ needsApproval: true }, 'needing_approval', 'needing_approval'],
   [{ needsApproval: true, placedBy: 'key:1', ...middle }, 'needing_approval', 'needing_approval'],
-  [{ late: true }, 'to_ship', 'to_ship'],
-  [{ late: true, customerId: 7, ...middle }, 'to_ship', 'to_ship'],
+  [{ shipBefore: now }, 'to_ship', 'to_ship'],
+  [{ shipBefore: now, customerId: 7, ...middle }, 'to_ship', 'to_ship'],
 ];
 
 onBothEngines('Lists of orders', (engine) => {
@@ -142,7 +142,7 @@ onBothEngines('Lists of orders', (engine) => {
       const explained = explaining(database, plans, 'all');
       for (const last of [null, { createdAt: '2026-04-10T10:00:00.000Z', id: 4000 }]) {
         for (const isAscending of [false, true]) {
-          await readPage(explained, { filters, now, last, isAscending, limit: 21 });
+          await readPage(explained, { filters, last, isAscending, limit: 21 });
         }
       }
       for (const plan of plans) {
@@ -150,7 +150,7 @@ onBothEngines('Lists of orders', (engine) => {
         assert.doesNotMatch(plan, /SCAN orders$|Seq Scan on orders\b/m, `${note}\n${plan}`);
       }
       const counting: string[] = [];
-      await countOrders(explaining(database, counting, 'get'), filters, now);
+      await countOrders(explaining(database, counting, 'get'), filters);
       for (const plan of counting) {
         assert.doesNotMatch(plan, /SCAN orders$|Seq Scan on orders\b/m, `${note}\n${plan}`);
         const expected = totalIndex === undefined ? 'order_count' : `orders_(by_)?${totalIndex}\\b`;

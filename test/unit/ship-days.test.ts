@@ -13,6 +13,7 @@ import {
   noonOf,
   requestedDayError,
   shipDayOf,
+  startOf,
 } from '../../src/delivery/ship-days.ts';
 
 /** More with CURD_TEST_CASES=100000. */
@@ -115,6 +116,19 @@ suite('Noon', () => {
         assert.equal(clockIn(noonOf(day, timeZone), timeZone), `${day} 12:00:00`);
       }),
       { numRuns },
+    );
+  });
+
+  test('A day begins with its first millisecond, also where clocks change at midnight', () => {
+    const timeZones = [...zones, 'Asia/Beirut', 'America/Santiago', 'Africa/Cairo'];
+    fc.assert(
+      fc.property(fc.constantFrom(...timeZones), fc.nat(3 * 366), (timeZone, offset) => {
+        const day = addDays('2025-01-01', offset);
+        const start = startOf(day, timeZone);
+        assert.equal(clockIn(start, timeZone).slice(0, 10), day);
+        assert.equal(clockIn(start - 1, timeZone).slice(0, 10), addDays(day, -1));
+      }),
+      { numRuns: 4 * numRuns },
     );
   });
 

@@ -21,8 +21,8 @@ export interface OrderFilters extends OrderScope {
   readonly createdBefore?: string | undefined;
   /** Placed, and waiting for an operator, because a cheese has no price. */
   readonly needsApproval?: boolean | undefined;
-  /** Approved, and not shipped at the estimated date. */
-  readonly late?: boolean | undefined;
+  /** Approved, and should be shipped before this time. */
+  readonly shipBefore?: string | undefined;
   /** Placed, approved or shipped, with this cheese. */
   readonly cheeseId?: number | undefined;
 }
@@ -46,8 +46,6 @@ export interface OrderPageRequest {
   readonly filters: OrderFilters;
   readonly index: OrderIndex;
   readonly range: OrderRange;
-  /** The time that late orders are compared with. */
-  readonly now: string;
   readonly isAscending: boolean;
   readonly limit: number;
 }
@@ -58,13 +56,13 @@ const countryWithoutIndex = noIndex(sql`country`, 'text');
 const createdAtWithoutIndex = noIndex(sql`created_at`, 'text');
 
 export const orderListQueries = queriesOn((tx) => ({
-  list: ({ filters, index, range, now, isAscending, limit }: OrderPageRequest) => {
+  list: ({ filters, index, range, isAscending, limit }: OrderPageRequest) => {
     const { customerId, placedBy, country, statuses } = filters;
     const direction = isAscending ? sql`` : sql` desc`;
     const order = sql`created_at${direction}, id${direction}`;
     const ofStatus =
       statuses === undefined || index === 'status' ? [] : [sql`status in (${valueList(statuses)})`];
-    const conditions = [...selectionOf(filters, now), ...ofStatus];
+    const conditions = [...selectionOf(filters), ...ofStatus];
     if (customerId !== undefined && index !== 'customer_id') {
       conditions.push(sql`${customerIdWithoutIndex} = ${customerId}`);
     }
@@ -108,11 +106,11 @@ export const orderListQueries = queriesOn((tx) => ({
         const isBetween = (created: Statement) => sql`
           (${created}, id) > (${range.after.createdAt}, ${range.after.id})
           and (${created}, id) < (${range.before.createdAt}, ${range.before.id}) and ${joinAnd(conditions)}`;
-        if (!filters.late && filters.cheeseId === undefined) {
+        if (filters.shipBefore === undefined && filters.cheeseId === undefined) {
           return tx.all<OrderRow>(sql`
             select ${orderColumns} from orders where ${isBetween(sql`created_at`)} order by ${order} limit ${limit}`);
         }
-        // The index by the estimated date has the times of creation, so that late orders are sorted without their rows. Open
+        // The index by the estimated date has the times of creation, so that orders to ship are sorted without their rows. Open
         // orders of a cheese are found by their ids.
         return tx.all<OrderRow>(sql`
           select ${orderColumns} from orders where id in (
@@ -122,8 +120,8 @@ export const orderListQueries = queriesOn((tx) => ({
     }
   },
 
-  count: async (filters: OrderFilters, now: string): Promise<number> =>
-    (await tx.get<{ total: number }>(sql`select (${totalOf(filters, now)}) as total`))?.total ?? 0,
+  count: async (filters: OrderFilters): Promise<number> =>
+    (await tx.get<{ total: number }>(sql`select (${totalOf(filters)}) as total`))?.total ?? 0,
 
   /** The creation time of an order, or of the last one before it. */
   createdAt: async (id: number) =>
@@ -135,40 +133,32 @@ export const orderListQueries = queriesOn((tx) => ({
 }));
 
 /** A count of the orders that match. */
-export function totalOf(filters: OrderFilters, now: string): Statement {
-  const {
-    statuses,
-    createdFrom,
-    createdBefore,
-    customerId,
-    placedBy,
-    country,
-    needsApproval,
-    late,
-    cheeseId,
-  } = filters;
+export function totalOf(filters: OrderFilters): Statement {
+  const { statuses, createdFrom, createdBefore, customerId, placedBy, country, shipBefore, cheeseId } =
+    filters;
+  const isFew = isShort(filters);
   // Planners must not choose the index of an owner, who may have many orders, for one of these few.
-  const isShort = needsApproval === true || late === true || cheeseId !== undefined;
-  const [customer, placer] = isShort
+  const [customer, placer] = isFew
     ? [customerIdWithoutIndex, placedByWithoutIndex]
     : [sql`customer_id`, sql`placed_by`];
-  const created = late || cheeseId !== undefined ? createdAtWithoutIndex : sql`created_at`;
+  const created =
+    shipBefore !== undefined || cheeseId !== undefined ? createdAtWithoutIndex : sql`created_at`;
   const conditions = [
-    ...selectionOf(filters, now),
+    ...selectionOf(filters),
     ...(createdFrom === undefined ? [] : [sql`${created} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [sql`${created} < ${createdBefore}`]),
     ...(customerId === undefined ? [] : [sql`${customer} = ${customerId}`]),
     ...(placedBy === undefined ? [] : [sql`${placer} = ${placedBy}`]),
     ...(country === undefined
       ? []
-      : [sql`${isShort || customerId !== undefined ? countryWithoutIndex : sql`country`} = ${country}`]),
+      : [sql`${isFew || customerId !== undefined ? countryWithoutIndex : sql`country`} = ${country}`]),
   ];
   const count = (...more: Statement[]) =>
     sql`select count(*) from orders where ${joinAnd([...conditions, ...more])}`;
   if (statuses === undefined) {
     return count();
   }
-  if (isShort || customerId !== undefined || placedBy !== undefined || country !== undefined) {
+  if (isFew || customerId !== undefined || placedBy !== undefined || country !== undefined) {
     return count(sql`status in (${valueList(statuses)})`);
   }
   // Two indexes have all that is needed. Reading the rows for their status takes six times as long.
@@ -179,7 +169,12 @@ export function totalOf(filters: OrderFilters, now: string): Statement {
     : open(statuses);
 }
 
-function selectionOf({ needsApproval, late, cheeseId }: OrderFilters, now: string): Statement[] {
+/** Whether few orders match, however many a shop has. They have no counts. */
+export function isShort({ needsApproval, shipBefore, cheeseId }: OrderFilters): boolean {
+  return needsApproval === true || shipBefore !== undefined || cheeseId !== undefined;
+}
+
+function selectionOf({ needsApproval, shipBefore, cheeseId }: OrderFilters): Statement[] {
   return [
     // SQLite would read the whole table from this id on.
     sql`${noIndex(sql`id`, 'number')} >= ${firstRealId}`,
@@ -188,6 +183,6 @@ function selectionOf({ needsApproval, late, cheeseId }: OrderFilters, now: strin
     ...(cheeseId === undefined
       ? []
       : [sql`id in (select order_id from open_order_cheese where cheese_id = ${cheeseId})`]),
-    ...(late ? [sql`status = 'approved' and ship_date < ${now}`] : []),
+    ...(shipBefore === undefined ? [] : [sql`status = 'approved' and ship_date < ${shipBefore}`]),
   ];
 }

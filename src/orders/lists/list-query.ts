@@ -56,6 +56,12 @@ export const storeListQuery = {
     enum: [true],
     description: 'Approved orders whose estimated shipDate is in the past',
   },
+  shipsToday: {
+    type: 'boolean',
+    enum: [true],
+    description:
+      'Approved orders whose estimated shipDate is today, in the time zone of the shop, or in the past',
+  },
   sort: { type: 'string', enum: ['createdAt', '-createdAt'], description: 'Newest first by default' },
 } as const satisfies Parameters;
 

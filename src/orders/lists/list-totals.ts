@@ -3,7 +3,7 @@ import type { Sql } from '../../database/database.ts';
 import { type Statement, sql } from '../../database/sql.ts';
 import { everyOwner, isCountedPlacer, orderCountQueries, ownerOfCountry } from '../count-queries.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
-import { type OrderFilters, type OrderScope, orderListQueries, totalOf } from './list-queries.ts';
+import { isShort, type OrderFilters, type OrderScope, orderListQueries, totalOf } from './list-queries.ts';
 
 const dayMs = 86_400_000;
 /** Bounds before and after the days of all orders. */
@@ -26,14 +26,14 @@ export function ownerOfScope({ customerId, placedBy, country }: OrderScope): str
 
 /**
  * Counts the matching orders. Whole days come from the counts of orders; orders of the two days at the ends of a period
- * are counted by an index. So are lists that have no counts: orders that wait for an operator, late orders, open
- * orders of a cheese, and orders of a customer by country or by who placed them. They are short.
+ * are counted by an index. So are lists that have no counts: orders that wait for an operator, orders to
+ * ship, open orders of a cheese, and orders of a customer by country or by who placed them. They are short.
  */
-export async function countOrders(database: Sql, filters: OrderFilters, now: string): Promise<number> {
-  const { needsApproval, late, cheeseId, createdFrom, createdBefore, statuses = orderStatuses } = filters;
+export async function countOrders(database: Sql, filters: OrderFilters): Promise<number> {
+  const { createdFrom, createdBefore, statuses = orderStatuses } = filters;
   const owner = ownerOfScope(filters);
-  if (owner === null || needsApproval || late || cheeseId !== undefined) {
-    return orderListQueries(database).count(filters, now);
+  if (owner === null || isShort(filters)) {
+    return orderListQueries(database).count(filters);
   }
   const counts = orderCountQueries(database);
   if (createdFrom === undefined && createdBefore === undefined) {
@@ -43,14 +43,14 @@ export async function countOrders(database: Sql, filters: OrderFilters, now: str
   const end = createdBefore === undefined ? afterLastDay : createdBefore.slice(0, 10);
   if (first > end) {
     // Both times are within one day, or the period is empty.
-    return orderListQueries(database).count(filters, now);
+    return orderListQueries(database).count(filters);
   }
   const rests: Statement[] = [];
   if (createdFrom !== undefined && !createdFrom.endsWith(midnight)) {
-    rests.push(totalOf({ ...filters, createdBefore: `${first}${midnight}` }, now));
+    rests.push(totalOf({ ...filters, createdBefore: `${first}${midnight}` }));
   }
   if (createdBefore !== undefined && !createdBefore.endsWith(midnight)) {
-    rests.push(totalOf({ ...filters, createdFrom: `${end}${midnight}` }, now));
+    rests.push(totalOf({ ...filters, createdFrom: `${end}${midnight}` }));
   }
   const rest = rests.reduce((sum, one) => sql`${sum} + (${one})`, sql`0`);
   return counts.sumOfDays(owner, statuses, first, end, rest);

@@ -4,6 +4,7 @@ import { everyOwner, orderCountQueries } from '../count-queries.ts';
 import type { OrderRow } from '../queries.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
 import {
+  isShort,
   type OrderFilters,
   type OrderIndex,
   type OrderPlace,
@@ -14,8 +15,6 @@ import { ownerOfScope } from './list-totals.ts';
 
 export interface OrderPageQuery {
   readonly filters: OrderFilters;
-  /** The time that late orders are compared with. */
-  readonly now: string;
   /** The last order of the page before; null for the first page. */
   readonly last: OrderPlace | null;
   readonly isAscending: boolean;
@@ -28,12 +27,10 @@ const end: OrderPlace = { createdAt: ':', id: 0 };
 
 /** The orders of a page, at a cost that does not depend on how many orders a shop has. */
 export async function readPage(database: Sql, request: OrderPageQuery): Promise<OrderRow[]> {
-  const { filters, now, isAscending, limit } = request;
+  const { filters, isAscending, limit } = request;
   const index = await indexOf(database, filters);
   const range = await rangeOf(database, request, index);
-  return range === null
-    ? []
-    : orderListQueries(database).list({ filters, index, range, now, isAscending, limit });
+  return range === null ? [] : orderListQueries(database).list({ filters, index, range, isAscending, limit });
 }
 
 /**
@@ -42,8 +39,8 @@ export async function readPage(database: Sql, request: OrderPageQuery): Promise<
  * orders.
  */
 async function indexOf(database: Sql, filters: OrderFilters): Promise<OrderIndex> {
-  const { statuses, customerId, placedBy, country, needsApproval, late, cheeseId } = filters;
-  if (needsApproval || late || cheeseId !== undefined) {
+  const { statuses, customerId, placedBy, country } = filters;
+  if (isShort(filters)) {
     return null;
   }
   const byCountry = country === undefined ? null : 'country';
@@ -77,15 +74,14 @@ async function rangeOf(
   { filters, last, isAscending }: OrderPageQuery,
   index: OrderIndex,
 ): Promise<OrderRange | null> {
-  const { createdFrom, createdBefore, statuses, needsApproval, late, cheeseId } = filters;
+  const { createdFrom, createdBefore, statuses } = filters;
   const from = createdFrom === undefined ? start : { createdAt: createdFrom, id: 0 };
   const before = createdBefore === undefined ? end : { createdAt: createdBefore, id: 0 };
   const range = isAscending
     ? { after: last === null ? from : later(last, from), before }
     : { after: from, before: last === null ? before : earlier(last, before) };
   const owner = countedOwner(filters);
-  const isShort = needsApproval || late || cheeseId !== undefined;
-  const isSkipping = statuses !== undefined && index !== 'status' && !isShort;
+  const isSkipping = statuses !== undefined && index !== 'status' && !isShort(filters);
   return isSkipping && owner !== null ? withinDays(database, owner, statuses, range) : range;
 }
 

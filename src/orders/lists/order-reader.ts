@@ -4,8 +4,10 @@ import type { Principal } from '../../access/principal.ts';
 import { type Clock, timestamp } from '../../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../../cursor.ts';
 import type { Database, Sql } from '../../database/database.ts';
+import { addDays, localTime, startOf } from '../../delivery/ship-days.ts';
 import { AppError, parameterError } from '../../errors.ts';
 import { listEvents } from '../../event-log/history.ts';
+import type { ShopProfile } from '../../shop/profile.ts';
 import { orderCountQueries } from '../count-queries.ts';
 import { shipmentChanged } from '../event-types.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from '../order.ts';
@@ -35,7 +37,11 @@ export interface TimelineEntry {
   readonly shipment: Omit<Shipment, 'shippedAt'> | null;
 }
 
-export interface OrderRequest extends OrderFilters {
+export interface OrderRequest extends Omit<OrderFilters, 'shipBefore'> {
+  /** Approved, and not shipped at the estimated date. */
+  readonly late?: boolean | undefined;
+  /** Approved, and to be shipped today or before, by the calendar of the shop. */
+  readonly shipsToday?: boolean | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
   /** Newest first where it is absent. */
@@ -57,8 +63,16 @@ interface Position {
 
 export type OrderReader = ReturnType<typeof createOrderReader>;
 
-/** @param firstId see `firstIdIn` */
-export function createOrderReader(database: Database, clock: Clock, cursors: Cursors, firstId: number) {
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly profile: Pick<ShopProfile, 'current'>;
+  /** See `firstIdIn`. */
+  readonly firstId: number;
+}
+
+export function createOrderReader({ database, clock, cursors, profile, firstId }: Dependencies) {
   const queries = orderQueries(database);
   const lists = orderListQueries(database);
 
@@ -73,6 +87,16 @@ export function createOrderReader(database: Database, clock: Clock, cursors: Cur
     const { filters, before: id, createdAt } = cursors.decode(cursor) as Position;
     requireSameQuery(filters, requested, { statuses: 'status' });
     return { filters, after: { id, createdAt: createdAt ?? (await lists.createdAt(id)) ?? '' } };
+  }
+
+  function shipBeforeOf({ late, shipsToday }: ListFilters): string | undefined {
+    const now = clock.now();
+    if (late || !shipsToday) {
+      // Late orders leave today or before as well.
+      return late ? timestamp(now) : undefined;
+    }
+    const { timeZone } = profile.current;
+    return timestamp(startOf(addDays(localTime(now, timeZone).day, 1), timeZone));
   }
 
   const reader = {
@@ -99,13 +123,17 @@ export function createOrderReader(database: Database, clock: Clock, cursors: Cur
           'cannot be combined with placedBy. Send one of them, or customerId with country.',
         );
       }
-      const now = timestamp(clock.now());
       const isEveryStatus = filters.statuses?.length === orderStatuses.length;
-      const owned = { ...filters, ...owner, ...(isEveryStatus ? { statuses: undefined } : {}) };
+      const owned = {
+        ...filters,
+        ...owner,
+        ...(isEveryStatus ? { statuses: undefined } : {}),
+        shipBefore: shipBeforeOf(filters),
+      };
       const isAscending = filters.sort === 'createdAt';
       const [rows, total] = await Promise.all([
-        readPage(database, { filters: owned, now, last: after, isAscending, limit: limit + 1 }),
-        countOrders(database, owned, now),
+        readPage(database, { filters: owned, last: after, isAscending, limit: limit + 1 }),
+        countOrders(database, owned),
       ]);
       const { page, ...end } = cursors.page(
         rows,

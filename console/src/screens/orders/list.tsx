@@ -56,7 +56,7 @@ function toQuery(
   };
 }
 
-const tabs = ['late', 'needsApproval'] as const;
+const tabs = ['shipsToday', 'late', 'needsApproval'] as const;
 type Tab = (typeof tabs)[number];
 
 const label = 'Orders';
@@ -166,6 +166,7 @@ export function OrderList() {
       >
         <Tabs.List mb="sm">
           <Tabs.Tab value="all">All</Tabs.Tab>
+          <Tabs.Tab value="shipsToday">To ship today</Tabs.Tab>
           <Tabs.Tab value="late">Late</Tabs.Tab>
           <Tabs.Tab value="needsApproval">Needs approval</Tabs.Tab>
         </Tabs.List>
@@ -207,13 +208,15 @@ export function OrderList() {
             onSelectAll={() => void selectAll()}
             empty={
               <Empty title={isFiltered ? 'No orders match' : 'No orders yet'}>
-                {tab === 'late'
-                  ? 'Approved orders appear here when the day on which they should be shipped is over.'
-                  : tab === 'needsApproval'
-                    ? 'Orders are approved by themselves. Those of cheeses without a price wait here until you approve them.'
-                    : isFiltered
-                      ? 'Change or clear the filters.'
-                      : 'Orders that customers and API keys place appear here by themselves.'}
+                {tab === 'shipsToday'
+                  ? 'Approved orders appear here on the day on which they leave the shop, and until they are shipped.'
+                  : tab === 'late'
+                    ? 'Approved orders appear here when the day on which they should be shipped is over.'
+                    : tab === 'needsApproval'
+                      ? 'Orders are approved by themselves. Those of cheeses without a price wait here until you approve them.'
+                      : isFiltered
+                        ? 'Change or clear the filters.'
+                        : 'Orders that customers and API keys place appear here by themselves.'}
               </Empty>
             }
           />
