@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { unavailable } from '../errors.ts';
-import { closeServer } from '../http/close-server.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { operationalRoutes } from '../http/metrics/operational-routes.ts';
 import { createRefusalLog } from '../http/metrics/refusal-log.ts';
@@ -18,6 +17,9 @@ import { testDescription } from '../webhooks/test-description.ts';
 import { apiInfo } from './api-info.ts';
 import { type ComposedShop, composeShop } from './compose.ts';
 import type { ShopOptions } from './foundation.ts';
+
+/** How long running requests may take after the server was told to stop. */
+const stopTimeoutMs = 30_000;
 
 export interface App extends ComposedShop {
   readonly server: FastifyInstance;
@@ -127,4 +129,14 @@ export async function buildApp(
       return closed;
     },
   };
+}
+
+/** Graceful shutdown: stops listening, and waits for running requests. Their connections are cut when they take too long. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  // Connections become idle when their last response was sent, and would stay open for further requests.
+  const closing = setInterval(() => server.server.closeIdleConnections(), 50);
+  const timeout = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
+  await server.close();
+  clearInterval(closing);
+  clearTimeout(timeout);
 }

@@ -4,9 +4,11 @@ import { openAuth } from '../auth/open.ts';
 import { openCatalogueImport } from '../catalogue-import/open.ts';
 import { openCheeses } from '../cheeses/open.ts';
 import { openCustomers } from '../customers/open.ts';
+import { openDelivery } from '../delivery/open.ts';
+import { openDiscounts } from '../discounts/open.ts';
 import { openEdge } from '../edge/open.ts';
 import { openEvents } from '../events/open.ts';
-import type { Area } from '../http/area.ts';
+import type { Area, AreaDependencies } from '../http/area.ts';
 import { openHttp } from '../http/open.ts';
 import { openIdempotency } from '../idempotency/open.ts';
 import { openImages } from '../images/open.ts';
@@ -21,15 +23,17 @@ import { openRequestLog } from '../request-log/open.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import { orderFates } from '../sandbox/order-notes.ts';
 import type { Config } from '../settings/config.ts';
+import { openShop } from '../shop/open.ts';
+import type { ShopProfile } from '../shop/profile.ts';
 import { openStatistics } from '../statistics/open.ts';
 import { openStock } from '../stock/open.ts';
+import { openTax } from '../tax/open.ts';
 import { openWebhooks } from '../webhooks/open.ts';
 import { openDemo } from './demo/open.ts';
 import { eventTypes } from './event-types.ts';
 import { openFoundation, type ShopOptions } from './foundation.ts';
 import { openPages } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
-import { openSelling } from './selling.ts';
 import { createShopEnd } from './shop-end.ts';
 
 const areasIn = (opened: Readonly<Record<string, Area>>): readonly Area[] => Object.values(opened);
@@ -95,4 +99,16 @@ export async function composeShop(config: Config, options: ShopOptions = {}) {
   const areas = areasIn(opened);
   shop.hooks.register(areas.flatMap(({ hooks = [] }) => hooks));
   return { ...shop, ...opened, areas, worker, ...createShopEnd(shop, areas) };
+}
+
+/** Opens what the owner of a shop decides, beside the cheeses: the shop itself, delivery, taxes and discount codes. */
+function openSelling(dependencies: AreaDependencies & { readonly profile: ShopProfile }) {
+  const shopArea = openShop(dependencies);
+  const delivery = openDelivery(dependencies);
+  const tax = openTax(dependencies);
+  const discounts = openDiscounts(dependencies);
+  return {
+    areas: { shopArea, delivery, tax, discounts },
+    provides: { ...shopArea.provides, ...delivery.provides, ...tax.provides, ...discounts.provides },
+  };
 }

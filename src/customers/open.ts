@@ -1,4 +1,5 @@
 /** Opens the customers: profiles, login, administration. */
+import type { Registration } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPageLayout } from '../auth/oauth/pages/pages.ts';
 import type { Passwords } from '../auth/passwords.ts';
@@ -6,23 +7,27 @@ import type { Sessions } from '../auth/sessions/service.ts';
 import { cheeseDeleted } from '../cheeses/hook-points.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { createCursors } from '../cursor.ts';
-import { hookOn } from '../hooks/hooks.ts';
+import type { Context } from '../database/context.ts';
+import { requireNoErrors } from '../errors.ts';
+import { type Hook, hookOn } from '../hooks/hooks.ts';
 import type { Area, AreaDependencies } from '../http/area.ts';
 import { gauge } from '../http/metrics/metrics.ts';
 import type { CountClientIp } from '../limits/client-ip-limits.ts';
+import { validate } from '../schema/validate.ts';
 import { createCustomerAdministration } from './administration.ts';
 import { createCustomerFinder } from './customer-finder.ts';
-import { deletionHooks } from './deletion.ts';
+import { customerDeleted } from './hook-points.ts';
 import { createLogin } from './login/login.ts';
 import { createLoginThrottle } from './login/login-throttle.ts';
 import { createKnownNetworks } from './login/networks.ts';
 import { createNewPasswords } from './login/new-passwords.ts';
 import { passwordResetPages } from './login/password-reset-pages.ts';
-import { createRegistration } from './login/registration.ts';
 import { customerOperatorRoutes } from './operator-routes.ts';
+import { customerQueries } from './queries.ts';
 import { customerRoutes } from './routes.ts';
+import { type CustomerInput, customerInput } from './schemas.ts';
 import { createCustomerSearch } from './search/search.ts';
-import { createCustomerService } from './service.ts';
+import { type CustomerService, createCustomerService } from './service.ts';
 
 interface Dependencies extends AreaDependencies {
   readonly cheeses: CheeseService;
@@ -90,4 +95,36 @@ export function openCustomers(dependencies: Dependencies) {
       }),
     ],
   } satisfies Area;
+}
+
+/**
+ * Registers a customer from the form of a page, with the rules of POST /customer.
+ * @param context of changes that no request of the API makes
+ */
+function createRegistration(
+  customers: Pick<CustomerService, 'register'>,
+  passwordLengthMin: number,
+  context: Context,
+): Registration {
+  const schema = customerInput(passwordLengthMin);
+  return {
+    async register(fields) {
+      const { value, errors } = validate(schema, fields);
+      requireNoErrors(errors);
+      return (await customers.register(context, value as CustomerInput)).id;
+    },
+  };
+}
+
+/** What is deleted with a customer, besides what other areas have. */
+function deletionHooks(
+  sessions: Pick<Sessions, 'endAll'>,
+  grants: Pick<OAuthGrants, 'deleteCustomer'>,
+): Hook[] {
+  return [
+    hookOn(customerDeleted, 'session', (tx, context, { id }) => sessions.endAll(tx, context, id, null)),
+    hookOn(customerDeleted, 'password_reset', (tx, _, { id }) => customerQueries(tx).deleteResetOf(id)),
+    hookOn(customerDeleted, 'oauth_object', (tx, context, { id }) => grants.deleteCustomer(tx, context, id)),
+    hookOn(customerDeleted, 'login_network', (tx, _, { id }) => customerQueries(tx).deleteNetworks(id)),
+  ];
 }

@@ -1,9 +1,10 @@
 /** The server processes (instances) of a shop. Each writes a row once a minute; a dead instance has an old one. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { type Clock, machineTime, timestamp } from '../clock.ts';
 import { Findings } from '../database/checks/findings.ts';
 import type { Database } from '../database/database.ts';
-import { readStorageIdentity } from '../files/storage-identity.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { administrationQueries, type InstanceRow } from './queries.ts';
@@ -13,6 +14,8 @@ const seenWithinMs = 180_000;
 const remedy = 'Set CURD_IMAGES of all instances to the same bucket, or to a folder that they share';
 /** More instances than a shop has, in case rows of killed processes were not deleted. */
 const listedMax = 100;
+/** Stored in the folder of images. */
+const identityFile = 'storage-id';
 
 export interface Instance {
   readonly id: string;
@@ -107,4 +110,23 @@ export function createInstances({ database, clock, config, version }: Dependenci
       }
     },
   };
+}
+
+/**
+ * Which storage of images a process uses: the URL of a bucket, or an id that is stored in the folder, because instances on
+ * several machines can share a folder that has another path on each.
+ */
+async function readStorageIdentity({ images }: Pick<Config, 'images'>, clock: Clock): Promise<string> {
+  if (images.kind !== 'folder') {
+    return `s3://${images.bucket}/${images.prefix}`;
+  }
+  const file = join(images.folder, identityFile);
+  await mkdir(images.folder, { recursive: true });
+  // Fails if the file exists: of several processes that start at once, one writes it.
+  await writeFile(file, clock.uuid(), { flag: 'wx', mode: 0o600, flush: true }).catch((error) => {
+    if (error.code !== 'EEXIST') {
+      throw error;
+    }
+  });
+  return readFile(file, 'utf8');
 }

@@ -1,9 +1,14 @@
 /** Parsers of settings and command options. Each error message says what to set instead. */
 
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { durationMax, parseDuration } from '../duration.ts';
 import { networkRule } from '../schema/text-rules.ts';
 import { isLoopback } from './urls.ts';
+
+/** `auto` uses every processor, up to this number. */
+const autoProcessesMax = 16;
+const processesMax = 64;
 
 /**
  * Turns the text of a setting or an option into a value.
@@ -233,3 +238,28 @@ export const parseImages: Parser<ImageLocation> = (text, name) => {
 export function imagesIn(folder: string): ImageLocation & { readonly kind: 'folder' } {
   return { kind: 'folder', folder: join(folder, 'images') };
 }
+
+/** How many server processes share the port. */
+export function parseProcesses(text: string, name: string): number {
+  return text === 'auto'
+    ? Math.min(autoProcessesMax, availableParallelism())
+    : parseInteger(1, processesMax)(text, name);
+}
+
+/** A parser that accepts nothing but the default in production. */
+export function outsideProduction<T>(
+  inProduction: string,
+  parse: Parser<T>,
+): (text: string, name: string, context: { readonly environment: Environment }) => T {
+  return (text, name, { environment }) => {
+    const value = parse(text, name);
+    if (environment === 'production' && text !== inProduction) {
+      throw new ConfigError(
+        `${name} is "${text}": that is for tests in local and sandbox shops. A production shop has ${inProduction}: remove the setting.`,
+      );
+    }
+    return value;
+  };
+}
+
+export const parseClockMode = outsideProduction('system', parseEnum(['system', 'movable']));

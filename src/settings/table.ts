@@ -10,7 +10,9 @@ import { mailSettings } from './mail-settings.ts';
 import {
   environments,
   imagesIn,
+  outsideProduction,
   parseBoolean,
+  parseClockMode,
   parseDatabase,
   parseDurationFrom,
   parseDurationOr,
@@ -18,6 +20,7 @@ import {
   parseImages,
   parseInteger,
   parseOrigins,
+  parseProcesses,
   parseProxies,
   parsePublicUrl,
   parseShopName,
@@ -25,8 +28,6 @@ import {
   parseTiers,
   parseUrl,
 } from './parsers.ts';
-import { parseProcesses } from './processes.ts';
-import { outsideProduction, parseClockMode } from './sandbox.ts';
 import { parseLocalKey, parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
 

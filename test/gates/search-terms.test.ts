@@ -20,7 +20,7 @@ const fileOfTerm: Readonly<Record<string, string>> = {
   'event retention': 'src/event-log/retention.ts',
   'event type': '/event-types.ts',
   exponential: 'src/jobs/retry-schedule.ts',
-  'graceful shutdown': 'src/http/close-server.ts',
+  'graceful shutdown': 'src/app/build-app.ts',
   'group commit': 'src/database/group-commit.ts',
   'health check': 'src/operations/readiness.ts',
   'idempotency key': 'src/stored-responses/store.ts',

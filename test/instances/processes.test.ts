@@ -13,8 +13,7 @@ import { withShareOfConnections } from '../../src/database/postgres/url.ts';
 import { sql } from '../../src/database/sql.ts';
 import { limitConnections } from '../../src/http/connection-age.ts';
 import { mergeMetrics } from '../../src/http/metrics/merged-metrics.ts';
-import { ConfigError } from '../../src/settings/parsers.ts';
-import { parseProcesses } from '../../src/settings/processes.ts';
+import { ConfigError, parseProcesses } from '../../src/settings/parsers.ts';
 import {
   accountWithKey,
   assertRefused,
