@@ -77,8 +77,8 @@ export function cheeseToDraft({
 
 /** Adds defaults to an input and replaces ids of its category and tags by names. @throws AppError validation */
 export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> {
-  const references = [input.category, ...(input.tags ?? [])].flatMap((one) =>
-    one?.name === undefined && one?.id !== undefined ? [one.id] : [],
+  const references = [input.category, ...(input.tags ?? [])].flatMap((reference) =>
+    reference?.name === undefined && reference?.id !== undefined ? [reference.id] : [],
   );
   const names = new Map<string, string>();
   // A number beyond 2^53 was rounded, and no id is that large.

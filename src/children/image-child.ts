@@ -93,7 +93,7 @@ async function render(task: ImageTask, failOn: 'warning' | 'error'): Promise<Ren
   }
   // Rotates the image upright and drops its metadata. Of an animation, only the first frame is kept.
   const upright = () => sharp(path, { limitInputPixels: inputPixelsMax, failOn }).autoOrient();
-  const divisor = divisors.find((one) => width * height <= pixelsMax * one ** 2) ?? 8;
+  const divisor = divisors.find((candidate) => width * height <= pixelsMax * candidate ** 2) ?? 8;
   const image = divisor === 1 ? upright() : upright().resize(Math.floor(autoOrient.width / divisor));
   const small = {
     width: thumbnailSide,

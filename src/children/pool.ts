@@ -87,7 +87,7 @@ export function createChildPool<Task, Outcome, Queue extends string>(
         return;
       }
       clearTimeout(idleTimer);
-      queues = [...queues.filter((one) => one !== queue), queue];
+      queues = [...queues.filter((other) => other !== queue), queue];
       queue.waiting.shift();
       queue.running += 1;
       child.slots += 1;
@@ -156,7 +156,7 @@ export function createChildPool<Task, Outcome, Queue extends string>(
   }
 
   function acquireAll(name: Queue, howMany: number): Promise<ChildSlot<Task, Outcome>>[] {
-    const queue = queues.find((one) => one.name === name) as QueueState<Pooled>;
+    const queue = queues.find((candidate) => candidate.name === name) as QueueState<Pooled>;
     const isFree = queue.running < queue.concurrency && stats().running < childrenMax * slotsPerChild;
     if (!isFree && queue.waiting.length + howMany > queue.waitingMax) {
       throw new QueueFull(`${queue.waiting.length} tasks wait already.`);

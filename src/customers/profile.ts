@@ -73,8 +73,8 @@ export async function takenFields(tx: Sql, profile: Profile, except: number | nu
   const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
   const others = taken.filter(({ id }) => id !== except);
   const fields = [
-    ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
-    ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
+    ...(others.some((other) => other.username_key === profile.username_key) ? ['username'] : []),
+    ...(others.some((other) => other.email_key === profile.email_key) ? ['email'] : []),
   ];
   // Neither when the other customer was deleted meanwhile. Then a repeated request succeeds.
   return (fields.length > 0 ? fields : ['username']).map((field) => ({

@@ -103,7 +103,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
           ({ created, errors }) => ({
             status: 200,
             body: new TextBody(
-              `{"created":[${created.map((one) => one.body).join(',')}],"errors":${JSON.stringify(errors)}}`,
+              `{"created":[${created.map((customer) => customer.body).join(',')}],"errors":${JSON.stringify(errors)}}`,
             ),
           }),
         );

@@ -56,7 +56,7 @@ export function openFolder(folder: string, clock: Clock): Files {
       try {
         const all = await readdir(shard);
         await Promise.all(
-          all.filter((one) => one.startsWith(name)).map((one) => rm(join(shard, one), { force: true })),
+          all.filter((file) => file.startsWith(name)).map((file) => rm(join(shard, file), { force: true })),
         );
       } catch (error) {
         if (!isMissing(error)) {

@@ -26,7 +26,9 @@ export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Fin
   if (!isLoopback(new URL(urlOf('name')).hostname)) {
     for await (const cheeses of cheesesWithImages(database)) {
       for (const { id, body, names } of cheeses) {
-        const url = photosOf(body).find((one) => isOurs(one, names) && isLoopback(new URL(one).hostname));
+        const url = photosOf(body).find(
+          (photo) => isOurs(photo, names) && isLoopback(new URL(photo).hostname),
+        );
         if (url !== undefined) {
           findings.add(`cheese ${id}: ${url}`);
         }
@@ -66,7 +68,10 @@ function cheesesWithImages(database: Sql): AsyncGenerator<WithImages[]> {
     const images = await database.all<{ cheese_id: number; image_name: string }>(sql`
       select cheese_id, image_name from cheese_image where cheese_id > ${after} and cheese_id <= ${last}`);
     const names = Map.groupBy(images, ({ cheese_id }) => cheese_id);
-    return rows.map((row) => ({ ...row, names: new Set(names.get(row.id)?.map((one) => one.image_name)) }));
+    return rows.map((row) => ({
+      ...row,
+      names: new Set(names.get(row.id)?.map((image) => image.image_name)),
+    }));
   });
 }
 

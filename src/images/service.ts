@@ -69,7 +69,7 @@ export function createImageService({ database, clock, files, renderer, cheeses }
   const now = () => timestamp(clock.now());
 
   async function storeRendered(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage> {
-    const distinct = [...new Map([image, thumbnail].map((one) => [one.name, one])).values()];
+    const distinct = [...new Map([image, thumbnail].map((file) => [file.name, file])).values()];
     await database.transaction(async (tx) => {
       const added = await imageQueries(tx).addPending(distinct.map(toRow), now());
       requireAll(added, distinct);
@@ -220,7 +220,7 @@ function withUrl(urls: readonly string[], url: string, isPrimary: boolean): stri
   if (urls.includes(url) && !isPrimary) {
     return [...urls];
   }
-  const others = urls.filter((one) => one !== url);
+  const others = urls.filter((other) => other !== url);
   if (others.length >= imagesMax) {
     throw validationError([{ field: 'file', message: `the cheese already has ${imagesMax} photoUrls` }]);
   }

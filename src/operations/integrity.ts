@@ -44,7 +44,7 @@ export async function listDoctorRuns(database: Sql, limit = storedMax): Promise<
   const rows = await administrationQueries(database).listDoctorRuns(limit);
   return rows.map(({ at, seconds, result }) => {
     const checks = JSON.parse(result) as CheckResult[];
-    const findings = checks.flatMap((one) => one.findings);
+    const findings = checks.flatMap((check) => check.findings);
     return { at, seconds, faults: findings.filter(({ isNote }) => !isNote).length, checks };
   });
 }

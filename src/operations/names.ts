@@ -38,8 +38,8 @@ export async function findNames(
 
   async function read(kind: string, find: (ids: readonly string[]) => Promise<Found>): Promise<Named[]> {
     const ids = [...new Set(mentions)]
-      .filter((one) => one.startsWith(`${kind}:`))
-      .map((one) => one.slice(kind.length + 1));
+      .filter((name) => name.startsWith(`${kind}:`))
+      .map((name) => name.slice(kind.length + 1));
     const rows = ids.length === 0 ? [] : await find(ids);
     return rows.map(({ id, name }) => ({ of: `${kind}:${id}`, name }));
   }

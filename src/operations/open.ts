@@ -91,7 +91,7 @@ function createGauges({ database, clock, config, version }: AreaDependencies): M
   const folders = listStorageFolders(config);
   const space = (read: (one: DiskSpace) => number) => async () => {
     const spaces = await readDiskSpace(folders);
-    return Object.fromEntries(spaces.map((one) => [`{folder="${one.folder}"}`, read(one)]));
+    return Object.fromEntries(spaces.map((space) => [`{folder="${space.folder}"}`, read(space)]));
   };
   return [
     counter(

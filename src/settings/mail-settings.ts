@@ -85,8 +85,8 @@ const parseAddress: Parser<MailAddress> = (text, name) => {
 };
 
 const parseMails: Parser<MailName[]> = (text, name) => {
-  const names = text === 'none' ? [] : text.split(',').map((one) => one.trim());
-  const unknown = names.find((one) => !mailNames.includes(one as MailName));
+  const names = text === 'none' ? [] : text.split(',').map((name) => name.trim());
+  const unknown = names.find((candidate) => !mailNames.includes(candidate as MailName));
   if (unknown !== undefined) {
     throw new ConfigError(
       `${name} contains "${unknown}": set it to none, or to some of ${mailNames.join(', ')}, separated by commas.`,

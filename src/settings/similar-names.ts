@@ -5,10 +5,10 @@ const editsMax = 2;
 
 /** The names that begin with the given one, or differ from it by up to two characters: the nearest ones. */
 export function similarNames(name: string, names: readonly string[]): string[] {
-  const near = names.map((one) => ({ one, edits: editDistance(name, one) }));
+  const near = names.map((candidate) => ({ candidate, edits: editDistance(name, candidate) }));
   const least = Math.min(editsMax, ...near.map(({ edits }) => edits));
-  const nearest = near.filter(({ edits }) => edits === least).map(({ one }) => one);
-  return nearest.length > 0 ? nearest : names.filter((one) => one.startsWith(name));
+  const nearest = near.filter(({ edits }) => edits === least).map(({ candidate }) => candidate);
+  return nearest.length > 0 ? nearest : names.filter((candidate) => candidate.startsWith(name));
 }
 
 /** The Levenshtein distance: the fewest insertions, deletions and replacements of one character. */

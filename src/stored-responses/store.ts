@@ -215,7 +215,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     async list(scope: string, key: string, limit: number) {
       const owner = ownerDigestOf(scope, key);
       // Read before the statement: a request that ends meanwhile is in one of the two lists.
-      const current = [...running.values()].filter((one) => one.owner === owner);
+      const current = [...running.values()].filter((request) => request.owner === owner);
       const rows = await idempotencyQueries(database).listOf(owner, timestamp(clock.now()), limit);
       const stored = rows.map((row): KnownRequest => {
         const { method, path, request_id, response, created_at, expires_at } = row;
@@ -230,9 +230,9 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         };
       });
       const isStored = ({ method, path }: Running) =>
-        stored.some((one) => one.method === method && one.path === path);
+        stored.some((response) => response.method === method && response.path === path);
       const unfinished = current
-        .filter((one) => !isStored(one))
+        .filter((request) => !isStored(request))
         .map(({ method, path, requestId, startedAt }): KnownRequest => {
           return {
             method,

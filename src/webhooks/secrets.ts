@@ -50,7 +50,7 @@ export function createEndpointSecrets(clock: Clock, secret: string) {
 
     /** The keys that sign at this time, the newest first; null if one of them cannot be read. */
     signingKeys(endpointId: number, secrets: readonly StoredSecret[], now: number) {
-      const keys = activeSecrets(secrets, now).map((one) => open(endpointId, one));
+      const keys = activeSecrets(secrets, now).map((secret) => open(endpointId, secret));
       return keys.some((key) => key === null) ? null : (keys as Buffer[]);
     },
   };

@@ -217,8 +217,8 @@ export function createEndpointService(dependencies: Dependencies) {
       }
       let text = '';
       const rotate = async (tx: Sql, row: EndpointRow) => {
-        const readable = activeSecrets(parseSecrets(row.secrets), clock.now()).filter((one) =>
-          secrets.isReadable(id, one),
+        const readable = activeSecrets(parseSecrets(row.secrets), clock.now()).filter((secret) =>
+          secrets.isReadable(id, secret),
         );
         if (overlapMs > 0 && readable.length > 1) {
           throw new AppError(
@@ -229,7 +229,7 @@ export function createEndpointService(dependencies: Dependencies) {
         const created = secrets.create(id);
         text = created.text;
         const endsAt = timestamp(clock.now() + overlapMs);
-        const old = overlapMs === 0 ? [] : readable.map((one) => ({ ...one, endsAt }));
+        const old = overlapMs === 0 ? [] : readable.map((secret) => ({ ...secret, endsAt }));
         const isRepaired = row.disabled_reason === 'secret_unreadable';
         if (isRepaired) {
           await wakeWaiting(tx, id, clock.now());
@@ -253,7 +253,7 @@ export function createEndpointService(dependencies: Dependencies) {
           return null;
         }
         const readable = activeSecrets(parseSecrets(row.secrets), clock.now());
-        if (!readable.every((one) => secrets.isReadable(id, one))) {
+        if (!readable.every((secret) => secrets.isReadable(id, secret))) {
           throw new AppError('conflict', secretUnreadable);
         }
         if (latest === null && row.position < first - 1) {

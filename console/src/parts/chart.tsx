@@ -203,7 +203,7 @@ export function Chart({ caption, times, series }: Props) {
         <Text component="figcaption" size="sm" className="figure">
           {hovered === undefined
             ? caption
-            : `${showDay(hovered)}: ${series.map((one) => showAt(one, step ?? 0)).join(', ')}`}
+            : `${showDay(hovered)}: ${series.map((line) => showAt(line, step ?? 0)).join(', ')}`}
         </Text>
         <Button
           size="compact-xs"
@@ -217,10 +217,10 @@ export function Chart({ caption, times, series }: Props) {
       {isTable ? (
         <Numbers times={times} series={series} />
       ) : (
-        series.map((one, index) => (
+        series.map((line, index) => (
           <PanelPlot
-            key={one.label}
-            {...one}
+            key={line.label}
+            {...line}
             times={times}
             seconds={seconds?.all ?? []}
             index={index}
@@ -257,9 +257,9 @@ function Numbers({ times, series: panels }: Pick<Props, 'times' | 'series'>) {
           {times.map((time, row) => (
             <Table.Tr key={time}>
               <Table.Td>{showDay(time)}</Table.Td>
-              {series.map((one) => (
-                <Table.Td key={one.label} ta="right" className="figure">
-                  {showAt(one, row)}
+              {series.map((line) => (
+                <Table.Td key={line.label} ta="right" className="figure">
+                  {showAt(line, row)}
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -84,13 +84,13 @@ export function Palette() {
           ? orNone(curd.customers.list({ q: query, limit }, { signal }).then(({ items }) => items))
           : [],
       ]);
-      const known = new Set(byId.map((one) => `${one.kind} ${one.id}`));
+      const known = new Set(byId.map((hit) => `${hit.kind} ${hit.id}`));
       return [
-        ...byId.map((one) => ({
-          id: `${one.kind} ${one.id}`,
-          label: one.name,
-          description: one.name.toLowerCase().startsWith(one.kind) ? '' : `${one.kind} ${one.id}`,
-          onClick: () => navigate(`/${one.kind}s/${one.id}`),
+        ...byId.map((hit) => ({
+          id: `${hit.kind} ${hit.id}`,
+          label: hit.name,
+          description: hit.name.toLowerCase().startsWith(hit.kind) ? '' : `${hit.kind} ${hit.id}`,
+          onClick: () => navigate(`/${hit.kind}s/${hit.id}`),
         })),
         ...cheeses.slice(0, foundMax).map((cheese) => ({
           id: `cheese ${cheese.id}`,
@@ -106,7 +106,7 @@ export function Palette() {
           onClick: () => navigate(`/customers/${customer.id}`),
         })),
         ...allOf('customers', customers.length),
-      ].filter((one, index) => index < byId.length || !known.has(one.id));
+      ].filter((entry, index) => index < byId.length || !known.has(entry.id));
     },
   });
 

@@ -152,7 +152,7 @@ function placeAfter(version: number, termId: number): ReadPlace {
 /** The place after the rows that were read, if more follow. */
 function placeOf(rows: readonly IndexRow[], { cheeses, tombstones, termId }: ReadPlace): ReadPlace {
   const lastOf = (kind: IndexRow['kind'], before: ReadPlace['cheeses']) => {
-    const row = rows.findLast((one) => one.kind === kind);
+    const row = rows.findLast((candidate) => candidate.kind === kind);
     return row === undefined ? before : { version: row.version, id: row.id };
   };
   return {

@@ -113,7 +113,9 @@ function setsOf(index: CatalogueIndex, filters: Filters, words: readonly string[
     const value = filters[field];
     if (value !== undefined) {
       sets.push(
-        Array.isArray(value) ? value.flatMap((one) => setsOfValue(field, one)) : setsOfValue(field, value),
+        Array.isArray(value)
+          ? value.flatMap((member) => setsOfValue(field, member))
+          : setsOfValue(field, value),
       );
     }
   }

@@ -110,7 +110,9 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
   }
 
   async function apply(entries: readonly Entry[]): Promise<Verdict[]> {
-    const counters = new Map(entries.flatMap(({ counters }) => counters.map((one) => [one.id, one])));
+    const counters = new Map(
+      entries.flatMap(({ counters }) => counters.map((counter) => [counter.id, counter])),
+    );
     // A crash of the machine may lose the last attempts.
     return database.relaxedTransaction(async (tx) => {
       const [, found] = await Promise.all([lock(tx), customerQueries(tx).listFailures([...counters.keys()])]);
@@ -233,7 +235,7 @@ function start(counted: readonly Counted[], now: number, mayWait: boolean): Verd
   if (refusing !== undefined) {
     return { kind: 'refused', by: refusing.counter, waitMs: refusing.state.endsAt - now };
   }
-  const open = counted.filter((one) => !reached.includes(one));
+  const open = counted.filter((counter) => !reached.includes(counter));
   if (open.some(({ counter, state }) => state.failures + state.running >= counter.limit)) {
     return { kind: 'undecided' };
   }

@@ -76,5 +76,5 @@ export async function listSnapshotFiles(file: string): Promise<string[]> {
 
 export async function deleteSnapshotFile(file: string, name: string): Promise<void> {
   const path = pathOf(file, name);
-  await Promise.all([path, `${path}.unfinished`].map((one) => rm(one, { force: true })));
+  await Promise.all([path, `${path}.unfinished`].map((file) => rm(file, { force: true })));
 }

@@ -47,8 +47,8 @@ export function readParameters(databaseUrl: string): Parameters {
  * @throws ConfigError
  */
 export function serversIn(databaseUrl: string): PostgresServer[] {
-  return urlsIn(databaseUrl).map((one) => {
-    const { url, ssl } = parseTlsSettings(one);
+  return urlsIn(databaseUrl).map((serverUrl) => {
+    const { url, ssl } = parseTlsSettings(serverUrl);
     const { hostname, port, username, password, pathname, searchParams } = new URL(url);
     for (const name of searchParams.keys()) {
       if (name !== 'max' && name !== 'prepare') {

@@ -34,7 +34,7 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
   }
 
   const run: Sql['run'] = async (statement) =>
-    execute(statement, (one, values) => Number(one.run(...values).changes));
+    execute(statement, (prepared, values) => Number(prepared.run(...values).changes));
 
   const insertsOfOne = new WeakMap<readonly string[], { readonly table: string; readonly text: string }>();
 
@@ -71,9 +71,9 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
     engine: 'sqlite',
     numbersEventsAtWrite: true,
     all: async <Row>(statement: Statement) =>
-      execute(statement, (one, values) => one.all(...values) as Row[]),
+      execute(statement, (prepared, values) => prepared.all(...values) as Row[]),
     get: async <Row>(statement: Statement) =>
-      execute(statement, (one, values) => one.get(...values) as Row | undefined),
+      execute(statement, (prepared, values) => prepared.get(...values) as Row | undefined),
     run,
     send: async (statement) => {
       await run(statement);

@@ -91,7 +91,7 @@ function unexpectedAt(text: string): number {
       open.pop();
       isValueExpected = false;
     } else {
-      const word = ['true', 'false', 'null'].find((one) => one.startsWith(char)) ?? '';
+      const word = ['true', 'false', 'null'].find((literal) => literal.startsWith(char)) ?? '';
       number.lastIndex = index;
       if (text.startsWith(word, index) && word !== '') {
         index += word.length - 1;

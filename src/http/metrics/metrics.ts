@@ -85,7 +85,7 @@ export function createMetrics() {
       const route = request.routeOptions.url ?? 'none';
       const series = seriesOf(route === 'none' ? 'any' : request.method, route, status);
       const seconds = milliseconds / 1000;
-      const bound = bucketBounds.findIndex((one) => seconds <= one);
+      const bound = bucketBounds.findIndex((bucketBound) => seconds <= bucketBound);
       const place = bound < 0 ? bucketBounds.length : bound;
       series.requests += 1;
       series.seconds += seconds;

@@ -18,12 +18,12 @@ export function reference(schema: Schema, components: Map<string, unknown>): unk
       ? {}
       : {
           properties: Object.fromEntries(
-            Object.entries(properties).map(([name, one]) => [name, reference(one, components)]),
+            Object.entries(properties).map(([name, property]) => [name, reference(property, components)]),
           ),
         }),
     ...(items === undefined ? {} : { items: reference(items, components) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => reference(one, components)) }),
-    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((one) => reference(one, components)) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((alternative) => reference(alternative, components)) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((alternative) => reference(alternative, components)) }),
     ...(discriminator === undefined ? {} : { discriminator: mappingOf(discriminator, oneOf ?? []) }),
   };
   if (schema.title === undefined) {
@@ -40,7 +40,10 @@ function mappingOf(
   { propertyName }: NonNullable<Schema['discriminator']>,
   oneOf: readonly Schema[],
 ): Record<string, unknown> {
-  const mapping = oneOf.map((one) => [one.properties?.[propertyName]?.const, referenceTo(one).$ref]);
+  const mapping = oneOf.map((alternative) => [
+    alternative.properties?.[propertyName]?.const,
+    referenceTo(alternative).$ref,
+  ]);
   return { propertyName, mapping: Object.fromEntries(mapping) };
 }
 

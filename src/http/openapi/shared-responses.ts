@@ -15,7 +15,7 @@ export function shareResponses(
   for (const [text, [response, ...others]] of byText) {
     if (response !== undefined && others.length > 0) {
       const name = [clauseOf(response), clauseOf(response) + schemaOf(response)].find(
-        (one) => components[one] === undefined,
+        (candidate) => components[candidate] === undefined,
       );
       if (name === undefined) {
         throw new Error(`Two responses would have one name: ${response.description}`);

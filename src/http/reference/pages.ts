@@ -67,7 +67,7 @@ ${groups}
   }
 
   operation(id: string): string | null {
-    const operation = this.#operations.find((one) => one.id === id);
+    const operation = this.#operations.find((candidate) => candidate.id === id);
     if (operation === undefined) {
       return null;
     }
@@ -162,7 +162,9 @@ function credentials({ security = [] }: Operation): Html | null {
   const items = security.map((requirement) => {
     const parts = Object.entries(requirement).map(([scheme, scopes], index) => {
       const scope =
-        scopes.length === 0 ? null : html` with the scope ${scopes.map((one) => html`<code>${one}</code> `)}`;
+        scopes.length === 0
+          ? null
+          : html` with the scope ${scopes.map((scope) => html`<code>${scope}</code> `)}`;
       return html`${index === 0 ? null : ' together with '}${schemeNames[scheme] ?? scheme}${scope}`;
     });
     return html`<li>${parts.length === 0 ? 'no credential' : parts}</li>`;

@@ -58,7 +58,7 @@ export function describeType(schema: SchemaObject): Html {
   }
   const alternatives = alternativesOf(schema);
   if (alternatives.length > 0) {
-    return html`${alternatives.map((one, index) => html`${index === 0 ? null : ' or '}${describeType(one)}`)}`;
+    return html`${alternatives.map((alternative, index) => html`${index === 0 ? null : ' or '}${describeType(alternative)}`)}`;
   }
   if (schema.items !== undefined) {
     return html`array of ${describeType(schema.items)}`;

@@ -42,7 +42,7 @@ export function immutable(body: Asset): RouteResponse {
 export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string): boolean {
   return (
     ifNoneMatch !== undefined &&
-    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((one) => opaque(one) === opaque(tag)))
+    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((known) => opaque(known) === opaque(tag)))
   );
 }
 

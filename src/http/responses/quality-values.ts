@@ -9,7 +9,9 @@ export function findQuality(header: string, name: string): number | undefined {
   for (const member of header.split(',')) {
     const [value = '', ...parameters] = member.split(';');
     if (value.trim().toLowerCase() === name) {
-      const quality = parameters.map((one) => one.trim().toLowerCase()).find((one) => one.startsWith('q='));
+      const quality = parameters
+        .map((parameter) => parameter.trim().toLowerCase())
+        .find((parameter) => parameter.startsWith('q='));
       return quality === undefined ? 1 : Number(quality.slice(2)) || 0;
     }
   }

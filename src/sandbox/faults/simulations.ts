@@ -21,7 +21,7 @@ const did = 'The request asked for this with Sandbox-Simulate. Nothing was done.
 /** Simulations of one server. `begin` is a step of the pipeline. */
 export function createSimulations() {
   const counts = Object.fromEntries(
-    ['slow', ...simulatedStatuses, ...connectionFailures].map((one) => [one, 0]),
+    ['slow', ...simulatedStatuses, ...connectionFailures].map((name) => [name, 0]),
   );
   const delayed = new Set<() => void>();
   let isStopped = false;
@@ -146,5 +146,7 @@ function errorOf(status: SimulatedStatus, access: Access): AppError {
 }
 
 function scopesOf(access: Access): string[] {
-  return typeof access === 'string' ? [] : access.flatMap((one) => (one.kind === 'oauth' ? [one.scope] : []));
+  return typeof access === 'string'
+    ? []
+    : access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
 }

@@ -45,7 +45,7 @@ export function createDeliveryLog(database: Database, clock: Pick<Clock, 'now'>,
       const last = rows.length > limit ? page.at(-1) : undefined;
       const waiting = await readWaiting(database, row, page, clock.now());
       return {
-        items: page.map((one) => toDelivery(one, waiting.get(one.id))),
+        items: page.map((row) => toDelivery(row, waiting.get(row.id))),
         nextCursor:
           last === undefined
             ? null

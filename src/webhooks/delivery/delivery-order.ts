@@ -34,7 +34,7 @@ export async function queueDeliveries(
 ): Promise<void> {
   await forEachBlock(deliveries, blockSize, async (block) => {
     await webhookQueries(tx).insertDeliveries(
-      block.map((one) => ({ ...one, endpoint_id: endpointId, created_at: timestamp(now) })),
+      block.map((delivery) => ({ ...delivery, endpoint_id: endpointId, created_at: timestamp(now) })),
     );
     await addJobsOfLines(tx, endpointId, [...new Set(block.map(({ subject }) => subject))], now);
   });

@@ -39,7 +39,7 @@ export async function readBacklogs(
   const lanes = counts.map(({ endpoint_id }) => toLane(endpoint_id).lane);
   const states = lanes.length === 0 ? [] : await leasedJobs(sql).listLaneStates(deliveryKind, lanes);
   const byLane = new Map(states.map((state) => [state.lane, state]));
-  const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
+  const open = new Map(counts.map((count) => [count.endpoint_id, count.open]));
   return new Map(
     endpoints.map((endpoint) => {
       const state = byLane.get(toLane(endpoint.id).lane);

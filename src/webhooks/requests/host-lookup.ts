@@ -62,7 +62,7 @@ async function askNameServers(name: string): Promise<string[]> {
 
 /** @param codes of the requests for IPv4 and for IPv6 */
 function failureText(codes: readonly string[]): string {
-  const code = codes.find((one) => !notFoundCodes.includes(one));
+  const code = codes.find((candidate) => !notFoundCodes.includes(candidate));
   if (code === undefined) {
     return 'the host name was not found';
   }

@@ -20,7 +20,7 @@ export function SelectFilter<T extends string>(props: Props<T>) {
       clearButtonProps={{ 'aria-label': `Any ${label.toLowerCase()}` }}
       data={[...values]}
       value={value ?? null}
-      onChange={(chosen) => onChange(values.find((one) => one === chosen) ?? null)}
+      onChange={(chosen) => onChange(values.find((value) => value === chosen) ?? null)}
       style={{ flex: `0 1 ${width}`, minWidth: 0 }}
     />
   );

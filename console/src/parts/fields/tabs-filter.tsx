@@ -19,10 +19,10 @@ export function TabsFilter<T extends string>(props: Props<T>) {
       aria-label={label}
       data={[
         { value: 'all', label: all },
-        ...values.map((one) => ({ value: one as string, label: nameOf(one) })),
+        ...values.map((value) => ({ value: value as string, label: nameOf(value) })),
       ]}
       value={value ?? 'all'}
-      onChange={(chosen) => onChange(values.find((one) => one === chosen) ?? null)}
+      onChange={(chosen) => onChange(values.find((value) => value === chosen) ?? null)}
     />
   );
 }

@@ -199,14 +199,14 @@ export function DataTable<Row>(props: Props<Row>) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody ref={body}>
-          {rows.map((one, index) => (
+          {rows.map((shown, index) => (
             <TableRow
               key={rowKeys[index]}
-              row={one}
+              row={shown}
               columns={columns}
               isCurrent={position.key !== null && index === position.row}
-              isSelected={selected?.has(keyOf(one)) ?? null}
-              name={nameOf(one)}
+              isSelected={selected?.has(keyOf(shown)) ?? null}
+              name={nameOf(shown)}
               actions={actions}
             />
           ))}

@@ -107,7 +107,7 @@ export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P
       const pageOf = (row: number) =>
         Math.max(
           0,
-          ends.findIndex((one) => row < one),
+          ends.findIndex((end) => row < end),
         );
       const next = [pageOf(firstRow), pageOf(last)] as const;
       inView.current = next;

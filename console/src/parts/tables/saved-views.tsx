@@ -65,7 +65,7 @@ export function SavedViews({ list }: { readonly list: string }) {
               <CloseButton
                 size="sm"
                 aria-label={`Delete the view ${view.name}`}
-                onClick={() => keep(views.filter((one) => one !== view))}
+                onClick={() => keep(views.filter((other) => other !== view))}
               />
             </Group>
           ))}

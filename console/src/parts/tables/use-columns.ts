@@ -46,7 +46,7 @@ export function useColumns<Row>(list: string, columns: readonly Column<Row>[]) {
     [columns, first, hidden],
   );
   function toggle(title: string): void {
-    setHidden(hidden.includes(title) ? hidden.filter((one) => one !== title) : [...hidden, title]);
+    setHidden(hidden.includes(title) ? hidden.filter((other) => other !== title) : [...hidden, title]);
   }
   return { shown, toggle };
 }

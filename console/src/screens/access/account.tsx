@@ -12,7 +12,7 @@ import { KeyPage } from './key-page.tsx';
 export function AccountDetail({ id }: { readonly id: number }) {
   const [keyId] = useUrlValue('key', asId);
   const accounts = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
-  const account = accounts.data?.items.find((one) => one.id === id);
+  const account = accounts.data?.items.find((item) => item.id === id);
   if (account !== undefined && keyId !== undefined) {
     return <KeyPage key={keyId} account={account} id={keyId} />;
   }

@@ -78,7 +78,7 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const [chosen, setPlan] = useState<string | null>(null);
   // A local shop gives accounts the largest plan unless another one is sent.
-  const plan = chosen ?? plans.find((one) => one === 'free') ?? null;
+  const plan = chosen ?? plans.find((name) => name === 'free') ?? null;
   const [errors, setErrors] = useState<Record<string, string>>({});
   return (
     <FormDialog

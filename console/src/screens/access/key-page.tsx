@@ -25,7 +25,7 @@ interface Props {
 export function KeyPage({ account, id }: Props) {
   const keys = useKeys(account.name);
   const { buttonsOf, shown } = useKeyActions(account.name);
-  const key = keys.data?.items.find((one) => one.id === id);
+  const key = keys.data?.items.find((item) => item.id === id);
   return (
     <>
       <PageTitle

@@ -68,7 +68,7 @@ export function NewClient({ onCreated, onClose }: Props) {
         label="Account"
         description="Its plan limits the requests"
         searchable
-        data={data?.items.map((one) => one.name) ?? []}
+        data={data?.items.map((account) => account.name) ?? []}
         value={account}
         error={errors.account}
         onChange={setAccount}

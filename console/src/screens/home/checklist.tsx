@@ -21,7 +21,7 @@ function useMarks() {
     (localStorage.getItem(storageKey) ?? '').split(' '),
   );
   function mark(name: Mark): void {
-    const next = [...marks.filter((one) => one !== '' && one !== name), name];
+    const next = [...marks.filter((mark) => mark !== '' && mark !== name), name];
     localStorage.setItem(storageKey, next.join(' '));
     setMarks(next);
   }

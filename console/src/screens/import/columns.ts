@@ -86,7 +86,7 @@ async function textOf(file: Blob): Promise<string> {
 export function parseHeader(text: string): string[] {
   const cells: string[] = [];
   const [header = ''] = /[^\r\n]+/.exec(text.replace(/"[^"]*"/g, '""')) ?? [];
-  const separator = [',', ';', '\t', '|'].find((one) => header.includes(one)) ?? ',';
+  const separator = [',', ';', '\t', '|'].find((candidate) => header.includes(candidate)) ?? ',';
   const end = `(\\${separator}|\\r?\\n|$)`;
   const cell = new RegExp(`\\s*"((?:[^"]|"")*)"\\s*${end}|([^${separator}\\r\\n]*)${end}`, 'y');
   for (let match = cell.exec(text); match !== null; match = cell.exec(text)) {

@@ -16,7 +16,9 @@ const units: Readonly<Record<string, string>> = {
 
 /** `cheeseNameCharacters` is "cheese name", with the unit `characters`. */
 function describeBound(name: string): { readonly label: string; readonly unit: string } {
-  const unit = Object.keys(units).find((one) => name.endsWith(one) || name.endsWith(`${one}AtLeast`));
+  const unit = Object.keys(units).find(
+    (suffix) => name.endsWith(suffix) || name.endsWith(`${suffix}AtLeast`),
+  );
   const label = name
     .replace(unit ?? '', '')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

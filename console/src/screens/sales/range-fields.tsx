@@ -47,7 +47,7 @@ export function RangeFields({ chosen, range, today }: Props) {
           aria-label="Step"
           value={range?.step ?? chosen.step}
           data={steps.map((value) => ({ value, label: labels[value] }))}
-          onChange={(value) => change({ step: steps.find((one) => one === value) ?? 'day' })}
+          onChange={(value) => change({ step: steps.find((known) => known === value) ?? 'day' })}
           mt={{ base: 0, sm: 25 }}
         />
       </Group>

@@ -44,7 +44,7 @@ export function chosenIn(search: URLSearchParams, today: string) {
   return {
     from: isDay(from) ? from : addDays(last, 1 - daysByDefault),
     last,
-    step: steps.find((one) => one === search.get('step')) ?? 'day',
+    step: steps.find((name) => name === search.get('step')) ?? 'day',
   };
 }
 

@@ -124,7 +124,9 @@ function addClientCredentials(
       }
       const ofClient = (client.scope ?? '').split(' ');
       const listed =
-        resource === '' ? ofClient : ofClient.filter((scope) => mcpScopes.some((one) => one === scope));
+        resource === ''
+          ? ofClient
+          : ofClient.filter((scope) => mcpScopes.some((mcpScope) => mcpScope === scope));
       const requested = [
         ...new Set(String(params?.scope ?? listed.filter((scope) => scope !== 'admin').join(' ')).split(' ')),
       ];

@@ -39,10 +39,10 @@ export function Uploads({ cheeseId }: { readonly cheeseId: number }) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [refusals, setRefusals] = useState<readonly string[]>([]);
   const update = (id: number, changes: Partial<Upload>) =>
-    setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...changes } : one)));
+    setUploads((all) => all.map((upload) => (upload.id === id ? { ...upload, ...changes } : upload)));
   const remove = ({ id, preview }: Upload) => {
     URL.revokeObjectURL(preview);
-    setUploads((all) => all.filter((one) => one.id !== id));
+    setUploads((all) => all.filter((upload) => upload.id !== id));
   };
 
   function add(files: readonly File[]): void {
