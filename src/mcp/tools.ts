@@ -5,6 +5,7 @@ import { Cheese, CheeseList } from '../cheeses/schemas.ts';
 import { wholeCents } from '../decimal.ts';
 import { keyLengthMax } from '../http/pipeline/idempotency-key.ts';
 import type { InnerRequest } from '../http/route.ts';
+import { Quote } from '../orders/placing/quote-schemas.ts';
 import { maxTotalField, OrderInput } from '../orders/placing/schemas.ts';
 import { Order, Timeline } from '../orders/schemas.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -124,23 +125,36 @@ const getCheese: Tool = {
 const quote: Tool = {
   name: 'quote_order',
   title: 'Ask what an order costs',
-  description: `Returns the lines and the total that an order would have now, and an idempotencyKey for place_order. Of a cheese with portions, state the grams of one: quantity is then the number of pieces. Of other cheeses, quantity is kilograms. Nothing is ordered or reserved. An order that would be refused is refused here, with the reason. ${isData}`,
+  description: `Returns the lines, the total and its breakdown that an order would have now, the delivery methods that the person can choose from (deliveryMethodId), and an idempotencyKey for place_order. Of a cheese with portions, state the grams of one: quantity is then the number of pieces. Of other cheeses, quantity is kilograms. Nothing is ordered or reserved. An order that would be refused is refused here, with the reason. ${isData}`,
   annotations: reads,
   operationId: 'placeOrder',
   input: OrderInput,
   output: {
     type: 'object',
-    required: ['items', 'total', 'idempotencyKey'],
+    required: ['items', 'total', 'deliveryOptions', 'idempotencyKey'],
     properties: {
       items: Order.properties.items,
+      breakdown: {
+        ...Order.properties.breakdown,
+        description: 'Goods, discount, delivery and tax; absent where the total is that of the items',
+      },
       total,
+      deliveryOptions: Quote.properties.deliveryOptions,
       idempotencyKey: { type: 'string', description: 'Send it to place_order' },
     },
   },
   async run({ input, send, newKey }) {
     const headers = { [maxTotalField]: unlimited };
     const { body } = await send('placeOrder', { body: input, headers, isDryRun: true });
-    return { items: body.items, total: body.total, idempotencyKey: newKey() };
+    const { items, total, breakdown } = body;
+    const { deliveryOptions } = (await send('quoteOrder', { body: input })).body;
+    return {
+      items,
+      ...(breakdown === undefined ? {} : { breakdown }),
+      total,
+      deliveryOptions,
+      idempotencyKey: newKey(),
+    };
   },
 };
 

@@ -35,6 +35,27 @@ test('On a running server, curd', async (suite) => {
     );
   });
 
+  await suite.test('curd orders show prints the breakdown, the days and the gift of an order', async () => {
+    await curd(shop, 'accounts', 'create', 'owner');
+    const admin = await curdJson(shop, 'keys', 'create', '--account', 'owner', '--scope', 'admin');
+    const as = { 'X-API-Key': admin.key };
+    const method = { name: 'Parcel', rates: [{ upToGrams: 5000, amount: 6.9 }], transitDays: 1 };
+    const parcel = (await (await send('/v2/delivery-methods', method, as)).json()) as { id: number };
+    await send('/v2/discounts', { code: 'SPRING', kind: 'amount', value: 2 }, as);
+    const requestedDate = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const wishes = { deliveryMethodId: parcel.id, discountCode: 'SPRING', requestedDate };
+    const gift = { message: 'Happy birthday!', hidePrices: true };
+    const sent = await send('/v2/store/order', { ...order, ...wishes, gift }, session);
+    const { id } = (await sent.json()) as { id: number };
+    await curd(shop, 'orders', 'approve', String(id));
+    const { stdout } = await curd(shop, 'orders', 'show', String(id));
+    assert.match(
+      stdout,
+      /\nsubtotal: \$20\.00\ndiscount SPRING: -\$2\.00\nParcel: \$6\.90\nto .*\nrequested to leave on (\d{4}-\d\d-\d\d)\narrives on \d{4}-\d\d-\d\d\ngift, without prices: Happy birthday!\n/,
+    );
+    assert.ok(stdout.includes(`requested to leave on ${requestedDate}`));
+  });
+
   await suite.test('curd customers reset-password prints a link, whose token is not in the log', async () => {
     const run = await curd(shop, 'customers', 'reset-password', 'ada');
     assert.equal(run.code, 0);

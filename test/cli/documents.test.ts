@@ -18,7 +18,7 @@ const paths = (names: string) => names.split(' ').map((name) => `docs/${name}.md
 const pages = [
   'README.md',
   ...paths(
-    'getting-started credentials navigation prices photos orders-and-customers safe-retries dry-runs limits',
+    'getting-started credentials navigation prices photos orders-and-customers delivery safe-retries dry-runs limits',
   ),
   ...paths('requests publishable-keys storefront get-a-token restricted-keys agents events webhooks'),
   ...paths('catalogue-mirror testing console stock bulk-changes mail statistics'),
@@ -27,7 +27,7 @@ const pages = [
 const lastPages = paths('operators snapshots clock');
 /** They need keys. Those that register a customer are last, so that the others cannot depend on it. */
 const pagesAlone = paths(
-  'photos safe-retries dry-runs bulk-changes publishable-keys restricted-keys agents testing statistics snapshots clock operators orders-and-customers',
+  'photos safe-retries dry-runs bulk-changes publishable-keys restricted-keys agents testing statistics snapshots clock operators delivery orders-and-customers',
 );
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0);
 

@@ -62,6 +62,42 @@ onBothEngines('MCP tools', (engine) => {
     });
   }
 
+  test('MCP tools: an order has the delivery method, the code, the day and the gift that the person wishes', async () => {
+    const { shop, key } = scene();
+    const as = shop.admin;
+    const id = await newCheese(shop, { pricePerKg: 20 });
+    const method = { name: 'Parcel', rates: [{ upToGrams: 2000, amount: 6.9 }], shipDays: ['mon'] };
+    const parcel = (await shop.request('POST', '/v2/delivery-methods', { as, body: method })).json;
+    const code = { code: 'MCP', kind: 'percent', value: 10 };
+    assert.equal((await shop.request('POST', '/v2/discounts', { as, body: code })).status, 201);
+    const plain = (await run(shop, key, 'quote_order', orderOf(id))).structuredContent;
+    assert.deepEqual([plain.total, plain.breakdown], [20, undefined]);
+    const [option] = plain.deliveryOptions;
+    assert.deepEqual([option.id, option.amount], [parcel.id, 6.9]);
+    const order = {
+      ...orderOf(id),
+      deliveryMethodId: option.id,
+      discountCode: 'mcp',
+      requestedDate: option.shipsOn,
+      gift: { message: 'Happy birthday!', hidePrices: true },
+    };
+    const quote = (await run(shop, key, 'quote_order', order)).structuredContent;
+    assert.deepEqual(
+      [quote.total, quote.breakdown.discount, quote.breakdown.delivery.amount],
+      [24.9, { code: 'MCP', amount: 2 }, 6.9],
+    );
+    const { total: maxTotal, idempotencyKey } = quote;
+    const refused = await run(shop, key, 'place_order', { ...order, maxTotal: 24.89, idempotencyKey });
+    assert.match(refused.structuredContent?.error?.message ?? refused.content[0].text, /24\.90/);
+    const placed = await run(shop, key, 'place_order', { ...order, maxTotal, idempotencyKey });
+    const { breakdown, requestedDate, gift, total } = placed.structuredContent;
+    assert.deepEqual(
+      [breakdown, requestedDate, gift, total],
+      [quote.breakdown, order.requestedDate, order.gift, 24.9],
+    );
+    await shop.request('DELETE', `/v2/delivery-methods/${parcel.id}`, { as });
+  });
+
   test('MCP tools: place_order places nothing one cent above maxTotal, and the result says what it would cost', async () => {
     const { shop, key } = scene();
     const id = await newCheese(shop, { pricePerKg: 0.29 });

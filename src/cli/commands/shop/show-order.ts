@@ -2,7 +2,7 @@ import type { XStatic } from 'typebox/schema';
 import { quantityText } from '../../../cheeses/portions.ts';
 import { totalCents } from '../../../orders/pricing/lines.ts';
 import type { Order, Timeline } from '../../../orders/schemas.ts';
-import { showMoney } from '../../../schema/money-text.ts';
+import { showMoney, showPrice } from '../../../schema/money-text.ts';
 import type { CommandOptions } from '../../framework/options.ts';
 import { formatItems, printResult } from '../../framework/output.ts';
 import { withShop } from '../../framework/run-command.ts';
@@ -20,6 +20,23 @@ export function showOrder(orderId: number, options: CommandOptions): Promise<voi
     const lines = order.items.map(
       (line) => `${quantityText(line)} ${line.cheeseName}: ${showMoney(totalCents([line]), style)}`,
     );
+    const amount = (price: number) => showPrice(price, style);
+    const { subtotal, discount, delivery, tax } = order.breakdown ?? {};
+    const breakdown = [
+      subtotal !== undefined && `subtotal: ${amount(subtotal)}`,
+      discount && `discount ${discount.code}: -${amount(discount.amount)}`,
+      delivery && `${delivery.name}: ${amount(delivery.amount)}`,
+      ...(tax?.rates ?? []).map(
+        (rate) =>
+          `${rate.name} ${rate.percent} %${tax?.included ? ' (included)' : ''}: ${amount(rate.amount)}`,
+      ),
+    ].filter((line) => typeof line === 'string');
+    const { requestedDate, arrivesOn, gift } = order;
+    const wishes = [
+      requestedDate && `requested to leave on ${requestedDate}`,
+      arrivesOn && `arrives on ${arrivesOn}`,
+      gift && `gift${gift.hidePrices ? ', without prices' : ''}${gift.message ? `: ${gift.message}` : ''}`,
+    ].filter((line) => typeof line === 'string');
     const { name, company, street, street2, zipCode, city, state, country, phone } = order.shippingAddress;
     const address = [
       name,
@@ -40,7 +57,9 @@ export function showOrder(orderId: number, options: CommandOptions): Promise<voi
     const text = [
       formatItems(shownOrderColumns, [order], style),
       ...lines,
+      ...breakdown,
       `to ${address.join(', ')}`,
+      ...wishes,
       ...notes,
       ...steps,
     ];
