@@ -64,7 +64,7 @@ export const lockedWith: Readonly<Record<string, (typeof lockOrder)[number]>> = 
   cheese_tombstone: 'catalogue',
   cheese_price: 'catalogue',
   open_order_cheese: 'orders',
-  discount_use: 'discount',
+  discount_use: 'orders',
   shipment: 'orders',
   cheese_image: 'catalogue',
   statistic: 'statistic_position',

@@ -1,17 +1,20 @@
 /** Schemas of discount codes. */
 import type { XStatic } from 'typebox/schema';
+import { parseTime } from '../clock.ts';
 import { addError, type FieldError } from '../errors.ts';
 import { cursorParameter, limitParameter, nullableTimestampSchema } from '../schema/parts.ts';
 import type { Parameters, TextRule } from '../schema/schema.ts';
+import { timestampRule } from '../schema/text-rules.ts';
 
 export const discountKinds = ['percent', 'amount', 'free_delivery'] as const;
 export type DiscountKind = (typeof discountKinds)[number];
 
-const codeRule: TextRule = {
-  clean: (text) => text.trim().toUpperCase(),
+export const codeRule = {
+  // Other letters have a capital of A to Z too, such as the long s.
+  clean: (text) => text.trim().replace(/[a-z]/g, (letter) => letter.toUpperCase()),
   test: (text) => /^[A-Z0-9-]{3,40}$/.test(text),
   message: 'must have 3 to 40 letters from A to Z, digits and hyphens',
-};
+} as const satisfies TextRule;
 
 /** The text of a code in a request, in either case. */
 export const codeSchema = {
@@ -24,6 +27,8 @@ export const codeSchema = {
 const count = { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000 } as const;
 const money = { minimum: 0, maximum: 1_000_000, decimals: 2 } as const;
 
+const time = { ...nullableTimestampSchema, maxLength: 40, rule: timestampRule } as const;
+
 /** What can change. */
 const changeable = {
   value: {
@@ -32,8 +37,8 @@ const changeable = {
     description: 'Whole percent of the goods, or an amount; null for free delivery',
   },
   from: { ...money, type: ['number', 'null'], description: 'The least sum of the goods. null: any' },
-  startsAt: { ...nullableTimestampSchema, description: 'From this time on. null: at once' },
-  endsAt: { ...nullableTimestampSchema, description: 'Before this time. null: without an end' },
+  startsAt: { ...time, description: 'From this time on. null: at once' },
+  endsAt: { ...time, description: 'Before this time. null: without an end' },
   usesMax: { ...count, description: 'How many orders can have it. null: any number' },
   usesPerCustomer: {
     ...count,
@@ -135,7 +140,7 @@ export function checkDiscount(
   if (kind === 'free_delivery' && value !== null) {
     addError(errors, 'value', 'must be absent: the charge of the delivery is the value');
   }
-  if (startsAt !== null && endsAt !== null && Date.parse(endsAt) <= Date.parse(startsAt)) {
+  if (startsAt !== null && endsAt !== null && parseTime(endsAt) <= parseTime(startsAt)) {
     addError(errors, 'endsAt', 'must be after startsAt');
   }
 }

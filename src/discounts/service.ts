@@ -1,5 +1,5 @@
 /** Reads and changes discount codes. */
-import { type Clock, timestamp } from '../clock.ts';
+import { type Clock, parseTime, timestamp } from '../clock.ts';
 import type { Cursors } from '../cursor.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -10,7 +10,7 @@ import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { discountChanged, discountCreated, discountDeleted } from './event-types.ts';
 import { type DiscountRow, discountQueries } from './queries.ts';
-import { checkDiscount, type Discount, type DiscountInput, type DiscountPatch } from './schemas.ts';
+import { checkDiscount, codeRule, type Discount, type DiscountInput, type DiscountPatch } from './schemas.ts';
 import { shownValue } from './uses.ts';
 
 /** Enough for a code for each customer of a large shop. */
@@ -35,7 +35,7 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
     code: string,
     precondition: Precondition | undefined,
   ): Promise<DiscountRow> {
-    const row = await discountQueries(tx).lock(code.toUpperCase());
+    const row = await discountQueries(tx).lock(codeIn(code));
     if (row === undefined) {
       throw noCode();
     }
@@ -58,7 +58,7 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
 
     /** @throws AppError notFound */
     async find(code: string): Promise<Versioned> {
-      const row = await discountQueries(database).find(code.toUpperCase());
+      const row = await discountQueries(database).find(codeIn(code));
       if (row === undefined) {
         throw noCode();
       }
@@ -124,6 +124,15 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
   };
 }
 
+/** The code in a path. @throws AppError notFound */
+function codeIn(text: string): string {
+  const code = codeRule.clean(text);
+  if (!codeRule.test(code)) {
+    throw noCode();
+  }
+  return code;
+}
+
 const noCode = () => new AppError('notFound', 'There is no discount with this code.');
 
 const newDiscount = {
@@ -147,8 +156,8 @@ function toColumns(kind: Discount['kind'], values: Required<DiscountPatch>) {
   return {
     value: value === null || kind === 'percent' ? value : wholeCents(value),
     from_cents: from === null ? null : wholeCents(from),
-    starts_at: startsAt === null ? null : timestamp(Date.parse(startsAt)),
-    ends_at: endsAt === null ? null : timestamp(Date.parse(endsAt)),
+    starts_at: startsAt === null ? null : timestamp(parseTime(startsAt)),
+    ends_at: endsAt === null ? null : timestamp(parseTime(endsAt)),
     uses_max: values.usesMax,
     uses_per_customer: values.usesPerCustomer,
     is_enabled: values.isEnabled ? (1 as const) : (0 as const),

@@ -70,7 +70,8 @@ export async function findDiscount(
   };
 }
 
-const customerKeyOf = (customerId: number) => `customer:${customerId}`;
+/** Whose uses are counted together. */
+export const customerKeyOf = (customerId: number) => `customer:${customerId}`;
 
 /** Why this customer has used a code often enough; null otherwise. */
 async function customerRefusal(

@@ -22,6 +22,7 @@ import { createStockReservations } from '../stock/reservations.ts';
 import type { TaxService } from '../tax/service.ts';
 import { checkCredits, checkOrders } from './consistency-check.ts';
 import { customerOrderRoutes } from './customer-routes.ts';
+import { checkUses } from './discount-check.ts';
 import { createOrderCounter } from './lists/order-counter.ts';
 import { createOrderReader } from './lists/order-reader.ts';
 import { firstIdIn } from './order.ts';
@@ -130,6 +131,7 @@ export function openOrders(dependencies: Dependencies) {
     ],
     checks: [
       { name: 'orders', run: checkOrders },
+      { name: 'discounts', run: checkUses },
       { name: 'customers', run: checkCredits },
     ],
     start: () => counter.start(),

@@ -18,6 +18,7 @@ import { checkEventLog } from '../../src/event-log/consistency-check.ts';
 import { openFiles } from '../../src/files/open.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../../src/orders/consistency-check.ts';
+import { checkUses } from '../../src/orders/discount-check.ts';
 import { secret } from '../context.ts';
 import { nameOf, testImage, uploaded } from '../files/images.ts';
 import { createDatabase, engines, until } from '../helper.ts';
@@ -38,6 +39,7 @@ const checks = [
   'images',
   'stock',
   'orders',
+  'discounts',
   'customers',
   'statistics',
   'instances',
@@ -125,6 +127,14 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
       /^key:9, 2026-01-01$/,
       repair,
     ],
+    [sql`update discount set used = used + 1`, /^SPRING: 5 instead of 4$/, repair],
+    [sql`delete from discount_use where order_id = ${placed}`, ofOrder(placed), repair],
+    [sql`insert into discount_use (order_id, discount_id) values (777, 1)`, ofOrder(777), repair],
+    [
+      sql`insert into discount_use (order_id, discount_id) values (${cancelled}, 1)`,
+      ofOrder(cancelled),
+      repair,
+    ],
     [
       sql`update customer set delivered_cents = delivered_cents + 1 where username = 'ada'`,
       /customer 1\b/,
@@ -163,6 +173,7 @@ async function findingsAfter(database: Database, filled: FilledShop, fault: Stat
       ...(await checkCatalogue(tx)),
       ...(await checkPrices(tx)),
       ...(await checkOrders(tx)),
+      ...(await checkUses(tx)),
       ...(await checkCredits(tx)),
       ...(await checkEventLog(tx, systemClock.now())),
       ...(await checkImages(tx, files, systemClock.now())),
@@ -222,6 +233,11 @@ for (const engine of engines) {
 
     await look.test('A shop that is checked gets a text for each finding and exit status 2', async () => {
       await database.run(sql`update catalogue set cheeses = 77`);
+      await database.run(sql`update discount set used = 9`);
+      await database.run(sql`delete from discount_use where order_id = ${orders.placed}`);
+      await database.run(
+        sql`insert into discount_use (order_id, discount_id) values (${orders.cancelled}, 1)`,
+      );
       await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
       await database.run(sql`update order_count set delivered = 77`);
       const images = join(shop.config.dataDir, 'images');

@@ -88,6 +88,10 @@ export async function openFilledShop(
   const { headers: session } = await registerAndLogIn(shop, { username: 'ada' });
   const { headers: leaving } = await registerAndLogIn(shop, { username: 'bob' });
   const orderer = await shop.createKey({ scopes: ['write:orders'] });
+  await requestOk(shop, 'POST', '/v2/discounts', {
+    as: shop.admin,
+    body: { code: 'SPRING', kind: 'free_delivery' },
+  });
   const place = async (headers: Record<string, string>, ...ids: number[]): Promise<number> =>
     (
       await requestOk(shop, 'POST', '/v2/store/order', {
@@ -95,7 +99,8 @@ export async function openFilledShop(
         headers,
         body: orderOf(
           ids.map((id) => [id, 3] as const),
-          { shippingAddress },
+          // Orders of Brie have a code.
+          { shippingAddress, ...(ids.includes(brie) ? { discountCode: 'SPRING' } : {}) },
         ),
       })
     ).id;

@@ -29,6 +29,7 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
   const cheeses: number[] = [];
   const customers: Customer[] = [];
   const orders = [1];
+  const codes = [newName('CODE'), newName('CODE')].map((name) => name.replace(' ', '-'));
 
   const send = (method: Method, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     shops.request(method, `/v2${path}`, { as: admin, body, headers });
@@ -56,7 +57,9 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
 
   async function place(headers: Record<string, string> = {}): Promise<TestResponse> {
     const items = some(4).map((cheeseId) => ({ cheeseId, quantity: 1 }));
-    const response = await send('POST', '/store/order', { items, shippingAddress: bern }, headers);
+    const discountCode = pick([undefined, ...codes]);
+    const body = { items, shippingAddress: bern, discountCode };
+    const response = await send('POST', '/store/order', body, headers);
     if (response.status === 201 && response.json.id > 0) {
       orders.push(response.json.id);
     }
@@ -137,6 +140,9 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
   const stock = (method: Method, path = '', body?: object) =>
     send(method, `/cheeses/${pick(cheeses)}/stock${path}`, body);
 
+  const createCode = (code = pick(codes)) =>
+    send('POST', '/discounts', { code, kind: 'percent', value: 5, usesMax: 50, usesPerCustomer: 5 });
+
   async function keyOnce(): Promise<TestResponse> {
     const { json } = await send('POST', '/api-keys', { account: newName('keys') });
     const made = json.id === undefined ? await send('POST', '/accounts', { name: newName('account') }) : null;
@@ -185,6 +191,9 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
     [6, () => move('deliver')],
     [6, () => send('DELETE', `/store/order/${pick(orders)}`)],
     [3, () => place({ 'dry-run': 'true' })],
+    [2, () => createCode()],
+    [2, () => send('PATCH', `/discounts/${pick(codes)}`, { value: 1 + below(50) })],
+    [1, () => send('DELETE', `/discounts/${pick(codes)}`)],
     [12, replaceCheese],
     [12, () => send('PATCH', `/cheeses/${pick(cheeses)}`, { status: status() }, patchType)],
     [3, importCheeses],
@@ -206,6 +215,7 @@ export async function createWorks(shops: Instances): Promise<{ works: Work[]; al
     [1, background((app) => app.statistics.counter.run())],
     [1, background((app) => app.maintenance.run())],
   ];
+  await Promise.all(codes.map((code) => createCode(code)));
   await Promise.all(Array.from({ length: 8 }, addCheese));
   customers.push(...(await Promise.all(Array.from({ length: 4 }, register))));
   return {

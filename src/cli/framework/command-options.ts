@@ -56,7 +56,9 @@ export const changeEnvironmentOptions = {
 };
 
 export const doctorOptions = {
-  repair: booleanOption('first count again what can be counted: stock, orders, statistics'),
+  repair: booleanOption(
+    'first count again what can be counted: stock, orders, uses of discount codes, statistics',
+  ),
   noRecord: booleanOption('do not store the result, which GET /v2/integrity lists'),
 };
 

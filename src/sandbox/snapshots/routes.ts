@@ -35,7 +35,7 @@ export function snapshotRoutes(snapshots: SnapshotService, reset: ResetShop): Ro
       operationId: 'resetSandbox',
       tag,
       summary: 'Reset the shop',
-      description: `Deletes cheeses, orders, customers and their sessions, and fills in the demo catalogue and the ten test orders, like \`curd reset\`. Accounts, keys, applications, webhook endpoints and snapshots stay. Ids of cheeses and orders continue. ${waiting}`,
+      description: `Deletes cheeses, orders, discount codes, customers and their sessions, and fills in the demo catalogue and the ten test orders, like \`curd reset\`. Accounts, keys, applications, webhook endpoints, delivery methods, tax rates and snapshots stay. Ids of cheeses and orders continue. ${waiting}`,
       access,
       ...outsideOfOneTransaction,
       body: ResetInput,

@@ -10,6 +10,7 @@ import { sql } from '../../../database/sql.ts';
 import { fillGaps } from '../../../event-log/repair.ts';
 import type { ConsistencyCheck } from '../../../http/area.ts';
 import { type CheckResult, storeDoctorRun } from '../../../operations/integrity.ts';
+import { recountUses } from '../../../orders/discount-check.ts';
 import { recountOrders } from '../../../orders/lists/order-counter.ts';
 import type { Config } from '../../../settings/config.ts';
 import { beginCounting, countAll } from '../../../statistics/counting.ts';
@@ -49,6 +50,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       await fillGaps(database, shop.contextOf('cli').origin);
       await database.transaction(recountStock);
       await database.exclusiveTransaction(recountOrders);
+      await database.exclusiveTransaction(recountUses);
       await database.transaction(beginCounting);
       await countAll(database);
     }
