@@ -25,6 +25,15 @@ export interface DiscountRow {
 const columns = sql`id, code, version, kind, value, from_cents, starts_at, ends_at, uses_max, uses_per_customer, is_enabled,
   used, created_at`;
 
+/** A use of a code, as it is counted again. */
+export interface CountedUse {
+  readonly id: number;
+  readonly code: string;
+  readonly customer: string | null;
+}
+
+const countedUses = sql`(select count(*) from discount_use where discount_id = discount.id)`;
+
 export const discountQueries = queriesOn((tx) => ({
   /** The newest before an id. */
   list: (before: number, limit: number) =>
@@ -81,6 +90,38 @@ export const discountQueries = queriesOn((tx) => ({
     tx.all<{ discount_id: number }>(
       sql`delete from discount_use where order_id in (${selectIntegers(orderIds)}) returning discount_id`,
     ),
+
+  /** The uses of orders; the code is null if it was deleted. */
+  listUsesOf: (orderIds: readonly number[]) =>
+    tx.all<{ order_id: number; code: string | null }>(sql`
+      select order_id, code from discount_use left join discount on discount.id = discount_id
+      where order_id in (${selectIntegers(orderIds)})`),
+
+  listUsesAfter: (after: number, limit: number) =>
+    tx.all<{ id: number }>(
+      sql`select order_id as id from discount_use where order_id > ${after} order by order_id limit ${limit}`,
+    ),
+
+  /** When codes were created. */
+  listCreated: (codes: readonly string[]) =>
+    tx.all<{ code: string; created_at: string }>(sql`
+      select code, created_at from discount
+      where code in (select value->>'code' from ${rowsFromJson(codes.map((code) => ({ code })))})`),
+
+  /** Codes whose number of uses is not that of their rows. */
+  listWrongCounts: (limit: number) =>
+    tx.all<{ code: string; used: number; uses: number }>(sql`
+      select code, used, ${countedUses} as uses from discount where used <> ${countedUses} order by id limit ${limit}`),
+
+  insertUses: (uses: readonly CountedUse[]) =>
+    tx.run(sql`
+      insert into discount_use (order_id, discount_id, customer_key)
+      select given.id, discount.id, customer from (
+        select cast(value->>'id' as bigint) as id, value->>'code' as code, value->>'customer' as customer
+        from ${rowsFromJson(uses.map((use) => ({ ...use })))}) given
+      join discount on discount.code = given.code`),
+
+  countAgain: () => tx.run(sql`update discount set used = ${countedUses} where used <> ${countedUses}`),
 
   /** Lowers the numbers of uses. Locks the codes by their ids. */
   giveBack: async (counts: ReadonlyMap<number, number>) => {

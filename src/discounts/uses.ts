@@ -70,8 +70,7 @@ export async function findDiscount(
   };
 }
 
-/** Whose uses are counted together. */
-export const customerKeyOf = (customerId: number) => `customer:${customerId}`;
+const customerKeyOf = (customerId: number) => `customer:${customerId}`;
 
 /** Why this customer has used a code often enough; null otherwise. */
 async function customerRefusal(
@@ -123,6 +122,38 @@ export async function giveBackUses(tx: Sql, orderIds: readonly number[]): Promis
     const counts = Map.groupBy(uses, ({ discount_id }) => discount_id);
     await discountQueries(tx).giveBack(new Map([...counts].map(([id, own]) => [id, own.length])));
   }
+}
+
+export type CodeUses = ReturnType<typeof codeUses>;
+
+/** All uses, for a check of them and to count them again. */
+export function codeUses(sql: Sql) {
+  const queries = discountQueries(sql);
+  return {
+    listOf: queries.listUsesOf,
+    listAfter: queries.listUsesAfter,
+    listCreated: queries.listCreated,
+    listWrongCounts: queries.listWrongCounts,
+    countAgain: queries.countAgain,
+    /** @param missing orders whose use is not counted @param excess orders whose use does not count */
+    async replace(
+      missing: readonly {
+        readonly id: number;
+        readonly code: string;
+        readonly customer_id: number | null;
+      }[],
+      excess: readonly number[],
+    ) {
+      await queries.deleteUses(excess);
+      await queries.insertUses(
+        missing.map(({ id, code, customer_id }) => ({
+          id,
+          code,
+          customer: customer_id === null ? null : customerKeyOf(customer_id),
+        })),
+      );
+    },
+  };
 }
 
 function codeError(message: string): AppError {

@@ -55,6 +55,10 @@ export type TestOrderRow = Pick<
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
 /** Grams of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
+export type DiscountedRow = Pick<OrderRow, 'id' | 'status' | 'customer_id' | 'created_at'> & {
+  readonly breakdown: string;
+};
+
 export interface Reservation {
   readonly cheese_id: number;
   readonly reserved: number;
@@ -254,6 +258,17 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<Pick<OrderRow, 'id' | 'status'>>(sql`
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
       where c.cheese_id = ${cheeseId} and c.order_id > ${after} order by c.order_id limit ${limit}`),
+
+  /** Orders after an id that have a breakdown, and so may have a discount code. */
+  listDiscounted: (after: number, limit: number) =>
+    tx.all<DiscountedRow>(sql`
+      select id, status, customer_id, created_at, breakdown from orders
+      where id > ${after} and breakdown is not null order by id limit ${limit}`),
+
+  listWithBreakdown: (ids: readonly number[]) =>
+    tx.all<{ id: number }>(
+      sql`select id from orders where breakdown is not null and id in (${selectIntegers(ids)})`,
+    ),
 
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),

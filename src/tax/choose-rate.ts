@@ -29,7 +29,7 @@ export function keysAt({ country, state, zipCode }: RatePlace, categories: reado
   return {
     country: ['', ...(country === null ? [] : [country])],
     state_key: ['', ...(state === null ? [] : [toStateKey(state)])],
-    zip_prefix: ['', ...Array.from(zip, (_, index) => zip.slice(0, index + 1))],
+    zip_prefix: ['', ...Array.from({ length: zip.length }, (_, index) => zip.slice(0, index + 1))],
     category_key: ['', ...new Set(categories.map(toCategoryKey))],
   };
 }

@@ -21,6 +21,8 @@ export interface RateRow extends RateKey {
   readonly name: string;
 }
 
+export type NewRate = Omit<RateRow, 'id' | 'version'>;
+
 const columns = sql`id, version, country, state, state_key, zip_prefix, category, category_key, milli_percent, name`;
 
 export const rateQueries = queriesOn((tx) => ({
@@ -45,7 +47,7 @@ export const rateQueries = queriesOn((tx) => ({
   lock: (id: number) => tx.get<RateRow>(sql`select ${columns} from tax_rate where id = ${id}${forUpdate}`),
 
   /** Returns undefined if an equal one exists. */
-  insert: (row: Omit<RateRow, 'id' | 'version'>) =>
+  insert: (row: NewRate) =>
     tx.get<{ id: number }>(sql`
       insert into tax_rate (id, country, state, state_key, zip_prefix, category, category_key, milli_percent, name)
       values (${newId(tx)}, ${row.country}, ${row.state}, ${row.state_key}, ${row.zip_prefix}, ${row.category},

@@ -3,22 +3,15 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Cursors } from '../cursor.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, type FieldError, parameterError, requireNoErrors } from '../errors.ts';
+import { AppError, parameterError } from '../errors.ts';
 import type { EventDefinition } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
-import { toZipKey } from '../schema/folding.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import {
-  type AppliedRate,
-  chooseRate,
-  keysAt,
-  type RatePlace,
-  toCategoryKey,
-  toStateKey,
-} from './choose-rate.ts';
+import { type AppliedRate, chooseRate, keysAt, type RatePlace } from './choose-rate.ts';
 import { rateChanged, rateCreated, rateDeleted } from './event-types.ts';
 import { type RateRow, rateQueries } from './queries.ts';
-import { checkRate, ratesMax, type TaxRate, type TaxRateInput, type TaxRatePatch } from './schemas.ts';
+import { toMilliPercent, toNewRow } from './rate-rows.ts';
+import { ratesMax, type TaxRate, type TaxRateInput, type TaxRatePatch } from './schemas.ts';
 
 interface Dependencies {
   readonly database: Database;
@@ -158,26 +151,6 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
 }
 
 const noRate = (id: number) => new AppError('notFound', `There is no tax rate with the id ${id}.`);
-
-const toMilliPercent = (percent: number) => Math.round(percent * 1000);
-
-/** @throws AppError validation */
-export function toNewRow(input: TaxRateInput): Omit<RateRow, 'id' | 'version'> {
-  const errors: FieldError[] = [];
-  checkRate(errors, input);
-  requireNoErrors(errors);
-  const { country, state, zipPrefix, category, percent, name } = input;
-  return {
-    country: country?.toUpperCase() ?? '',
-    state: state ?? null,
-    state_key: toStateKey(state ?? ''),
-    zip_prefix: toZipKey(zipPrefix ?? ''),
-    category: category ?? null,
-    category_key: toCategoryKey(category ?? ''),
-    milli_percent: toMilliPercent(percent),
-    name,
-  };
-}
 
 function toRate({ id, country, state, zip_prefix, category, milli_percent, name }: RateRow): TaxRate {
   return {
