@@ -26,7 +26,7 @@ const columns = sql`id, code, version, kind, value, from_cents, starts_at, ends_
   used, created_at`;
 
 /** A use of a code, as it is counted again. */
-export interface CountedUse {
+export interface DiscountUse {
   readonly id: number;
   readonly code: string;
   readonly customer: string | null;
@@ -113,7 +113,7 @@ export const discountQueries = queriesOn((tx) => ({
     tx.all<{ code: string; used: number; uses: number }>(sql`
       select code, used, ${countedUses} as uses from discount where used <> ${countedUses} order by id limit ${limit}`),
 
-  insertUses: (uses: readonly CountedUse[]) =>
+  insertUses: (uses: readonly DiscountUse[]) =>
     tx.run(sql`
       insert into discount_use (order_id, discount_id, customer_key)
       select given.id, discount.id, customer from (

@@ -7,7 +7,7 @@ import { checkRate, type TaxRateInput } from './schemas.ts';
 
 export const toMilliPercent = (percent: number) => Math.round(percent * 1000);
 
-/** The same for rates that are equal. */
+/** A text that equal rates have in common. */
 export const rateKeyOf = ({ country, zip_prefix, state_key, category_key }: RateKey) =>
   JSON.stringify([country, zip_prefix, state_key, category_key]);
 
