@@ -34,7 +34,13 @@ function staleKeys({ type, subject }: Pick<CurdEvent, 'type' | 'subject'>): stri
     case 'customer':
       return ['customers', `customer ${id}`];
     case 'shop':
-      return ['shop'];
+      return ['shop', 'quote', 'taxes'];
+    case 'delivery_method':
+      return ['delivery', `delivery_method ${id}`, 'quote', 'taxes'];
+    case 'tax_rate':
+      return ['taxes', `tax_rate ${id}`, 'quote'];
+    case 'discount':
+      return ['discounts', `discount ${id}`, 'quote'];
     case 'approval':
       return ['approvals'];
     case 'webhook_endpoint':

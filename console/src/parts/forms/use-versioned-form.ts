@@ -59,6 +59,10 @@ export function useVersionedForm<Version, Values extends object>(options: Option
 
   async function send(version: Version, wanted: Partial<Values>): Promise<void> {
     const saved = await patch(version, wanted);
+    if (draftKey !== undefined) {
+      // The page of something new is left at once.
+      keepDraft(draftKey, null);
+    }
     onSaved(saved);
     setBase(saved);
     setEdits({});

@@ -8,7 +8,7 @@ export function cutPage<Item>(
   items: readonly Item[],
   before: readonly Item[],
   next: readonly Item[],
-  idOf: (item: Item) => number,
+  idOf: (item: Item) => number | string,
   pageSize: number,
 ): readonly Item[] {
   const last = before.at(-1);

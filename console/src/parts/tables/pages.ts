@@ -39,7 +39,7 @@ interface Options<P extends Page<unknown>> {
   /** The first part names the resource, by which events make the list stale (live.ts). */
   readonly key: readonly unknown[];
   readonly read: (request: PageRequest) => PromiseLike<P>;
-  readonly idOf: (item: P['items'][number]) => number;
+  readonly idOf: (item: P['items'][number]) => number | string;
 }
 
 export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P>) {

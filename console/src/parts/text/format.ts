@@ -37,6 +37,14 @@ const shortTime = new Intl.DateTimeFormat(locale, minute);
 const shortTimeOfYear = new Intl.DateTimeFormat(locale, { ...minute, year: 'numeric' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const monthDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' });
+/** A date without a time is the same one everywhere. */
+const date = new Intl.DateTimeFormat(locale, {
+  weekday: 'long',
+  month: 'long',
+  day: 'numeric',
+  timeZone: 'UTC',
+});
+const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' });
 
@@ -54,6 +62,10 @@ export function showShortTime(time: string, now = new Date()): string {
 export const showDay = (time: string): string => day.format(new Date(time));
 /** A date on the axis of a chart: "Nov 12". */
 export const showMonthDay = (time: string): string => monthDay.format(new Date(time));
+/** "Monday, November 30" of "2026-11-30". */
+export const showDate = (day: string): string => date.format(new Date(day));
+/** "Mon" @param index 0 for Monday */
+export const showWeekday = (index: number): string => weekday.format(Date.UTC(2024, 0, 1 + index));
 export const showClock = (time: string): string => clock.format(new Date(time));
 export const showKilograms = (value: number): string => `${number.format(value)} kg`;
 /** The weight of a piece: "200 g", and "8 kg" from a kilogram on. */

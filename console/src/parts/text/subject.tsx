@@ -12,6 +12,9 @@ const screens: Readonly<Record<string, string>> = {
   webhook_endpoint: 'webhooks',
   approval: 'approvals',
   account: 'access',
+  delivery_method: 'delivery',
+  tax_rate: 'taxes',
+  discount: 'discounts',
 };
 
 /** The path of the screen; null if a subject has none. */
