@@ -1,9 +1,7 @@
 /** Accounts, API keys and OAuth clients in the console. */
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
 import { bern, type Shop } from '../helper.ts';
-import { measureWidth, screenshot } from './chromium.ts';
-import { consoleTests, findAccessibilityProblems, viewports } from './console.ts';
+import { assertReadable, consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -116,24 +114,6 @@ inConsole(
     await page.getByRole('row', { name: /Cheese Diary/ }).waitFor({ state: 'detached' });
   },
 );
-
-const phone = { width: 390, height: 844 };
-
-/** Nothing is cut and axe finds nothing, light and dark, on a desk and on a phone. */
-async function assertReadable(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const viewport of [phone, viewports.wide]) {
-      await page.setViewportSize(viewport);
-      const place = `${name}-${colorScheme}-${viewport.width}`;
-      assert.deepEqual(await findAccessibilityProblems(page), [], place);
-      const width = await measureWidth(page);
-      assert.ok(width <= viewport.width, `${place} is ${width} wide`);
-      await screenshot(page, `console-${place}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
 
 async function addAccount({ request, admin }: Shop, name: string): Promise<string> {
   const { json } = await request('POST', '/v2/accounts', { as: admin, body: { name } });

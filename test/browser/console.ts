@@ -20,7 +20,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { type Scope, shared } from '../context.ts';
 import { type ListeningShop, openListeningShop, type ShopOptions } from '../helper.ts';
-import { openWindow, settle, useChromium } from './chromium.ts';
+import { measureWidth, openWindow, screenshot, settle, useChromium } from './chromium.ts';
 import { NoBrowser, skipTest } from './installed-browser.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -161,4 +161,20 @@ export async function findAccessibilityProblems(page: Page, rules?: readonly str
        violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) =>
          id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
   );
+}
+
+/** Asserts that nothing is cut and axe finds nothing, light and dark, on a desk and on a phone. */
+export async function assertReadable(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const viewport of [viewports.phone, viewports.wide]) {
+      await page.setViewportSize(viewport);
+      const place = `${name}-${colorScheme}-${viewport.width}`;
+      assert.deepEqual(await findAccessibilityProblems(page), [], place);
+      const width = await measureWidth(page);
+      assert.ok(width <= viewport.width, `${place} is ${width} wide`);
+      await screenshot(page, `console-${place}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
 }

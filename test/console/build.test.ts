@@ -63,7 +63,7 @@ suite('npm run build', () => {
     // What a visitor waits for: the first screen, then what another one adds. The sum of all bounds what is installed.
     assert.ok(sizes.first.js > 50_000 && sizes.first.js <= 205_000, text);
     assert.ok(sizes.first.css > 5_000 && sizes.first.css <= 30_000, text);
-    assert.ok(sizes.all.js <= 400_000 && sizes.all.css <= 45_000, text);
+    assert.ok(sizes.all.js <= 410_000 && sizes.all.css <= 45_000, text);
     const first = new Set(loaded);
     const screens = names.filter((name) => /^[a-z]+-\w+\.js$/.test(name) && !/^(?:chunk|main)-/.test(name));
     assert.ok(screens.length > 15, screens.join());

@@ -6,7 +6,7 @@ import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
-import { linesOf } from './lines.ts';
+import { describeExtras, linesOf } from './lines.ts';
 import { hasNoPrice, isWaiting, Recipient, Warnings } from './order-fields.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
@@ -68,6 +68,7 @@ export const Card = memo(function Card({ order, isCurrent, isSelected, actions }
         <Recipient order={order} />
       </div>
       <div className="order-lines">{linesOf(order)}</div>
+      <div className="order-to">{describeExtras(order)}</div>
       <div className="card-line">
         <span className="order-total">{showMoney(order.total)}</span>
         <Warnings order={order} />

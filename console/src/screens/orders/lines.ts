@@ -28,3 +28,9 @@ export function linesOf({ items }: Pick<Order, 'items'>, shown = 2): string {
   const lines = items.slice(0, shown).map(lineText);
   return lines.join(', ') + (items.length > shown ? ` +${items.length - shown}` : '');
 }
+
+/** "Cooled parcel, SPRING, gift": what there is beside the lines. */
+export const describeExtras = ({ breakdown, gift }: Pick<Order, 'breakdown' | 'gift'>): string =>
+  [breakdown?.delivery?.name, breakdown?.discount?.code, gift === undefined ? undefined : 'gift']
+    .filter((text) => text !== undefined)
+    .join(', ');

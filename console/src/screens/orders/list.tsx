@@ -20,7 +20,7 @@ import { showMoney, showNumber } from '../../parts/text/format.ts';
 import { Time } from '../../parts/text/time.tsx';
 import { asOneOf, useUrlFilters, useUrlValue } from '../../parts/url-filters.ts';
 import { filterReaders, OrderFilters, OrderSort, type UrlFilters } from './filters.tsx';
-import { linesOf, lineText, weightOf } from './lines.ts';
+import { describeExtras, linesOf, lineText, weightOf } from './lines.ts';
 import { useMoves } from './moved-orders.ts';
 import { CustomerName, StatusBadge, Warnings } from './order-fields.tsx';
 import { SelectionBar } from './selection.tsx';
@@ -90,8 +90,12 @@ const columns: readonly Column<Order>[] = [
       </span>
     ),
   },
+  { title: 'Delivery', show: describeExtras },
   { title: 'Total', isNumber: true, show: ({ total }) => showMoney(total) },
 ];
+
+/** Columns of a shop that arranges deliveries itself. */
+const columnsWithoutDelivery = columns.filter(({ show }) => show !== describeExtras);
 
 const csvColumns: CsvColumns<Order> = {
   id: ({ id }) => id,
@@ -111,6 +115,14 @@ const csvColumns: CsvColumns<Order> = {
   state: ({ shippingAddress }) => shippingAddress.state,
   country: ({ shippingAddress }) => shippingAddress.country,
   phone: ({ shippingAddress }) => shippingAddress.phone,
+  discountCode: ({ breakdown }) => breakdown?.discount?.code,
+  discount: ({ breakdown }) => breakdown?.discount?.amount,
+  deliveryMethod: ({ breakdown }) => breakdown?.delivery?.name,
+  delivery: ({ breakdown }) => breakdown?.delivery?.amount,
+  tax: ({ breakdown }) => breakdown?.tax?.amount,
+  requestedDate: ({ requestedDate }) => requestedDate,
+  arrivesOn: ({ arrivesOn }) => arrivesOn,
+  giftMessage: ({ gift }) => gift?.message,
   notes: ({ notes }) => notes,
 };
 
@@ -129,6 +141,7 @@ export function OrderList() {
     idOf: ({ id }) => id,
   });
   const orders = list.rows.map(latest);
+  const shown = orders.some((order) => describeExtras(order) !== '') ? columns : columnsWithoutDelivery;
   const { all, restOf, selectAll } = useSelectAll(list, filters, setSelected, (max) =>
     curd.orders.list({ ...filters, limit: 100 }).take(max),
   );
@@ -179,7 +192,7 @@ export function OrderList() {
             <Group gap="xs">
               <OrderSort filters={urlFilters} onChange={change} />
               <SavedViews list={label} />
-              <ColumnsButton list={label} columns={columns} />
+              <ColumnsButton list={label} columns={shown} />
               <CsvButton
                 name="orders"
                 columns={csvColumns}
@@ -198,7 +211,7 @@ export function OrderList() {
             list={list}
             label={label}
             what="the orders"
-            columns={columns}
+            columns={shown}
             rows={orders}
             keyOf={({ id }) => id}
             nameOf={({ id }) => `order ${id}`}

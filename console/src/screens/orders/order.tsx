@@ -5,10 +5,11 @@ import { Link } from 'wouter';
 import { useApi } from '../../data/queries.ts';
 import { Notes, type NotesOf } from '../../parts/notes.tsx';
 import { PageTitle, Read } from '../../parts/page.tsx';
+import { AmountCells, breakdownRows } from '../../parts/prices/breakdown.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { Actor } from '../../parts/text/actor.tsx';
 import { describeCustomer } from '../../parts/text/customer-name.ts';
-import { showKilograms, showMoney } from '../../parts/text/format.ts';
+import { showDate, showKilograms, showMoney } from '../../parts/text/format.ts';
 import { RequestLink } from '../../parts/text/request-link.tsx';
 import { Time } from '../../parts/text/time.tsx';
 import { useHeld } from './held.ts';
@@ -56,7 +57,6 @@ export function OrderDetail({ id }: { readonly id: number }) {
       </Read>
     );
   }
-  const weight = weightOf(order);
   const hasPieces = order.items.some(({ grams }) => grams !== undefined);
   return (
     <>
@@ -111,18 +111,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
                   <OrderLine key={index} line={line} hasPieces={hasPieces} />
                 ))}
               </Table.Tbody>
-              <Table.Tfoot>
-                <Table.Tr>
-                  <Table.Th>Total</Table.Th>
-                  <Table.Th ta="right" className="figure">
-                    {showKilograms(weight)}
-                  </Table.Th>
-                  <Table.Td visibleFrom="sm" />
-                  <Table.Th ta="right" className="figure">
-                    {showMoney(order.total)}
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Tfoot>
+              <OrderFoot order={order} />
             </Table>
           </section>
           <Shipment order={order} />
@@ -139,6 +128,33 @@ export function OrderDetail({ id }: { readonly id: number }) {
 }
 
 type Line = Order['items'][number];
+
+/** The total, and how it comes about. */
+function OrderFoot({ order }: { readonly order: Order }) {
+  const { breakdown, total } = order;
+  return (
+    <Table.Tfoot>
+      <Table.Tr>
+        <Table.Th>{breakdown === undefined ? 'Total' : 'Cheeses'}</Table.Th>
+        <Table.Th ta="right" className="figure">
+          {showKilograms(weightOf(order))}
+        </Table.Th>
+        <Table.Td visibleFrom="sm" />
+        <Table.Th ta="right" className="figure">
+          {showMoney(breakdown?.subtotal ?? total)}
+        </Table.Th>
+      </Table.Tr>
+      {breakdown === undefined
+        ? null
+        : breakdownRows(breakdown, total).map((row) => (
+            <Table.Tr key={row.label}>
+              <Table.Td visibleFrom="sm" />
+              <AmountCells {...row} labelSpan={2} />
+            </Table.Tr>
+          ))}
+    </Table.Tfoot>
+  );
+}
 
 /** @param hasPieces whether the order has lines in pieces, beside which a price says that it is of a kilogram */
 function OrderLine({ line, hasPieces }: { readonly line: Line; readonly hasPieces: boolean }) {
@@ -224,7 +240,15 @@ function OrderFacts({ order }: { readonly order: Order }) {
         >
           {order.shipDate === null ? '-' : <Time at={order.shipDate} />}
         </Fact>
+        <DeliveryFacts order={order} />
       </SimpleGrid>
+      {order.gift === undefined ? null : (
+        <Box mt="sm">
+          <Fact title={order.gift.hidePrices ? 'Gift, without prices on the slip' : 'Gift'}>
+            <span style={{ whiteSpace: 'pre-wrap' }}>{order.gift.message ?? 'No message'}</span>
+          </Fact>
+        </Box>
+      )}
       {order.notes === null ? null : (
         <Box mt="sm">
           <Fact title="Notes">
@@ -233,6 +257,24 @@ function OrderFacts({ order }: { readonly order: Order }) {
         </Box>
       )}
     </section>
+  );
+}
+
+/** What the customer chose, and when it arrives. */
+function DeliveryFacts({ order }: { readonly order: Order }) {
+  const { breakdown, requestedDate, arrivesOn } = order;
+  return (
+    <>
+      {breakdown?.delivery === undefined ? null : (
+        <Fact title={breakdown.delivery.kind === 'pickup' ? 'Pickup' : 'Delivery'}>
+          {breakdown.delivery.name}
+        </Fact>
+      )}
+      {requestedDate === undefined ? null : (
+        <Fact title="Requested day of shipping">{showDate(requestedDate)}</Fact>
+      )}
+      {arrivesOn === undefined ? null : <Fact title="Arrives">{showDate(arrivesOn)}</Fact>}
+    </>
   );
 }
 

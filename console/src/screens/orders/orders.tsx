@@ -1,17 +1,21 @@
 /** Orders: a board or a list, one order, a new one, packing slips, and shipping with tracking numbers. */
 import { Anchor, Button, SegmentedControl } from '@mantine/core';
+import { lazy, Suspense, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Empty, PageTitle } from '../../parts/page.tsx';
+import { Empty, Loading, PageTitle } from '../../parts/page.tsx';
 import type { ScreenProps } from '../../parts/screen.ts';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { readId } from '../../parts/text/ids.ts';
 import { asOneOf, useUrlValue } from '../../parts/url-filters.ts';
 import { Board } from './board.tsx';
 import { OrderList } from './list.tsx';
-import { NewOrder } from './new/new-order.tsx';
 import { OrderDetail } from './order.tsx';
 import { PackingSlips } from './shipping/packing-slips.tsx';
 import { Shipping } from './shipping/shipping.tsx';
+
+/** Only those who take orders by telephone need it. */
+const readNewOrder = () => import('./new/new-order.tsx');
+const NewOrder = lazy(async () => ({ default: (await readNewOrder()).NewOrder }));
 
 export default function Orders({ id }: ScreenProps) {
   if (id === 'slips') {
@@ -21,7 +25,11 @@ export default function Orders({ id }: ScreenProps) {
     return <Shipping />;
   }
   if (id === 'new') {
-    return <NewOrder />;
+    return (
+      <Suspense fallback={<Loading what="the form" />}>
+        <NewOrder />
+      </Suspense>
+    );
   }
   if (id === undefined) {
     return <AllOrders />;
@@ -45,6 +53,8 @@ function AllOrders() {
   const [view] = useUrlValue('view', asOneOf(['list']));
   const [, navigate] = useLocation();
   useShortcuts({ n: () => navigate('/orders/new') });
+  // The form is there at once when it is opened.
+  useEffect(() => void readNewOrder().catch(() => {}), []);
   return (
     <>
       <PageTitle title="Orders">

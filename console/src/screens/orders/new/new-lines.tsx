@@ -53,7 +53,7 @@ interface Props {
   readonly lines: readonly NewLine[];
   readonly availability: readonly Availability[] | undefined;
   /** The order as it would be, which may be that of a moment ago. */
-  readonly quote: Order | null | undefined;
+  readonly quote: Result<'quoteOrder'> | null | undefined;
   /** Sentences of the server by field. */
   readonly problems: Readonly<Record<string, string>>;
   /** The line that was just added: its quantity gets the focus. */

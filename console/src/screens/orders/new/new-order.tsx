@@ -9,10 +9,12 @@ import { fieldErrors, useAction } from '../../../parts/action.ts';
 import { chooseFirst } from '../../../parts/fields/choose-first.ts';
 import { CountrySelect } from '../../../parts/fields/country-select.tsx';
 import { PageTitle, Read } from '../../../parts/page.tsx';
+import { BreakdownTable } from '../../../parts/prices/breakdown.tsx';
 import { showMoney } from '../../../parts/text/format.ts';
 import { asId, asText, useUrlFilters } from '../../../parts/url-filters.ts';
 import { toMessage } from '../../../session/session.ts';
 import { CustomerFilter } from '../filters.tsx';
+import { NewWishes, noWishes, type Wishes, wishesBody } from './new-delivery.tsx';
 import { lineKey, type NewLine, NewLines, quantityIn, withLine } from './new-lines.tsx';
 
 type Input = Body<'placeOrder'>;
@@ -66,14 +68,22 @@ export function NewOrder() {
   );
 }
 
-/** The request, or null while something is missing. */
-function inputOf(lines: readonly NewLine[], address: ShippingFields, notes: string): Input | null {
-  const isComplete =
-    lines.length > 0 &&
-    lines.every(({ quantity }) => quantityIn(quantity) !== null) &&
-    address.street.trim() !== '' &&
-    address.city.trim() !== '' &&
-    /^[a-z]{2}$/i.test(address.country.trim());
+type QuoteBody = Body<'quoteOrder'>;
+
+/** Texts that are written, without blanks at their ends. */
+const written = <Fields extends object>(fields: Fields): Partial<Record<keyof Fields, string>> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]])),
+  ) as Partial<Record<keyof Fields, string>>;
+
+/** What can be quoted: the lines, and what is known of the rest. Null without a line. */
+function quotedOf(
+  lines: readonly NewLine[],
+  address: ShippingFields,
+  notes: string,
+  wishes: Wishes,
+): QuoteBody | null {
+  const isComplete = lines.length > 0 && lines.every(({ quantity }) => quantityIn(quantity) !== null);
   return isComplete
     ? {
         items: lines.map(({ cheeseId, quantity, grams }) => ({
@@ -81,15 +91,19 @@ function inputOf(lines: readonly NewLine[], address: ShippingFields, notes: stri
           quantity: quantityIn(quantity) ?? 0,
           ...(grams === null ? {} : { grams }),
         })),
-        shippingAddress: {
-          ...Object.fromEntries(Object.entries(address).filter(([, text]) => text.trim() !== '')),
-          street: address.street.trim(),
-          city: address.city.trim(),
-          country: address.country.trim(),
-        },
-        ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
+        shippingAddress: written(address),
+        ...written({ notes }),
+        ...wishesBody(wishes),
       }
     : null;
+}
+
+/** The request, or null while something is missing. */
+function inputOf(quoted: QuoteBody | null): Input | null {
+  const { street, city, country } = quoted?.shippingAddress ?? {};
+  return quoted === null || street === undefined || city === undefined || country === undefined
+    ? null
+    : { ...quoted, shippingAddress: { ...quoted.shippingAddress, street, city, country } };
 }
 
 function OrderForm({
@@ -116,18 +130,21 @@ function OrderForm({
   const [notes, setNotes] = useState('');
   /** The line that was just added: its quantity gets the focus, and Enter there returns to the search. */
   const added = useRef<string | null>(null);
-  const input = inputOf(lines, address, notes);
+  const [wishes, setWishes] = useState(noWishes);
+  const quoted = quotedOf(lines, address, notes, wishes);
+  const input = inputOf(quoted);
   const query = customer === null ? {} : { customerId: Number(customer) };
   /** The request that failed last: sent again with its key, an order that was placed and not confirmed is not placed twice. */
   const failed = useRef<{ readonly body: string; readonly key: string | undefined } | null>(null);
 
-  const [asked] = useDebouncedValue(input === null ? '' : JSON.stringify({ input, query }), 300);
+  const [asked] = useDebouncedValue(JSON.stringify(quoted), 300);
   const quote = useApi(['quote', asked], async (api, signal) =>
-    asked === ''
-      ? null
-      : await api.orders.place(JSON.parse(asked).input, { signal, dryRun: true }, JSON.parse(asked).query),
+    asked === 'null' ? null : await api.orders.quote(JSON.parse(asked), { signal }),
   );
-  const problems = (quote.error && fieldErrors(quote.error)) ?? {};
+  const problems = {
+    ...(quote.error && fieldErrors(quote.error)),
+    ...Object.fromEntries(quote.data?.problems.map(({ field, message }) => [field, message]) ?? []),
+  };
   const ids = [...new Set(lines.map(({ cheeseId }) => cheeseId))];
   const stock = useApi(['stock', 'of new order', ids], async (api) =>
     ids.length === 0 ? [] : (await api.cheeses.listAvailability({ cheeseIds: ids.map(String) })).items,
@@ -208,6 +225,12 @@ function OrderForm({
             added={added}
             onChange={setLines}
           />
+          {quote.data == null ? null : <BreakdownTable {...quote.data} />}
+          {problems.items === undefined ? null : (
+            <Alert color="red" mt="sm">
+              The cheeses {problems.items}
+            </Alert>
+          )}
           {quote.error !== null && !isCurdError(quote.error, 'validation_error') ? (
             <Alert color="red" mt="sm">
               {toMessage(quote.error)}
@@ -252,6 +275,12 @@ function OrderForm({
               onChange={({ currentTarget }) => setNotes(currentTarget.value)}
             />
           </section>
+          <NewWishes
+            wishes={wishes}
+            quote={quote.data}
+            problems={problems}
+            onChange={(changes) => setWishes({ ...wishes, ...changes })}
+          />
         </Stack>
       </SimpleGrid>
     </form>

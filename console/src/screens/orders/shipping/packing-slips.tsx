@@ -7,7 +7,7 @@ import { useCurd } from '../../../data/queries.ts';
 import { shopName } from '../../../environment.ts';
 import { Empty, PageTitle, Read } from '../../../parts/page.tsx';
 import { useShortcuts } from '../../../parts/shortcuts.ts';
-import { showDay, showKilograms, showNumber } from '../../../parts/text/format.ts';
+import { showDate, showDay, showKilograms, showNumber } from '../../../parts/text/format.ts';
 import { quantityOf, weightOf } from '../lines.ts';
 import { ShippingAddress } from '../order-fields.tsx';
 import { idsIn, readOrders } from './read-orders.ts';
@@ -110,6 +110,7 @@ function Slip({ order, recipient }: SlipOf) {
         )}
         <ShippingAddress order={order} />
       </address>
+      <SlipDelivery order={order} />
       {order.notes === null ? null : (
         <Text size="sm" my="sm">
           <strong>Notes:</strong> {order.notes}
@@ -143,5 +144,35 @@ function Slip({ order, recipient }: SlipOf) {
         </Table.Tfoot>
       </Table>
     </article>
+  );
+}
+
+/** How and when it goes, and the message of a gift. */
+function SlipDelivery({ order: { breakdown, requestedDate, arrivesOn, gift } }: Pick<SlipOf, 'order'>) {
+  const lines = [
+    breakdown?.delivery === undefined
+      ? null
+      : ([breakdown.delivery.kind === 'pickup' ? 'Pickup' : 'Delivery', breakdown.delivery.name] as const),
+    requestedDate === undefined ? null : (['Requested day of shipping', showDate(requestedDate)] as const),
+    arrivesOn === undefined ? null : (['Arrives', showDate(arrivesOn)] as const),
+  ].filter((line) => line !== null);
+  return (
+    <>
+      {lines.map(([title, text]) => (
+        <Text size="sm" key={title} mt={4}>
+          <strong>{title}:</strong> {text}
+        </Text>
+      ))}
+      {gift === undefined ? null : (
+        <section aria-label="Gift" className="slip-gift">
+          {gift.hidePrices ? (
+            <Text size="xs" c="dimmed" className="no-print">
+              A gift: put nothing with prices into the parcel. This line is not printed.
+            </Text>
+          ) : null}
+          {gift.message === null ? null : <Text style={{ whiteSpace: 'pre-wrap' }}>{gift.message}</Text>}
+        </section>
+      )}
+    </>
   );
 }
