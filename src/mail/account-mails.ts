@@ -64,7 +64,7 @@ export function createAccountMails({ clock, config }: Dependencies) {
       }
     },
 
-    /** null where it was sealed with another secret. */
+    /** null if it was sealed with another secret. */
     openAddress: (customerId: number, sealed: string): string | null =>
       sealer.open(sealed, boundTo(customerId))?.toString() ?? null,
   };

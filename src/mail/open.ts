@@ -40,7 +40,7 @@ interface Dependencies extends AreaDependencies {
 
 export interface MailStatus {
   readonly transport: 'smtp' | 'file' | 'off';
-  /** Where the files are; null with another transport. */
+  /** The folder of the files; null with another transport. */
   readonly folder: string | null;
   readonly paused: boolean;
   readonly waiting: number;

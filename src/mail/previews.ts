@@ -46,7 +46,7 @@ export function createMailPreviews(dependencies: Dependencies) {
   }
 
   return {
-    /** A mail as it would be sent today. @throws AppError notFound; conflict where its customer or order was deleted */
+    /** A mail as it would be sent today. @throws AppError notFound; conflict if its customer or order was deleted */
     async find(id: number): Promise<RenderedMail> {
       const mail = await mailQueries(database).find(id);
       if (mail === undefined) {
@@ -55,7 +55,7 @@ export function createMailPreviews(dependencies: Dependencies) {
       return preview(mail, mail.customer_id);
     },
 
-    /** @throws AppError notFound where the order is not there, or has no customer; conflict for a mail without an order */
+    /** @throws AppError notFound if the order is not there, or has no customer; conflict for a mail without an order */
     async ofOrder(name: MailName, orderId: number): Promise<RenderedMail> {
       if (!name.startsWith('order-')) {
         throw new AppError('conflict', `The mail ${name} is about no order. Leave --order out.`);

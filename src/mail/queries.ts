@@ -152,7 +152,7 @@ export const mailQueries = queriesOn((tx) => ({
       sql`update mail set attempts = ${attempts}, reason = ${reason} where id = ${id} and state = 'waiting'`,
     ),
 
-  /** Lets a mail wait again, as if it were new. 0 where it was sent meanwhile. */
+  /** Lets a mail wait again, as if it were new. 0 if it was sent meanwhile. */
   renew: (id: number, expiresAt: string) =>
     tx.run(sql`
       update mail set state = 'waiting', attempts = 0, reason = null, ended_at = null, expires_at = ${expiresAt},

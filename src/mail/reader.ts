@@ -119,10 +119,10 @@ async function withNames(sql: Sql, heads: readonly TimedHeadRow[]) {
   });
   const shipped = ofOrders.filter(({ name }) => name === 'order-shipped').map(({ order_id }) => order_id);
   const pickups = await readPickups(sql, [...new Set(shipped)]);
-  return ofOrders.map((one) =>
-    one.name === 'order-shipped' && pickups.has(one.order_id)
-      ? { ...one, name: 'order-ready' as const }
-      : one,
+  return ofOrders.map((mail) =>
+    mail.name === 'order-shipped' && pickups.has(mail.order_id)
+      ? { ...mail, name: 'order-ready' as const }
+      : mail,
   );
 }
 

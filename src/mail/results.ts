@@ -25,7 +25,7 @@ export interface MailAttempt extends LeasedAttempt {
   readonly contact: CustomerContact;
 }
 
-/** The result of the transport; or `dropped`, where there is nothing to send any more. */
+/** The result of the transport; or `dropped`, if there is nothing to send any more. */
 export type SendingResult = MailResult | { readonly outcome: 'dropped'; readonly reason: string };
 
 /** When a mail is tried again. Attempts without a server that accepts mails of this shop do not count. */
@@ -43,7 +43,7 @@ export function nextAttempt({ mail }: MailAttempt, { outcome, reason }: SendingR
   }
 }
 
-/** @returns how the mail ended; null where it waits */
+/** @returns how the mail ended; null if it waits */
 export async function storeMailResult(
   tx: Sql,
   { attempt: { mail }, result, isOver, now }: Finished<MailAttempt, SendingResult>,
@@ -78,7 +78,7 @@ export function createSenderFault(clock: Clock, log: Pick<Log, 'error'>) {
         fault = null;
       }
     },
-    /** Why no mail can be sent; null where that is not known. */
+    /** Why no mail can be sent; null if that is not known. */
     reason: () => fault?.reason ?? null,
     /** Whether no mail is tried now. */
     isActive,

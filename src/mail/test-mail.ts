@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Site } from '../http/area.ts';
 import type { Config } from '../settings/config.ts';
-import { senderOf } from './sender.ts';
+import { toFromAddress } from './from-address.ts';
 import { openMailSender } from './transport/open-sender.ts';
 import type { MailResult } from './transport/transport.ts';
 
@@ -15,7 +15,7 @@ interface Dependencies {
   readonly issuer: () => string;
 }
 
-/** The function that sends one; null where mail is off. */
+/** The function that sends one; null if mail is off. */
 export function createTestMail({ config, site, clock, issuer }: Dependencies): TestMail | null {
   const { mail, mailReplyTo } = config;
   if (mail.kind === 'off') {
@@ -24,7 +24,7 @@ export function createTestMail({ config, site, clock, issuer }: Dependencies): T
   return async (address, onLine) => {
     const { composeMessage } = await import('./transport/message.ts');
     const { name: shopName } = site();
-    const from = senderOf(config, shopName);
+    const from = toFromAddress(config, shopName);
     const messageId = `test_${clock.uuid()}@${new URL(issuer()).hostname}`;
     const text = `This is a test mail of ${shopName}. It shows that mails of the shop arrive.`;
     const bytes = await composeMessage(

@@ -9,10 +9,10 @@ import type { Loops } from '../jobs/loops.ts';
 import { createOutbox } from '../jobs/outbox.ts';
 import { type MailName, mailNames } from '../settings/mail.ts';
 import { mailKind, mailLane } from './jobs.ts';
+import { createMailOutbox, type MailOutboxDependencies } from './mail-outbox.ts';
 import { skipEvents } from './pause.ts';
 import { type MailState, mailQueries } from './queries.ts';
 import { createMailReader } from './reader.ts';
-import { createSending, type SendingDependencies } from './sending.ts';
 
 const dayMs = 24 * 60 * 60_000;
 const keptMs = 30 * dayMs;
@@ -30,11 +30,11 @@ export interface MailStats {
   oldestWaitingSeconds(): Promise<number>;
   /** Mails by state: those that wait, and those that failed within 30 days. */
   counts(): Promise<Readonly<Record<'waiting' | 'failed', number>>>;
-  /** Why no mail can be sent; null where that is not known. */
+  /** Why no mail can be sent; null if that is not known. */
   senderFault(): string | null;
 }
 
-type Dependencies = Omit<SendingDependencies, 'onEnd'> &
+type Dependencies = Omit<MailOutboxDependencies, 'onEnd'> &
   Omit<Parameters<typeof createMailReader>[0], 'onMails'> & {
     readonly database: Database;
     readonly loops: Loops;
@@ -48,8 +48,8 @@ export function createMailWorker(dependencies: Dependencies) {
   const ended = new Map<string, number>(
     mailNames.flatMap((name) => endStates.map((state) => [labelOf(name, state), 0] as const)),
   );
-  const sending = createSending({ ...dependencies, onEnd: countEnd });
-  const outbox = createOutbox(dependencies, sending.content);
+  const mailOutbox = createMailOutbox({ ...dependencies, onEnd: countEnd });
+  const outbox = createOutbox(dependencies, mailOutbox.content);
   const onMails = () => outbox.wake(mailLane.lane);
   const reader = createFollowing(dependencies, createMailReader({ ...dependencies, onMails }));
   const isOn = config.mail.kind !== 'off';
@@ -64,7 +64,7 @@ export function createMailWorker(dependencies: Dependencies) {
     /** @param isOnlyServer no other process sends mails: then leases of before are over */
     async start(isOnlyServer = false) {
       if (!isOn) {
-        // Where mail is turned on again, old events cause no mails.
+        // If mail is turned on again, old events cause no mails.
         if (((await queries.findReader())?.position ?? null) !== null) {
           await database.transaction(skipEvents);
         }
@@ -105,7 +105,7 @@ export function createMailWorker(dependencies: Dependencies) {
       await outbox.run();
     },
     async stop() {
-      await sending.close();
+      await mailOutbox.close();
       await Promise.all([reader.stop(), outbox.stop()]);
     },
     stats: {
@@ -122,7 +122,7 @@ export function createMailWorker(dependencies: Dependencies) {
           ...Object.fromEntries(counts.map(({ state, count }) => [state, count])),
         };
       },
-      senderFault: sending.senderFault,
+      senderFault: mailOutbox.senderFault,
     },
   };
 }

@@ -4,7 +4,7 @@ import Mustache from 'mustache';
 import type { MailName } from '../../settings/mail.ts';
 import { ConfigError } from '../../settings/parsers.ts';
 import { partsFor, type Templates } from './template-files.ts';
-import { variablesOf } from './variables.ts';
+import { toVariableTree } from './variables.ts';
 
 /** A token of mustache: `#` and `^` are sections, `&` is a value without escaping, `>` includes a part. */
 type Token = readonly [kind: string, value: string, start: number, end: number, tokens?: readonly Token[]];
@@ -73,7 +73,7 @@ export function checkTemplate(templates: Templates, name: MailName, file: string
       }
     }
   }
-  check(parse(templates[file] ?? '', file), [variablesOf(name)], file, 0);
+  check(parse(templates[file] ?? '', file), [toVariableTree(name)], file, 0);
 }
 
 /** The value of a name as mustache finds it: the first part in any section around, the rest below it. */
@@ -82,7 +82,7 @@ function lookUp(context: readonly unknown[], name: string): unknown {
     return context.at(-1);
   }
   const [first = '', ...rest] = name.split('.');
-  const around = context.findLast((one) => isObject(one) && Object.hasOwn(one, first));
+  const around = context.findLast((scope) => isObject(scope) && Object.hasOwn(scope, first));
   return rest.reduce<unknown>(
     (value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined),
     isObject(around) ? around[first] : undefined,
@@ -94,5 +94,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 const namesIn = (context: readonly unknown[]) => [
-  ...new Set(context.flatMap((one) => (isObject(one) ? Object.keys(one) : []))),
+  ...new Set(context.flatMap((scope) => (isObject(scope) ? Object.keys(scope) : []))),
 ];

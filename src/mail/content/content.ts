@@ -38,7 +38,7 @@ export interface ContentDependencies {
 /** What a mail is about. */
 export type MailSubject = Pick<MailRow, 'name' | 'order_id' | 'sequence' | 'created_at'>;
 
-/** @returns the variables of a mail; null where the order or the event is not there any more */
+/** @returns the variables of a mail; null if the order or the event is not there any more */
 export type ReadVariables = (
   mail: MailSubject,
   contact: CustomerContact,
@@ -81,7 +81,7 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
     return { leavesOn: show(days.shipsOn), arrivesOn: show(days.arrivesOn) };
   }
 
-  /** null where nothing was stated. */
+  /** null if nothing was stated. */
   async function shipmentOf(id: number) {
     const { carrier, trackingNumber, trackingUrl } = JSON.parse(
       (await shipments.find(id, null)).body,
@@ -172,7 +172,7 @@ function breakdownVariables({ subtotal, discount, delivery, tax }: Breakdown, sh
   };
 }
 
-/** The recipient is the customer where the order names none. */
+/** The recipient is the customer if the order names none. */
 function addressVariables(address: Order['shippingAddress'], customerName: string) {
   const { name = customerName, company = null, street, street2 = null, city, state, country } = address;
   const zipCode = address.zipCode || null;

@@ -1,7 +1,7 @@
 /** Fills the templates of a mail. Loaded with the first mail. */
 import Mustache from 'mustache';
 import type { MailName } from '../../settings/mail.ts';
-import { partsFor, type Templates, templatesOf } from './template-files.ts';
+import { partsFor, selectTemplates, type Templates } from './template-files.ts';
 import type { MailVariables } from './variables.ts';
 
 export interface RenderedMail {
@@ -17,7 +17,7 @@ export function renderMail<Name extends MailName>(
   name: Name,
   variables: MailVariables[Name],
 ): RenderedMail {
-  const { subject, text, html } = templatesOf(templates, name);
+  const { subject, text, html } = selectTemplates(templates, name);
   const inText = { escape: (value: unknown) => String(value) };
   const textParts = partsFor(templates, 'txt');
   return {

@@ -26,7 +26,7 @@ export function partsFor(templates: Templates, ending: string): Readonly<Record<
 }
 
 /** The three templates of a mail. */
-export function templatesOf(templates: Templates, name: MailName) {
+export function selectTemplates(templates: Templates, name: MailName) {
   const [subject = '', text = '', html = ''] = templateEndings.map(
     (ending) => templates[`${name}.${ending}`],
   );

@@ -13,7 +13,7 @@ export function createTemplateStore(folder: string | null) {
   }
 
   return {
-    /** @throws ConfigError where a template is invalid */
+    /** @throws ConfigError if a template is invalid */
     read,
     /** Reads templates of the shop, so that an invalid one ends the start. @throws ConfigError */
     async check() {

@@ -20,7 +20,7 @@ interface OrderVariables {
     readonly pricePerKg: string;
     readonly amount: string;
   }[];
-  /** How the total comes about; null where it is the sum of the lines. */
+  /** How the total comes about; null if it is the sum of the lines. */
   readonly breakdown: BreakdownVariables | null;
   /** Amount with the currency, in the language of the shop, like all prices. */
   readonly total: string;
@@ -29,7 +29,7 @@ interface OrderVariables {
   /** When the order leaves and arrives; null without a delivery method. */
   readonly delivery: DeliveryVariables | null;
   readonly shippingAddress: {
-    /** The recipient: the customer where the order names none. */
+    /** The recipient: the customer if the order names none. */
     readonly name: string;
     readonly company: string | null;
     readonly street: string;
@@ -39,12 +39,12 @@ interface OrderVariables {
     readonly zipCode: string | null;
     readonly country: string;
   };
-  /** Where a pickup waits; null for other orders, and where the shop has no address. */
+  /** The address at which a pickup waits; null for other orders, and if the shop has no address. */
   readonly pickupAddress: Readonly<
     Record<'street' | 'street2' | 'zipCode' | 'city' | 'state' | 'country', string | null>
   > | null;
   readonly shipDate: string | null;
-  /** Why the order was cancelled, where the server or an operator has said so. */
+  /** Why the order was cancelled, if the server or an operator has said so. */
   readonly reason: string | null;
   /** The shop's own page of the order; null without CURD_ORDER_URL. */
   readonly url: string | null;
@@ -67,7 +67,7 @@ interface BreakdownVariables {
 interface DeliveryVariables {
   /** The day on which the goods leave the shop or can be fetched; of an order that waits for its approval, the expected one. */
   readonly leavesOn: string | null;
-  /** Null where it is not known, and for a pickup. */
+  /** Null if it is not known, and for a pickup. */
   readonly arrivesOn: string | null;
 }
 
@@ -87,7 +87,7 @@ interface OrderMail extends CommonVariables {
   readonly order: OrderVariables;
 }
 
-/** How an order travels; null where nobody has recorded it. */
+/** How an order travels; null if nobody has recorded it. */
 interface ShipmentVariables {
   readonly carrier: string | null;
   readonly trackingNumber: string | null;
@@ -236,9 +236,9 @@ export function sampleVariables(style: MoneyStyle): MailVariables {
 }
 
 /** A tree of names: what a template of this mail may use. Below a list are the names of its entries. */
-export function variablesOf(name: MailName): unknown {
+export function toVariableTree(name: MailName): unknown {
   const samples = sampleVariables({ currency: 'USD' });
   const sample = samples[name];
-  // Only the order that is fetched has the address of the shop, and templates of all mails include the same parts.
+  // Templates of all mails include the same parts, so an order has all variables: also those of one that is fetched.
   return 'order' in sample ? { ...sample, order: samples['order-ready'].order } : sample;
 }

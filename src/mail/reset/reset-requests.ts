@@ -91,7 +91,7 @@ export function createResetRequests(dependencies: Dependencies) {
   return {
     /** Whether links can be mailed. */
     isOn,
-    /** @throws AppError conflict where no link can be mailed, rateLimited */
+    /** @throws AppError conflict if no link can be mailed, rateLimited */
     async request(login: ResetLogin, clientIp: string) {
       if (!isOn) {
         throw new AppError(

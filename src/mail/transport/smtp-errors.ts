@@ -4,7 +4,7 @@ import type { MailResult } from './transport.ts';
 /** Errors of nodemailer, with what the server said. */
 export interface SmtpError extends Error {
   readonly code?: string;
-  /** The code of Node.js, where `code` is that of nodemailer. */
+  /** The code of Node.js, if `code` is that of nodemailer. */
   readonly originalCode?: string;
   readonly command?: string;
   readonly responseCode?: number;

@@ -17,7 +17,7 @@ export type MailOutcome = 'sent' | 'later' | 'refused' | 'senderRefused' | 'stop
 
 export interface MailResult {
   readonly outcome: MailOutcome;
-  /** What the mail server said, without e-mail addresses; null where a mail server has accepted it. */
+  /** What the mail server said, without e-mail addresses; null if a mail server has accepted it. */
   readonly reason: string | null;
 }
 

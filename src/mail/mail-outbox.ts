@@ -20,9 +20,9 @@ import { type AccountMails, customerWasDeleted } from './account-mails.ts';
 import { type ContentDependencies, createContentReader, type ReadVariables } from './content/content.ts';
 import type { TemplateStore } from './content/template-store.ts';
 import type { MailVariables } from './content/variables.ts';
+import { toFromAddress, toMessageId } from './from-address.ts';
 import { mailKind } from './jobs.ts';
 import { type MailRow, type MailState, mailQueries } from './queries.ts';
-import { createResetTokens } from './reset/reset-token.ts';
 import {
   createSenderFault,
   type MailAttempt,
@@ -30,7 +30,6 @@ import {
   type SendingResult,
   storeMailResult,
 } from './results.ts';
-import { messageIdOf, senderOf } from './sender.ts';
 import { openMailSender } from './transport/open-sender.ts';
 import type { MailSender } from './transport/transport.ts';
 
@@ -39,10 +38,10 @@ const claimMax = 16;
 const leasedMax = 1000;
 const hourMs = 60 * 60_000;
 const mailsOfAddressMax = 20;
-/** Each counted by itself: nobody may be able to use up the limit by orders, so that a customer gets no link, or no warning. */
+/** Mails with a limit of their own: if mails about orders used it up, a customer would get no link, or no warning. */
 const countedAlone: readonly MailName[] = ['password-reset', 'password-changed'];
 
-export interface SendingDependencies extends ContentDependencies {
+export interface MailOutboxDependencies extends ContentDependencies {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly config: Pick<
@@ -57,15 +56,15 @@ export interface SendingDependencies extends ContentDependencies {
   readonly onEnd: (name: MailName, state: Exclude<MailState, 'waiting'>) => void;
 }
 
-export interface Sending {
+export interface MailOutbox {
   readonly content: OutboxContent<MailAttempt, SendingResult, undefined>;
-  /** Why no mail can be sent; null where that is not known. */
+  /** Why no mail can be sent; null if that is not known. */
   senderFault(): string | null;
   /** Mails that wait for a connection are released. */
   close(): Promise<void>;
 }
 
-export function createSending(dependencies: SendingDependencies): Sending {
+export function createMailOutbox(dependencies: MailOutboxDependencies): MailOutbox {
   const { clock, log, config, accountMails, customerFinder, administration } = dependencies;
   const { templates, issuer, site, onEnd } = dependencies;
   const fault = createSenderFault(clock, log);
@@ -196,9 +195,9 @@ export function createSending(dependencies: SendingDependencies): Sending {
     const bytes = await messageOf(mail, contact, variables);
     sender ??= openMailSender(config.mail as Exclude<MailTransport, { kind: 'off' }>);
     return (await sender).send({
-      from: senderOf(config, site().name).address,
+      from: toFromAddress(config, site().name).address,
       to: contact.email,
-      messageId: messageIdOf(mail, issuer()),
+      messageId: toMessageId(mail, issuer()),
       bytes,
     });
   }
@@ -225,10 +224,10 @@ export function createSending(dependencies: SendingDependencies): Sending {
     const { firstName, lastName, email } = contact;
     return composeMessage(
       {
-        from: senderOf(config, site().name),
+        from: toFromAddress(config, site().name),
         to: { name: `${firstName} ${lastName}`.trim(), address: email },
         replyTo: config.mailReplyTo,
-        messageId: messageIdOf(mail, issuer()),
+        messageId: toMessageId(mail, issuer()),
         at: clock.now(),
       },
       rendered,
@@ -267,4 +266,20 @@ export function createSending(dependencies: SendingDependencies): Sending {
 /** Most mail servers deliver ada+1@example.com and ada+2@example.com to the mailbox of ada@example.com. */
 function mailboxOf(email: string): string {
   return caseFold(email).replace(/^([^+@]+)\+[^@]*@/, '$1@');
+}
+
+/**
+ * Tokens of links for a new password in mails. They are derived from the secret and the mail, so a repeated mail has the
+ * same link, and no table contains the token: only its hash, when the mail is sent.
+ * @param secret CURD_SECRET
+ */
+function createResetTokens(
+  secret: string,
+): (mail: Pick<MailRow, 'id' | 'customer_id' | 'created_at'>) => string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'password reset mails', 32));
+  // The time is a part, because ids can come back if a database is restored.
+  return ({ id, customer_id, created_at }) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([id, customer_id, created_at]))
+      .digest('base64url');
 }
