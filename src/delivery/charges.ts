@@ -3,7 +3,7 @@ import { wholeCents } from '../decimal.ts';
 import { toZipKey } from '../schema/folding.ts';
 import type { DeliveryMethod } from './schemas.ts';
 
-/** Where goods go. */
+/** The place to which goods go. */
 export interface Destination {
   /** ISO 3166-1 alpha-2, in upper case. */
   readonly country: string;

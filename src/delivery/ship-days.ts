@@ -96,7 +96,7 @@ export function hasShipDays({ shipDays, cutOff, requestedDate }: DeliverySchedul
   return shipDays !== null || cutOff !== null || requestedDate !== undefined;
 }
 
-/** The day on which goods arrive; null where it is not known. */
+/** The day on which goods arrive; null if it is not known. */
 export function arrivalOf(shipDay: Day, { transitDays, deliveryDays }: DeliverySchedule): Day | null {
   if (transitDays === null) {
     return null;

@@ -65,7 +65,7 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
       return toVersioned(row);
     },
 
-    /** @throws AppError validation, conflict where the code exists */
+    /** @throws AppError validation, conflict if the code exists */
     create: (context: Context, { code, kind, ...stated }: DiscountInput): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const queries = discountQueries(tx);

@@ -28,7 +28,7 @@ const usedUp = refuse('the code is used up');
 interface CodeUser {
   readonly now: number;
   readonly subtotalCents: number;
-  /** null where no uses are counted together. */
+  /** null if no uses are counted together. */
   readonly customerId: number | null;
   /** An amount with the currency of the shop. */
   readonly showPrice: (cents: number) => string;

@@ -13,7 +13,7 @@ export interface CountChange {
   readonly day: string;
   readonly placed_by: string;
   readonly customer_id: number | null;
-  /** null where the address has none. */
+  /** null if the address has none. */
   readonly country: string | null;
   /** null for an order that is new for this day and these owners. */
   readonly old_status: OrderStatus | null;
@@ -165,7 +165,7 @@ export const orderCountQueries = queriesOn((tx) => ({
   },
 
   /**
-   * The oldest and the newest day of a period on which an owner may have orders in some statuses; null where there is
+   * The oldest and the newest day of a period on which an owner may have orders in some statuses; null if there is
    * none.
    */
   findDays: async (owner: string, statuses: readonly OrderStatus[], first: string, last: string) => {

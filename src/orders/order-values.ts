@@ -1,6 +1,6 @@
 /**
- * What orders are worth, in total and of each cheese, where they go, and who ordered: for statistics. None of it ever
- * changes, also when the customer is deleted.
+ * What orders are worth, in total and of each cheese, the country to which they go, and who ordered: for statistics. None of
+ * it ever changes, also when the customer is deleted.
  */
 
 import { tryParseJson } from '../database/checks/findings.ts';

@@ -116,7 +116,7 @@ export async function readCustomersOfOrders(
   );
 }
 
-/** An order of a customer with what it keeps of its delivery method; undefined where it is not, or where the customer was deleted. */
+/** An order of a customer with what it keeps of its delivery method; undefined if it is not, or if the customer was deleted. */
 export async function readOrderOf(
   sql: Sql,
   customerId: number,

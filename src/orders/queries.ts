@@ -54,7 +54,7 @@ export type TestOrderRow = Pick<
 /** An owner of orders: a customer, a credential without a customer, or null for all orders. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
-/** Grams of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
+/** Grams of a cheese that an open order has reserved; 0 if the stock is not tracked, and after shipping. */
 export type DiscountedRow = Pick<OrderRow, 'id' | 'status' | 'customer_id' | 'created_at'> & {
   readonly breakdown: string;
 };
@@ -93,7 +93,7 @@ const pairRows = (rows: readonly (readonly [cheeseId: number, orderId: number])[
 export const orderQueries = queriesOn((tx) => ({
   reserveId: () => reserveId(tx, 'orders_id_seq'),
 
-  /** Only the id comes from the database: the other columns are known. @param id by `reserveId`; SQLite generates it for null */
+  /** Reads no column but the id: the others are known. @param id by `reserveId`; SQLite generates it for null */
   insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
     const row = {
       id,

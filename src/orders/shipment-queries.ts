@@ -2,7 +2,7 @@
 import { queriesOn } from '../database/database.ts';
 import { selectIntegers, sql } from '../database/sql.ts';
 
-/** How an order is shipped, where something was stated. */
+/** How an order is shipped, if something was stated. */
 export interface ShipmentRow {
   readonly order_id: number;
   readonly carrier: string | null;

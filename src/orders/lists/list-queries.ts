@@ -27,7 +27,7 @@ export interface OrderFilters extends OrderScope {
   readonly cheeseId?: number | undefined;
 }
 
-/** Where a page continues. */
+/** The position from which a page continues. */
 export interface OrderPlace {
   readonly createdAt: string;
   readonly id: number;

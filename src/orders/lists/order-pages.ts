@@ -1,4 +1,4 @@
-/** Pages of lists of orders: which index a page reads, and from where to where. */
+/** Pages of lists of orders: which index a page reads, and which part of it. */
 import type { Sql } from '../../database/database.ts';
 import { everyOwner, orderCountQueries } from '../count-queries.ts';
 import type { OrderRow } from '../queries.ts';
@@ -28,17 +28,17 @@ const end: OrderPlace = { createdAt: ':', id: 0 };
 /** The orders of a page, at a cost that does not depend on how many orders a shop has. */
 export async function readPage(database: Sql, request: OrderPageQuery): Promise<OrderRow[]> {
   const { filters, isAscending, limit } = request;
-  const index = await indexOf(database, filters);
-  const range = await rangeOf(database, request, index);
+  const index = await chooseIndex(database, filters);
+  const range = await chooseRange(database, request, index);
   return range === null ? [] : orderListQueries(database).list({ filters, index, range, isAscending, limit });
 }
 
 /**
- * A list of an owner in some statuses reads the orders of the owner, or the orders of all owners in these statuses, and
- * skips those that do not match: the shorter one. Few orders of a large shop are placed, and most customers have few
- * orders.
+ * A list of an owner in some statuses has two indexes to choose from: the orders of the owner, and the orders of all owners
+ * in these statuses. It reads the one with fewer orders, and skips those that do not match. Most customers have few orders,
+ * and few orders of a large shop wait.
  */
-async function indexOf(database: Sql, filters: OrderFilters): Promise<OrderIndex> {
+async function chooseIndex(database: Sql, filters: OrderFilters): Promise<OrderIndex> {
   const { statuses, customerId, placedBy, country } = filters;
   if (isShort(filters)) {
     return null;
@@ -68,8 +68,8 @@ function countedOwner({ customerId, placedBy, country }: OrderFilters): string |
   return ownerOfScope(placedBy === undefined ? { country } : { placedBy });
 }
 
-/** Where the matching orders of a page can be; null where there are none. */
-async function rangeOf(
+/** The part of the index that can have matching orders of a page; null if there are none. */
+async function chooseRange(
   database: Sql,
   { filters, last, isAscending }: OrderPageQuery,
   index: OrderIndex,

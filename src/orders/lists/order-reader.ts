@@ -33,7 +33,7 @@ export interface TimelineEntry {
   readonly at: string;
   readonly by: string;
   readonly reason: string | null;
-  /** What was stated when the order was shipped, or since then; null for other transitions, and where nothing was. */
+  /** What was stated when the order was shipped, or since then; null for other transitions, and if nothing was. */
   readonly shipment: Omit<Shipment, 'shippedAt'> | null;
 }
 
@@ -44,7 +44,7 @@ export interface OrderRequest extends Omit<OrderFilters, 'shipBefore'> {
   readonly shipsToday?: boolean | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
-  /** Newest first where it is absent. */
+  /** Newest first if it is absent. */
   readonly sort?: 'createdAt' | '-createdAt' | undefined;
 }
 
@@ -103,8 +103,8 @@ export function createOrderReader({ database, clock, cursors, profile, firstId }
     /**
      * Lists orders without test orders.
      * @param principal null: the command line, which sees all orders
-     * @throws AppError badRequest when the cursor belongs to another query, or where country and placer are combined, forbidden for
-     * filters by customer, placer, country and cheese where the caller does not see all orders
+     * @throws AppError badRequest when the cursor belongs to another query, or if country and placer are combined, forbidden for
+     * filters by customer, placer, country and cheese if the caller does not see all orders
      */
     async list(principal: Principal | null, { cursor, limit, ...rest }: OrderRequest): Promise<OrderPage> {
       const { filters, after } = await positionOf(cursor, canonicalFilters(rest));

@@ -108,7 +108,7 @@ export function requireConfinedLines(
   for (const [index, { cheeseId }] of lines.entries()) {
     const row = rows.get(cheeseId);
     const cheese = row === undefined ? { id: cheeseId } : parseCheese(row.body);
-    // The id alone can be outside where there is no such cheese, which is an error of validation otherwise.
+    // The id alone can be outside if there is no such cheese, which is an error of validation otherwise.
     const known = row === undefined ? { cheeseIds: limits.cheeseIds } : limits;
     if (!isWithin(known as KeyLimits, cheese)) {
       throw new AppError(
@@ -127,7 +127,7 @@ export interface OrderSum {
   readonly isPriced: boolean;
 }
 
-/** @throws AppError forbidden where a restricted key with a sum may not place an order of this total, or of none */
+/** @throws AppError forbidden if a restricted key with a sum may not place an order of this total, or of none */
 export function requireSum(
   { totalCents, isPriced }: OrderSum,
   limits: KeyLimits | null,
@@ -191,7 +191,7 @@ export function trackedGrams({ items, errors }: PricedLines, rows: LockedCheeses
 
 /**
  * The error with all lines that cannot be ordered, in their order. Lines of the same cheese are served in their order.
- * @param left grams of each tracked cheese, where one has less than the lines need; otherwise null
+ * @param left grams of each tracked cheese, if one has less than the lines need; otherwise null
  */
 export function lineErrors({ items, errors }: PricedLines, left: Grams | null): AppError {
   if (left !== null) {

@@ -41,7 +41,7 @@ export interface PlaceOptions {
   readonly customerId?: number | undefined;
   /** The highest total. */
   readonly maxCents?: number | undefined;
-  /** Where wrong codes are counted; null: nowhere. */
+  /** The client IP for which wrong codes are counted; null if they are not counted. */
   readonly visitorIp?: string | null;
   /** Invented for a shop that is tried out: it does not fix the currency of the shop. */
   readonly isInvented?: boolean;
@@ -106,12 +106,12 @@ export function createOrderPlacing({
       customerId === null || customers.lockForUpdate(tx, customerId),
       lockRecent(tx, principal.id),
       orderQueries(tx).reserveId(),
-      // Only the first orders of a shop write its row.
+      // The row of the shop is written by its first orders alone.
       profile.isCurrencyFixed || isInvented ? null : profile.fixCurrency(tx),
     ]);
   }
 
-  /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
+  /** Creation times of the placer's orders within an hour, which are locked. Empty if their number has no limit. */
   async function lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
     if (ordersPerHour === null) {
       return [];
@@ -244,7 +244,7 @@ export function createOrderPlacing({
   };
 }
 
-/** @throws AppError forbidden where the principal may not place orders for customers */
+/** @throws AppError forbidden if the principal may not place orders for customers */
 function requireOperator({ scopes, confinedTo }: Principal): void {
   if (!scopes.has('admin') || confinedTo !== null) {
     throw new AppError(

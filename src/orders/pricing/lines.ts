@@ -27,7 +27,7 @@ export function totalCents(lines: readonly PricedLine[]): number {
   );
 }
 
-/** Where the sum of doubles is not near half a cent, it has the right cents, in a tenth of the time. */
+/** The sum of doubles has the right cents unless it is near half a cent, and takes a tenth of the time. */
 function kilogramCents(lines: readonly PricedLine[]): number {
   const cents = 100 * lines.reduce((sum, { quantity, pricePerKg }) => sum + quantity * pricePerKg, 0);
   const rounded = Math.round(cents);

@@ -10,7 +10,7 @@ export type OrderFate =
   | { readonly status: 'placed' | 'shipped' | 'delivered' }
   | { readonly status: 'cancelled'; readonly reason: string };
 
-/** The fate by the notes of an order; null where the rules of the shop decide. */
+/** The fate by the notes of an order; null if the rules of the shop decide. */
 export type FateOf = (notes: string | null) => OrderFate | null;
 
 export type OrderFates = ReturnType<typeof createOrderFates>;

@@ -142,7 +142,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
       return row;
     },
 
-    /** Returns undefined where `changeStatus` throws because of the order's status, or finds no order. */
+    /** Returns undefined if `changeStatus` throws because of the order's status, or finds no order. */
     async tryChangeStatus(
       tx: Sql,
       context: Context,

@@ -218,6 +218,6 @@ function Options({ quote: { deliveryOptions, breakdown }, methodId, onMethod }: 
   );
 }
 
-/** Where the sentence of the server does not name its subject. */
+/** Names the subject of sentences of the server that do not. */
 const problemText = (field: string, message: string): string =>
   field === 'items' ? `The cheeses ${message}` : message.charAt(0).toUpperCase() + message.slice(1);

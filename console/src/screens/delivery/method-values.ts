@@ -142,7 +142,7 @@ export function toMethodBody(values: MethodValues): Body<'createDeliveryMethod'>
   };
 }
 
-/** Only what changed, so that changes of others stay. A change of the kind also changes what a pickup does not have. */
+/** The changed fields alone, so that changes of others stay. A change of the kind also changes what a pickup does not have. */
 export function toMethodPatch(
   changes: Partial<MethodValues>,
   values: MethodValues,

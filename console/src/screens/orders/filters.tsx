@@ -28,7 +28,7 @@ export type UrlFilters = Filters<typeof filterReaders>;
 interface Props {
   readonly filters: UrlFilters;
   readonly onChange: (changes: Changes<typeof filterReaders>) => void;
-  /** Where the tab does not decide it. */
+  /** Whether the status can be chosen: the tab does not decide it. */
   readonly isStatusOpen: boolean;
 }
 

@@ -84,7 +84,7 @@ export function sendAllHeld(): void {
 window.addEventListener('beforeunload', (event) => {
   if (undoable().length > 0) {
     sendAllHeld();
-    // While the browser asks, the requests are sent.
+    // The requests are sent while the browser asks.
     event.preventDefault();
   }
 });

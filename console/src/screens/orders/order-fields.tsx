@@ -66,7 +66,7 @@ export function Warnings({ order, isShort = false }: { readonly order: Order; re
   );
 }
 
-/** First and last name; null where no customer placed the order, and until it is read. */
+/** First and last name; null if no customer placed the order, and until it is read. */
 function useCustomerName(id: number): string | null {
   return useNames([`order-customer:${id}`])[0] ?? null;
 }

@@ -278,7 +278,7 @@ function DeliveryFacts({ order }: { readonly order: Order }) {
   );
 }
 
-/** A link to the request that placed the order, where one did. */
+/** A link to the request that placed the order, if one did. */
 function PlacingRequest({ order: { id, createdAt } }: { readonly order: Order }) {
   const { data } = useApi([`order ${id}`, 'placing request'], async (curd, signal) => {
     const { items } = await curd.events.list(

@@ -13,7 +13,7 @@ import { OrderDetail } from './order.tsx';
 import { PackingSlips } from './shipping/packing-slips.tsx';
 import { Shipping } from './shipping/shipping.tsx';
 
-/** Only those who take orders by telephone need it. */
+/** Loaded when it is opened: few persons take orders by telephone. */
 const readNewOrder = () => import('./new/new-order.tsx');
 const NewOrder = lazy(async () => ({ default: (await readNewOrder()).NewOrder }));
 

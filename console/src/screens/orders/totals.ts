@@ -10,7 +10,7 @@ const filters: Readonly<Record<Waiting, NonNullable<Query<'listOrders'>>>> = {
   late: { late: true },
 };
 
-/** Undefined until it is read, and where it cannot be read. */
+/** Undefined until it is read, and if it cannot be read. */
 export function useOrderTotal(name: Waiting): number | undefined {
   const { data } = useApi(['orders', 'total', name], async (curd, signal) => {
     return (await curd.orders.list({ ...filters[name], limit: 1 }, { signal })).total;

@@ -19,7 +19,7 @@ export interface Requested {
 
 const nameOf = ({ id }: Order) => `Order ${id}`;
 
-/** That customers get a mail; empty where none will be sent. */
+/** That customers get a mail; empty if none will be sent. */
 function useMailText({ to }: Transition, orders: readonly Order[]): string {
   const { data: status } = useStatus();
   const [name] = useNames(orders.slice(0, 1).map(({ id }) => `order-customer:${id}`));
@@ -30,7 +30,7 @@ function useMailText({ to }: Transition, orders: readonly Order[]): string {
   return orders.length > 1 ? ' Their customers get mails.' : name === null ? '' : ` ${name} gets a mail.`;
 }
 
-/** What is asked before a transition; null where it is made without asking. */
+/** What is asked before a transition; null if it is made without asking. */
 function questionOf(transition: Transition, orders: readonly Order[], mailText: string) {
   const [first] = orders;
   const isOne = orders.length === 1;

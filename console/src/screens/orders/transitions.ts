@@ -24,7 +24,7 @@ export interface Transition {
   readonly to: Status;
   /** It tells others at once and cannot be taken back: one order waits ten seconds, and for many it asks. */
   readonly isFinal?: true;
-  /** Why the input for an order has to be corrected first; null where it is valid. */
+  /** Why the input for an order has to be corrected first; null if it is valid. */
   readonly problemOf?: (id: number) => string | null;
   readonly send: (
     curd: Curd,
@@ -188,7 +188,7 @@ interface Sending {
 }
 
 /**
- * Makes a transition. Those that can be taken back are shown at once, and undone with the reason where the server refuses.
+ * Makes a transition. Those that can be taken back are shown at once, and undone with the reason if the server refuses.
  * A shipping is shown when the server has confirmed it. Transitions of one order are sent one after the other; after a
  * refusal, those that wait are not sent.
  */

@@ -11,7 +11,7 @@ const addressNames = [...(['street', 'street2', 'zipCode', 'city', 'state', 'cou
 type AddressField = `address.${(typeof addressNames)[number]}`;
 export type ShopField = (typeof memberNames)[number] | AddressField;
 
-/** '' where nothing is stated. */
+/** '' if nothing is stated. */
 export type ShopValues = Readonly<Record<ShopField, string>>;
 
 export const fieldLabels: ShopValues = {

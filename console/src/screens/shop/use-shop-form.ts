@@ -21,7 +21,7 @@ export const withVersion = (shop: ShopProfile): VersionedShop => ({ shop, etag: 
 interface Failure {
   /** Sentences by field. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Undefined where the fields say it. */
+  /** Undefined if the fields say it. */
   readonly text?: string;
 }
 

@@ -21,7 +21,7 @@ export interface NewLine {
 
 const quantityRules: NumberRules = { decimals: 0, min: 1, max: 100 };
 
-/** Null where the text is no quantity that can be ordered. */
+/** Null if the text is no quantity that can be ordered. */
 export const quantityIn = (text: string): number | null => readNumber(text, quantityRules).value;
 
 export const lineKey = ({ cheeseId, grams }: Pick<NewLine, 'cheeseId' | 'grams'>): string =>

@@ -15,7 +15,7 @@ import { idsIn, readOrders } from './read-orders.ts';
 /** Names that the API returns at once. */
 const namesMax = 100;
 
-/** Who each order is for, by the id of the order; nobody where an API key placed it. */
+/** Who each order is for, by the id of the order; nobody if an API key placed it. */
 async function readRecipients(curd: Curd, ids: readonly number[], signal: AbortSignal) {
   const names = new Map<number, string>();
   for (let begin = 0; begin < ids.length; begin += namesMax) {
