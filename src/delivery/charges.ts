@@ -42,7 +42,7 @@ export function whyNotServed(method: DeliveryMethod, to: Destination | null, loa
 }
 
 /** Cents of a method that serves an order. */
-export function chargeOf(method: DeliveryMethod, load: Load): number {
+export function computeCharge(method: DeliveryMethod, load: Load): number {
   const { freeFrom, rates } = method;
   if (freeFrom !== null && load.goodsCents >= wholeCents(freeFrom)) {
     return 0;
@@ -59,7 +59,9 @@ export function chooseMethod(
 ): DeliveryMethod | undefined {
   return methods
     .filter((method) => method.kind === 'parcel' && whyNotServed(method, to, load) === null)
-    .toSorted((a, b) => chargeOf(a, load) - chargeOf(b, load) || a.position - b.position || a.id - b.id)[0];
+    .toSorted(
+      (a, b) => computeCharge(a, load) - computeCharge(b, load) || a.position - b.position || a.id - b.id,
+    )[0];
 }
 
 function weightOf({ kind }: DeliveryMethod, { grams, packagingGrams }: Load): number {

@@ -51,7 +51,7 @@ export function localTime(at: number, timeZone: string): { readonly day: Day; re
 }
 
 /** Noon of a day in a time zone, in milliseconds since the epoch. */
-export function noonOf(day: Day, timeZone: string): number {
+export function toNoon(day: Day, timeZone: string): number {
   const noon = Date.parse(`${day}T12:00:00Z`);
   // The offset at noon of UTC can be that before a change of summer time: the second one is right, because no zone changes its time at noon.
   return noon - offsetAt(noon - offsetAt(noon, timeZone), timeZone);
@@ -62,7 +62,7 @@ export function startOf(day: Day, timeZone: string): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   // Clocks can change during the night, and at midnight itself: one of the two offsets is right.
   const moments = [addDays(day, -1), day].map(
-    (near) => midnight - offsetAt(noonOf(near, timeZone), timeZone),
+    (near) => midnight - offsetAt(toNoon(near, timeZone), timeZone),
   );
   return Math.min(...moments.filter((at) => localTime(at, timeZone).day === day));
 }
@@ -85,7 +85,7 @@ export function firstShipDay(now: number, { shipDays, cutOff, timeZone }: Delive
 }
 
 /** The ship day of an order that is approved now: the requested day, unless it has passed. */
-export function shipDayOf(now: number, schedule: DeliverySchedule): Day {
+export function computeShipDay(now: number, schedule: DeliverySchedule): Day {
   const first = firstShipDay(now, schedule);
   const { requestedDate } = schedule;
   return requestedDate !== undefined && requestedDate > first ? requestedDate : first;
@@ -97,7 +97,7 @@ export function hasShipDays({ shipDays, cutOff, requestedDate }: DeliverySchedul
 }
 
 /** The day on which goods arrive; null if it is not known. */
-export function arrivalOf(shipDay: Day, { transitDays, deliveryDays }: DeliverySchedule): Day | null {
+export function computeArrival(shipDay: Day, { transitDays, deliveryDays }: DeliverySchedule): Day | null {
   if (transitDays === null) {
     return null;
   }
@@ -119,9 +119,9 @@ export function expectedDays(
   shippingTimeMs: number,
 ): { readonly shipsOn: Day; readonly arrivesOn: Day | null } {
   const shipsOn = hasShipDays(schedule)
-    ? shipDayOf(now, schedule)
+    ? computeShipDay(now, schedule)
     : localTime(now + shippingTimeMs, schedule.timeZone).day;
-  return { shipsOn, arrivesOn: arrivalOf(shipsOn, schedule) };
+  return { shipsOn, arrivesOn: computeArrival(shipsOn, schedule) };
 }
 
 /** What is wrong with a requested day; null if nothing is. */

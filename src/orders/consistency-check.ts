@@ -6,7 +6,7 @@ import type { Sql } from '../database/database.ts';
 import { rowsFromJson, sql, valueList } from '../database/sql.ts';
 import { wholeCents } from '../decimal.ts';
 import { orderCountQueries } from './count-queries.ts';
-import { cheesesOf } from './order.ts';
+import { listCheeseIds } from './order.ts';
 import { totalCents } from './pricing/lines.ts';
 import type { Breakdown } from './pricing/schemas.ts';
 import { firstRealId } from './queries.ts';
@@ -127,7 +127,7 @@ class OrderCheck {
       if (id < firstRealId || !open.includes(status)) {
         continue;
       }
-      openOrders.push(...cheesesOf(lines).map((cheeseId): Pair => [cheeseId, id]));
+      openOrders.push(...listCheeseIds(lines).map((cheeseId): Pair => [cheeseId, id]));
       if (status === 'placed' && needs_approval === 0 && lines.every(({ pricePerKg }) => pricePerKg > 0)) {
         waiting.push(id);
       }

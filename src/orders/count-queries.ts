@@ -55,7 +55,7 @@ const changes = sql`
   case when new_status = 'delivered' then 1 else 0 end - case when old_status = 'delivered' then 1 else 0 end as delivered,
   case when new_status = 'cancelled' then 1 else 0 end - case when old_status = 'cancelled' then 1 else 0 end as cancelled`;
 
-/** A row for each owner, as `ownersOf` does it. */
+/** A row for each owner, as `listOwners` does it. */
 function byOwner(source: Statement, values: Statement): Statement {
   return sql`
     select ${everyOwner} as owner, day, ${values} from ${source}
@@ -68,7 +68,7 @@ const ownedCounts = byOwner(sql`counted`, columns);
 const changesByOwner = byOwner(sql`order_count_change`, changes);
 
 /** The owners under which an order is counted. */
-export function ownersOf({
+export function listOwners({
   placed_by,
   customer_id,
   country,

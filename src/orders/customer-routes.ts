@@ -10,7 +10,7 @@ import {
 import { entityResponse, toPrecondition } from '../http/responses/etag.ts';
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
-import { orderListQuery, requestOf } from './lists/list-query.ts';
+import { orderListQuery, toOrderRequest } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
 import { oneOrder, orderId, orderIfMatch } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
@@ -65,7 +65,7 @@ export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dep
       cacheControl: 'private, no-cache',
       list: async ({ params, query, principal }) => {
         const customerId = await customerFinder.idOf(params.username ?? '', principal);
-        return orderReader.listOf(customerId, principal, requestOf(query));
+        return orderReader.listOf(customerId, principal, toOrderRequest(query));
       },
     }),
     route({

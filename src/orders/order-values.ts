@@ -81,7 +81,7 @@ function cheesesOfLines(lines: readonly OrderItem[], discount: number): CheeseOf
 }
 
 /** The order of a subject of events; null for a test order. */
-export function realOrderOf(subject: string): number | null {
+export function findRealOrder(subject: string): number | null {
   const id = Number(subject.slice('order:'.length));
   return id >= firstRealId ? id : null;
 }

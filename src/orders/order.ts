@@ -2,7 +2,7 @@
 import type { Principal } from '../access/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { dollars } from '../decimal.ts';
-import { arrivalOf, type DeliverySchedule, localTime } from '../delivery/ship-days.ts';
+import { computeArrival, type DeliverySchedule, localTime } from '../delivery/ship-days.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
 import { type LineWeight, lineGrams } from '../stock/line-weight.ts';
@@ -33,7 +33,9 @@ export function toOrder(row: OrderRow): Versioned {
   const schedule: DeliverySchedule | null = row.delivery === null ? null : JSON.parse(row.delivery);
   const { requestedDate } = schedule ?? {};
   const arrivesOn =
-    schedule && ship_date && arrivalOf(localTime(Date.parse(ship_date), schedule.timeZone).day, schedule);
+    schedule &&
+    ship_date &&
+    computeArrival(localTime(Date.parse(ship_date), schedule.timeZone).day, schedule);
   const parts = [
     `{"id":${id},"items":${row.items},"shippingAddress":${row.address}`,
     amounts.slice(1, -1),
@@ -47,7 +49,7 @@ export function toOrder(row: OrderRow): Versioned {
 }
 
 /** The distinct ids of the cheeses of an order. */
-export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number[] {
+export function listCheeseIds(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number[] {
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 
@@ -71,7 +73,7 @@ export async function findRow(sql: Sql, id: number, firstId: number): Promise<Or
 
 /** Test orders are open to all callers. @throws AppError forbidden when the caller may not see the order */
 export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal: Principal | null): void {
-  const owner = ownerOf(principal);
+  const owner = toOwner(principal);
   const isOwn =
     owner === null ||
     ('customerId' in owner ? customer_id === owner.customerId : placed_by === owner.placedBy);
@@ -89,7 +91,7 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
  * The owner whose orders the caller can see. API keys and admins see all orders, unless they act for a customer.
  * @param principal null: the command line, which sees all orders
  */
-export function ownerOf(principal: Principal | null): Owner {
+export function toOwner(principal: Principal | null): Owner {
   if (principal === null) {
     return null;
   }
@@ -117,7 +119,7 @@ export async function readCustomersOfOrders(
 }
 
 /** An order of a customer with what it keeps of its delivery method; undefined if it is not, or if the customer was deleted. */
-export async function readOrderOf(
+export async function readOrderOfCustomer(
   sql: Sql,
   customerId: number,
   id: number,

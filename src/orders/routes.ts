@@ -25,9 +25,9 @@ import {
 import { listRoute } from '../http/responses/list-route.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Versioned } from '../versioned.ts';
-import { requestOf, storeListQuery } from './lists/list-query.ts';
+import { storeListQuery, toOrderRequest } from './lists/list-query.ts';
 import type { OrderReader } from './lists/order-reader.ts';
-import { maxCentsOf, maxTotalHeader, OrderInput, orderPlacementQuery } from './placing/schemas.ts';
+import { maxTotalHeader, OrderInput, orderPlacementQuery, parseMaxCents } from './placing/schemas.ts';
 import { Inventory, Order, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
@@ -73,7 +73,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       query: storeListQuery,
       page: { description: 'A page of orders', schema: OrderList },
       cacheControl: 'private, no-cache',
-      list: ({ query, principal }) => orderReader.list(principal, requestOf(query)),
+      list: ({ query, principal }) => orderReader.list(principal, toOrderRequest(query)),
     }),
     route({
       method: 'POST',
@@ -105,7 +105,7 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
           (context) =>
             orders.place(context, principal, body, {
               ...query,
-              maxCents: maxCentsOf(headers),
+              maxCents: parseMaxCents(headers),
               visitorIp: visitorIp(),
             }),
           (order) => ({

@@ -15,7 +15,7 @@ import {
   readTimedHeads,
   type TimedHeadRow,
 } from '../event-log/reading/log-reader.ts';
-import { readOrderValues, realOrderOf } from '../orders/order-values.ts';
+import { findRealOrder, readOrderValues } from '../orders/order-values.ts';
 import { countedTypes, toQuarterHour } from './measures.ts';
 import { type PositionRow, statisticsQueries } from './queries.ts';
 import { addHead, createTally, needsOrder, type Tally } from './tally.ts';
@@ -111,11 +111,11 @@ async function addEvents(
   let counted = 0;
   while (counted < events.length && tally.cheeses.size < max) {
     const block = events.slice(counted, counted + blockSize);
-    const orders = block.filter(({ type }) => needsOrder(type)).map(({ subject }) => realOrderOf(subject));
+    const orders = block.filter(({ type }) => needsOrder(type)).map(({ subject }) => findRealOrder(subject));
     const values = await readOrderValues(sql, [...new Set(orders.filter((id) => id !== null))]);
     for (const event of block) {
       const isExpired = event.type.startsWith('customer.') && toQuarterHour(event.created_at) < customersFrom;
-      const order = event.type.startsWith('order.') ? realOrderOf(event.subject) : 0;
+      const order = event.type.startsWith('order.') ? findRealOrder(event.subject) : 0;
       if (!isExpired && order !== null) {
         addHead(tally, event, values.get(order));
       }

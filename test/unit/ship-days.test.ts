@@ -5,15 +5,15 @@ import fc from 'fast-check';
 import { type Weekday, weekdays } from '../../src/delivery/schemas.ts';
 import {
   addDays,
-  arrivalOf,
+  computeArrival,
+  computeShipDay,
   type Day,
   type DeliverySchedule,
   firstShipDay,
   localTime,
-  noonOf,
   requestedDayError,
-  shipDayOf,
   startOf,
+  toNoon,
 } from '../../src/delivery/ship-days.ts';
 
 /** More with CURD_TEST_CASES=100000. */
@@ -113,7 +113,7 @@ suite('Noon', () => {
     fc.assert(
       fc.property(fc.constantFrom(...zones), fc.nat(3 * 366), (timeZone, offset) => {
         const day = addDays('2025-01-01', offset);
-        assert.equal(clockIn(noonOf(day, timeZone), timeZone), `${day} 12:00:00`);
+        assert.equal(clockIn(toNoon(day, timeZone), timeZone), `${day} 12:00:00`);
       }),
       { numRuns },
     );
@@ -149,7 +149,7 @@ suite('Noon', () => {
   ];
   for (const [day, timeZone, noon] of table) {
     test(`Noon of ${day} in ${timeZone} is ${noon}`, () => {
-      assert.equal(new Date(noonOf(day, timeZone)).toISOString(), noon);
+      assert.equal(new Date(toNoon(day, timeZone)).toISOString(), noon);
     });
   }
 });
@@ -175,7 +175,7 @@ suite('The arrival', () => {
         const day = addDays('2026-01-01', offset);
         const { transitDays, deliveryDays } = schedule;
         assert.equal(
-          arrivalOf(day, schedule),
+          computeArrival(day, schedule),
           transitDays === null
             ? null
             : arrivalByCounting(day, transitDays, deliveryDays ?? ['mon', 'tue', 'wed', 'thu', 'fri']),
@@ -203,7 +203,7 @@ suite('The arrival', () => {
   ];
   for (const [shipDay, schedule, day, title] of table) {
     test(`The arrival of goods that leave on ${shipDay} is ${day}: ${title}`, () => {
-      assert.equal(arrivalOf(shipDay, { ...every, ...schedule }), day);
+      assert.equal(computeArrival(shipDay, { ...every, ...schedule }), day);
     });
   }
 });
@@ -244,7 +244,7 @@ suite('A requested day', () => {
           assert.equal(requestedDayError(proposed, at, schedule), null);
         }
         // An approval at the same moment keeps the day, unless it has passed.
-        const shipDay = shipDayOf(at, { ...schedule, requestedDate: requested });
+        const shipDay = computeShipDay(at, { ...schedule, requestedDate: requested });
         assert.equal(shipDay, isPossible ? requested : shipDay);
         assert.ok(shipDay >= firstShipDay(at, schedule));
       }),
@@ -254,7 +254,7 @@ suite('A requested day', () => {
 
   test('A requested day that has passed at the approval becomes the first ship day', () => {
     const passed = { ...early, requestedDate: '2026-06-03' };
-    assert.equal(shipDayOf(now, passed), '2026-06-03');
-    assert.equal(shipDayOf(Date.parse('2026-06-03T10:00:00Z'), passed), '2026-06-08');
+    assert.equal(computeShipDay(now, passed), '2026-06-03');
+    assert.equal(computeShipDay(Date.parse('2026-06-03T10:00:00Z'), passed), '2026-06-08');
   });
 });

@@ -9,7 +9,7 @@ import { type DeliverySchedule, expectedDays, localTime } from '../../delivery/s
 import { readEvents } from '../../event-log/reading/log-reader.ts';
 import type { Site } from '../../http/area.ts';
 import type { OrderReader } from '../../orders/lists/order-reader.ts';
-import { readOrderOf } from '../../orders/order.ts';
+import { readOrderOfCustomer } from '../../orders/order.ts';
 import { totalCents } from '../../orders/pricing/lines.ts';
 import type { Breakdown } from '../../orders/pricing/schemas.ts';
 import type { Order } from '../../orders/schemas.ts';
@@ -51,7 +51,7 @@ export function createContentReader(dependencies: ContentDependencies): ReadVari
   const { database, clock, config, profile, site, orderReader, shipments, clients, issuer } = dependencies;
 
   async function orderOf(id: number, contact: CustomerContact) {
-    const found = await readOrderOf(database, contact.id, id);
+    const found = await readOrderOfCustomer(database, contact.id, id);
     if (found === undefined) {
       return null;
     }

@@ -121,7 +121,7 @@ export const orderListQueries = queriesOn((tx) => ({
   },
 
   count: async (filters: OrderFilters): Promise<number> =>
-    (await tx.get<{ total: number }>(sql`select (${totalOf(filters)}) as total`))?.total ?? 0,
+    (await tx.get<{ total: number }>(sql`select (${selectTotal(filters)}) as total`))?.total ?? 0,
 
   /** The creation time of an order, or of the last one before it. */
   createdAt: async (id: number) =>
@@ -133,7 +133,7 @@ export const orderListQueries = queriesOn((tx) => ({
 }));
 
 /** A count of the orders that match. */
-export function totalOf(filters: OrderFilters): Statement {
+export function selectTotal(filters: OrderFilters): Statement {
   const { statuses, createdFrom, createdBefore, customerId, placedBy, country, shipBefore, cheeseId } =
     filters;
   const isFew = isShort(filters);

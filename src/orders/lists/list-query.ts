@@ -66,7 +66,7 @@ export const storeListQuery = {
 } as const satisfies Parameters;
 
 /** What a list is asked for, from its query. */
-export function requestOf(query: ParameterValues<typeof storeListQuery>): OrderRequest {
+export function toOrderRequest(query: ParameterValues<typeof storeListQuery>): OrderRequest {
   const { status, createdFrom, createdBefore, country, ...rest } = query;
   return {
     ...rest,

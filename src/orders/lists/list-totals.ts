@@ -3,7 +3,13 @@ import type { Sql } from '../../database/database.ts';
 import { type Statement, sql } from '../../database/sql.ts';
 import { everyOwner, isCountedPlacer, orderCountQueries, ownerOfCountry } from '../count-queries.ts';
 import { orderStatuses } from '../transitions/order-status.ts';
-import { isShort, type OrderFilters, type OrderScope, orderListQueries, totalOf } from './list-queries.ts';
+import {
+  isShort,
+  type OrderFilters,
+  type OrderScope,
+  orderListQueries,
+  selectTotal,
+} from './list-queries.ts';
 
 const dayMs = 86_400_000;
 /** Bounds before and after the days of all orders. */
@@ -47,10 +53,10 @@ export async function countOrders(database: Sql, filters: OrderFilters): Promise
   }
   const rests: Statement[] = [];
   if (createdFrom !== undefined && !createdFrom.endsWith(midnight)) {
-    rests.push(totalOf({ ...filters, createdBefore: `${first}${midnight}` }));
+    rests.push(selectTotal({ ...filters, createdBefore: `${first}${midnight}` }));
   }
   if (createdBefore !== undefined && !createdBefore.endsWith(midnight)) {
-    rests.push(totalOf({ ...filters, createdFrom: `${end}${midnight}` }));
+    rests.push(selectTotal({ ...filters, createdFrom: `${end}${midnight}` }));
   }
   const rest = rests.reduce((sum, one) => sql`${sum} + (${one})`, sql`0`);
   return counts.sumOfDays(owner, statuses, first, end, rest);

@@ -11,9 +11,9 @@ import type { Log } from '../../log.ts';
 import {
   allDays,
   type CountChange,
+  listOwners,
   type OrderCountRow,
   orderCountQueries,
-  ownersOf,
 } from '../count-queries.ts';
 import { type OrderStatus, orderStatuses } from '../transitions/order-status.ts';
 
@@ -62,7 +62,7 @@ const none = { placed: 0, approved: 0, shipped: 0, delivered: 0, cancelled: 0 };
 function sumChanges(changes: readonly CountChange[]): OrderCountRow[] {
   const rows = new Map<string, CountRow>();
   for (const change of changes) {
-    for (const owner of ownersOf(change)) {
+    for (const owner of listOwners(change)) {
       for (const day of [allDays, change.day]) {
         const key = `${owner} ${day}`;
         const row = rows.get(key) ?? { owner, day, ...none };

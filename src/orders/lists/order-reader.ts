@@ -10,7 +10,7 @@ import { listEvents } from '../../event-log/history.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import { orderCountQueries } from '../count-queries.ts';
 import { shipmentChanged } from '../event-types.ts';
-import { findRow, ownerOf, requireOwner, toOrder } from '../order.ts';
+import { findRow, requireOwner, toOrder, toOwner } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import { shipmentQueries } from '../shipment-queries.ts';
 import type { Shipment } from '../shipments/schemas.ts';
@@ -108,7 +108,7 @@ export function createOrderReader({ database, clock, cursors, profile, firstId }
      */
     async list(principal: Principal | null, { cursor, limit, ...rest }: OrderRequest): Promise<OrderPage> {
       const { filters, after } = await positionOf(cursor, canonicalFilters(rest));
-      const owner = ownerOf(principal);
+      const owner = toOwner(principal);
       const { customerId, placedBy, country, cheeseId } = filters;
       if (owner !== null && [customerId, placedBy, country, cheeseId].some((one) => one !== undefined)) {
         throw new AppError(

@@ -4,7 +4,13 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { Sql } from '../../database/database.ts';
-import { chargeOf, chooseMethod, type Destination, type Load, whyNotServed } from '../../delivery/charges.ts';
+import {
+  chooseMethod,
+  computeCharge,
+  type Destination,
+  type Load,
+  whyNotServed,
+} from '../../delivery/charges.ts';
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
 import { type DeliverySchedule, requestedDayError, scheduleOf } from '../../delivery/ship-days.ts';
@@ -32,7 +38,7 @@ interface Wishes {
   readonly discountCode: string | undefined;
 }
 
-export const wishesOf = ({ deliveryMethodId, requestedDate, discountCode }: Partial<Wishes>): Wishes => ({
+export const toWishes = ({ deliveryMethodId, requestedDate, discountCode }: Partial<Wishes>): Wishes => ({
   deliveryMethodId,
   requestedDate,
   discountCode,
@@ -151,7 +157,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
         id: method.id,
         name: method.name,
         kind: method.kind,
-        cents: chargeOf(method, load),
+        cents: computeCharge(method, load),
       };
       return {
         price: priceOrder(goods, { currency, mode: tax.mode, delivery: charge }),

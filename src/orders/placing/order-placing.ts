@@ -15,12 +15,12 @@ import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
-import { cheesesOf, toOrder } from '../order.ts';
+import { listCheeseIds, toOrder } from '../order.ts';
 import { orderQueries } from '../queries.ts';
 import type { Gift, ShippingAddress } from '../schemas.ts';
 import type { OrderFates } from '../transitions/order-fates.ts';
 import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
-import { type Charges, type OrderCharges, wishesOf } from './charges.ts';
+import { type Charges, type OrderCharges, toWishes } from './charges.ts';
 import {
   lineErrors,
   type PricedLines,
@@ -102,7 +102,7 @@ export function createOrderPlacing({
     isInvented: boolean,
   ) {
     return Promise.all([
-      cheeses.lockForShare(tx, cheesesOf(items).filter(Number.isSafeInteger)),
+      cheeses.lockForShare(tx, listCheeseIds(items).filter(Number.isSafeInteger)),
       customerId === null || customers.lockForUpdate(tx, customerId),
       lockRecent(tx, principal.id),
       orderQueries(tx).reserveId(),
@@ -178,7 +178,7 @@ export function createOrderPlacing({
     }
     // Sent together with the order and the commit.
     await Promise.all([
-      queries.insertOpenCheeses(row.id, cheesesOf(items), grams),
+      queries.insertOpenCheeses(row.id, listCheeseIds(items), grams),
       needsApproval
         ? null
         : jobQueue(tx).add(orderApprovalKind, String(row.id), timestamp(now + approvalDelayMs)),
@@ -222,7 +222,7 @@ export function createOrderPlacing({
         destination: toDestination(input),
         customerId,
         guess,
-        ...wishesOf(input),
+        ...toWishes(input),
       });
       if (read.codeWaitMs > 0) {
         throw wrongCodesError(read.codeWaitMs);

@@ -4,7 +4,7 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { dollars } from '../../decimal.ts';
-import { chargeOf, type Destination, whyNotServed } from '../../delivery/charges.ts';
+import { computeCharge, type Destination, whyNotServed } from '../../delivery/charges.ts';
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
 import {
@@ -16,9 +16,9 @@ import {
 import type { WrongCodes } from '../../discounts/wrong-codes.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
-import { cheesesOf } from '../order.ts';
+import { listCheeseIds } from '../order.ts';
 import { totalCents } from '../pricing/lines.ts';
-import { type Charges, type OrderCharges, wishesOf } from './charges.ts';
+import { type Charges, type OrderCharges, toWishes } from './charges.ts';
 import {
   addShortages,
   type PricedLines,
@@ -46,7 +46,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
   const { database, clock, profile, cheeses, stock, delivery, charges, wrongCodes, settings } = dependencies;
 
   async function readLines({ items }: QuoteInput, principal: Principal): Promise<PricedLines> {
-    const rows = await cheeses.readForOrder(database, cheesesOf(items).filter(Number.isSafeInteger));
+    const rows = await cheeses.readForOrder(database, listCheeseIds(items).filter(Number.isSafeInteger));
     requireConfinedLines(items, rows, principal.limits);
     const lines = priceLines(items, rows, settings.requirePrice);
     const wanted = trackedGrams(lines, rows);
@@ -68,7 +68,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       requestedDate !== undefined && requestedDayError(requestedDate, now, usual) === null
         ? { ...usual, requestedDate }
         : usual;
-    const cents = goods.discount?.kind === 'free_delivery' ? 0 : chargeOf(method, load);
+    const cents = goods.discount?.kind === 'free_delivery' ? 0 : computeCharge(method, load);
     return {
       id,
       name,
@@ -104,7 +104,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       destination,
       customerId: findActingCustomer(principal),
       guess: wrongCodes.begin(visitorIp),
-      ...wishesOf(input),
+      ...toWishes(input),
     });
     const { price, goods, load, problems } = charged;
     const options = (await delivery.list(database)).filter(

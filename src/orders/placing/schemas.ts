@@ -149,6 +149,6 @@ export const maxTotalHeader = {
 } as const satisfies Parameters;
 
 /** Cents of the header, which is valid; undefined without it. */
-export function maxCentsOf({ [maxTotalField]: maxTotal }: IncomingHttpHeaders): number | undefined {
+export function parseMaxCents({ [maxTotalField]: maxTotal }: IncomingHttpHeaders): number | undefined {
   return maxTotal === undefined ? undefined : wholeCents(Number(maxTotal));
 }

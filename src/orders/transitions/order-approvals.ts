@@ -10,7 +10,7 @@ import type { Sql } from '../../database/database.ts';
 import { jobQueue } from '../../jobs/queue.ts';
 import type { JobHandler } from '../../jobs/worker.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
-import { cheesesOf, findRow } from '../order.ts';
+import { findRow, listCheeseIds } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
 import type { OrderFates } from './order-fates.ts';
@@ -50,7 +50,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
       return new Map();
     }
     const reserved = await orderQueries(tx).listReservations(
-      missing.flatMap(({ id, lines }) => cheesesOf(lines).map((cheeseId) => [cheeseId, id] as const)),
+      missing.flatMap(({ id, lines }) => listCheeseIds(lines).map((cheeseId) => [cheeseId, id] as const)),
     );
     const sold = await stock.soldByRule(tx, [...new Set(reserved.map(({ cheese_id }) => cheese_id))]);
     const kept = new Set(
@@ -71,7 +71,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
         return [];
       }
       const lines = JSON.parse(items) as OrderItem[];
-      const rows = await cheeses.lockForShare(tx, cheesesOf(lines));
+      const rows = await cheeses.lockForShare(tx, listCheeseIds(lines));
       const missing = await missingLines(tx, [{ id, lines }], (cheeseId) => {
         const row = rows.get(cheeseId);
         return row !== undefined && parseCheese(row.body).status === 'available';
@@ -120,7 +120,7 @@ export function createOrderApprovals(dependencies: Dependencies) {
         id,
         lines: JSON.parse(items) as OrderItem[],
       }));
-      const statuses = await cheeses.tryLockForShare(tx, cheesesOf(orders.flatMap(({ lines }) => lines)));
+      const statuses = await cheeses.tryLockForShare(tx, listCheeseIds(orders.flatMap(({ lines }) => lines)));
       const isBusy = ({ cheeseId }: OrderItem) => statuses.get(cheeseId) === null;
       for (const { id, lines } of orders) {
         if (lines.some(isBusy)) {

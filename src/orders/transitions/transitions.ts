@@ -9,7 +9,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
 import { dollars, gramsToKilograms } from '../../decimal.ts';
-import { type DeliverySchedule, hasShipDays, noonOf, shipDayOf } from '../../delivery/ship-days.ts';
+import { computeShipDay, type DeliverySchedule, hasShipDays, toNoon } from '../../delivery/ship-days.ts';
 import { giveBackUses } from '../../discounts/uses.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../event-log/define.ts';
@@ -17,7 +17,7 @@ import { recordEvents, recordOutsideLog } from '../../event-log/record.ts';
 import { jobQueue } from '../../jobs/queue.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { orderEvents } from '../event-types.ts';
-import { cheesesOf, findRow } from '../order.ts';
+import { findRow, listCheeseIds } from '../order.ts';
 import { firstRealId, type OrderRow, orderQueries, type PlacedOrder } from '../queries.ts';
 import type { OrderItem } from '../schemas.ts';
 import type { AutomaticSteps } from './automatic-steps.ts';
@@ -69,7 +69,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     if (rows.length > 0 && (to === 'delivered' || to === 'cancelled')) {
       const ended = await queries.deleteOpenCheeses(
         rows.flatMap(({ id, items }) =>
-          cheesesOf(JSON.parse(items)).map((cheeseId) => [cheeseId, id] as const),
+          listCheeseIds(JSON.parse(items)).map((cheeseId) => [cheeseId, id] as const),
         ),
       );
       for (const { cheese_id, reserved } of ended) {
@@ -87,7 +87,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     const queries = orderQueries(tx);
     const lines = JSON.parse(items) as OrderItem[];
     const reservations = await queries.listReservations(
-      cheesesOf(lines).map((cheeseId) => [cheeseId, id] as const),
+      listCheeseIds(lines).map((cheeseId) => [cheeseId, id] as const),
     );
     if (reservations.length === 0) {
       return;
@@ -114,7 +114,7 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
     return timestamp(
       schedule === null || !hasShipDays(schedule)
         ? now + shippingTimeMs
-        : noonOf(shipDayOf(now, schedule), schedule.timeZone),
+        : toNoon(computeShipDay(now, schedule), schedule.timeZone),
     );
   }
 
