@@ -86,10 +86,12 @@ export function explain(error) {
     return ['Your login has ended. Log in again.'];
   }
   if (isCurdError(error) && error.errors.length > 0) {
-    return error.errors.map(({ field, message }) => nameField(field) + message);
+    return explainFields(error.errors);
   }
   return [error.message.replace(/ \[[\w-]+\]$/, '')]; // without the request id, which is for operators
 }
+
+export const explainFields = (errors) => errors.map(({ field, message }) => nameField(field) + message);
 
 /** `items[1].quantity` is the name of the second cheese in the basket. */
 function nameField(field) {

@@ -6,9 +6,11 @@
  */
 import { loadCheeses, showCheese } from './catalogue.js';
 import { countryName, offerCountries } from './countries.js';
+import { breakdownRows, showDelivery } from './delivery.js';
 import {
   basket,
   explain,
+  explainFields,
   find,
   isCurdError,
   make,
@@ -84,19 +86,18 @@ function priceText(grams, price, amount) {
 }
 
 function orderOf() {
-  const { zipCode, ...address } = Object.fromEntries(new FormData(checkout));
+  const { deliveryMethodId, discountCode, ...address } = Object.fromEntries(new FormData(checkout));
   return {
     items: [...basket.values()].map(({ cheeseId, quantity, grams }) => ({ cheeseId, quantity, grams })),
-    shippingAddress: {
-      ...address,
-      ...(zipCode ? { zipCode } : {}),
-    },
+    shippingAddress: Object.fromEntries(Object.entries(address).filter(([, text]) => text !== '')),
+    ...(deliveryMethodId ? { deliveryMethodId: Number(deliveryMethodId) } : {}),
+    ...(discountCode ? { discountCode } : {}),
   };
 }
 
 let quoting = new AbortController();
 
-/** A dry run of the order: current prices and stock. Nothing is ordered or reserved. */
+/** What the order would cost, also before a login: current prices and stock. Nothing is ordered or reserved. */
 async function showQuote() {
   quoting.abort();
   quoting = new AbortController();
@@ -105,20 +106,28 @@ async function showQuote() {
   const problem = checkout.querySelector('.problem');
   problem.replaceChildren();
   checkout.querySelector('.main').disabled = shop.username === null;
-  const sum = [...basket.values()].reduce((before, { price = 0, quantity }) => before + price * quantity, 0);
-  total.textContent = `Total: ${money.format(sum)}`;
-  if (shop.username === null) {
-    const link = make('a', { href: '#/account', textContent: 'Log in or register' });
-    total.append('. ', link, ' to order.');
-    return;
-  }
-  if (checkout.hidden || !checkout.matches(':valid')) {
+  if (checkout.hidden) {
     return;
   }
   try {
-    const quote = await shop.orders.quote(orderOf(), { signal });
+    const wished = orderOf();
+    const { country, zipCode } = wished.shippingAddress;
+    const quote = await shop.orders.quote({ ...wished, shippingAddress: { country, zipCode } }, { signal });
     total.textContent = `Total: ${money.format(quote.total)}`;
-    problem.replaceChildren(...quote.problems.map(({ message }) => make('p', { textContent: message })));
+    if (shop.username === null) {
+      const link = make('a', { href: '#/account', textContent: 'Log in or register' });
+      total.append('. ', link, ' to order.');
+    }
+    find('#breakdown').textContent = breakdownRows(quote.breakdown)
+      .map((cells) => cells.join(' '))
+      .join(' · ');
+    // Without a line that can be ordered there are no options. The choice is kept.
+    if (quote.items.some(({ orderable }) => orderable)) {
+      showDelivery(quote.deliveryOptions, quote.breakdown.delivery?.id);
+    }
+    problem.replaceChildren(
+      ...explainFields(quote.problems).map((textContent) => make('p', { textContent })),
+    );
     for (const [index, line] of quote.items.entries()) {
       const text = find('#lines').children[index].querySelector('.quiet');
       text.textContent = priceText(line.grams, line.unitPrice ?? line.pricePerKg, amountOf(line));
@@ -131,7 +140,7 @@ async function showQuote() {
   }
 }
 
-checkout.querySelector('fieldset').addEventListener('change', showQuote);
+checkout.addEventListener('change', showQuote);
 
 onSubmit(checkout, async () => {
   quoting.abort();
@@ -253,7 +262,10 @@ async function showOrder(id) {
   }
   const { items, total, status, shippingAddress } = order;
   section.querySelector('h1').textContent = `Order ${order.id}`;
-  section.querySelector('.status').textContent = statusTexts[status];
+  const isReady = status === 'shipped' && order.breakdown?.delivery?.kind === 'pickup';
+  section.querySelector('.status').textContent = isReady
+    ? 'Your order is ready for pickup.'
+    : statusTexts[status];
   const entries = timeline.items.map(({ status: reached, at, reason, shipment }) => {
     const details = [time.format(new Date(at)), reason, shipment?.carrier, shipment?.trackingNumber];
     const text = make('div', { className: 'quiet', textContent: details.filter(Boolean).join(', ') });
@@ -263,10 +275,16 @@ async function showOrder(id) {
   const row = (...cells) => make('tr', {}, ...cells.map((textContent) => make('td', { textContent })));
   const rows = items.map((line) => row(line.cheeseName, quantityText(line), money.format(amountOf(line))));
   section.querySelector('tbody').replaceChildren(...rows);
-  section.querySelector('tfoot').replaceChildren(row('Total', '', money.format(total)));
-  const { street, zipCode, city, country } = shippingAddress;
+  section
+    .querySelector('tfoot')
+    .replaceChildren(
+      ...breakdownRows(order.breakdown ?? {}).map(([what, amount]) => row(what, '', amount)),
+      row('Total', '', money.format(total)),
+    );
+  const { name, street, zipCode, city, country } = shippingAddress;
   const place = [zipCode, city].filter(Boolean).join(' ');
-  section.querySelector('.destination').textContent = `To: ${street}, ${place}, ${countryName(country)}`;
+  section.querySelector('.destination').textContent =
+    `To: ${name ? `${name}, ` : ''}${street}, ${place}, ${countryName(country)}`;
   find('#cancel').hidden = status !== 'placed' && status !== 'approved';
   find('#cancel').onclick = () =>
     submit(section, async () => {

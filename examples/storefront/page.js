@@ -1,6 +1,7 @@
 /** The page of the storefront. Its requests go to serve.js, which adds the credentials. */
 import { Curd, isCurdError, thumbnailOf } from '@curd/client';
 import { offerCountries } from './countries.js';
+import { breakdownText, optionText } from './delivery.js';
 
 const curd = new Curd({ baseUrl: location.origin });
 const facetTitles = { category: 'Category', tags: 'Milk and more', origin: 'Origin', organic: 'Organic' };
@@ -325,19 +326,19 @@ function showBasket() {
 const order = find('#order');
 
 function orderOf(data) {
-  const { street, city, country, zipCode } = Object.fromEntries(data);
+  const { deliveryMethodId, discountCode, ...address } = Object.fromEntries(data);
   return {
     items: [...basket.values()].map(({ cheeseId, quantity, grams }) => ({ cheeseId, quantity, grams })),
-    shippingAddress: { street, city, country, ...(zipCode === '' ? {} : { zipCode }) },
+    shippingAddress: Object.fromEntries(Object.entries(address).filter(([, text]) => text !== '')),
+    ...(deliveryMethodId ? { deliveryMethodId: Number(deliveryMethodId) } : {}),
+    ...(discountCode ? { discountCode } : {}),
   };
 }
 
 /** `items[1].quantity: 20 kg are left` with the name of the cheese in place of the path. */
-function orderProblems(error) {
+function orderProblems(words) {
   const names = [...basket.values()].map(({ name }) => name);
-  return wordsOf(error).map((words) =>
-    words.replace(/^items\[(\d+)\]\.?\w*: /, (_, index) => `${names[index]}: `),
-  );
+  return words.map((text) => text.replace(/^items\[(\d+)\]\.?\w*: /, (_, index) => `${names[index]}: `));
 }
 
 function showOrderProblems(problems) {
@@ -348,7 +349,29 @@ function showOrderProblems(problems) {
 
 let quoting = new AbortController();
 
-/** A dry run of the order is a quote: current prices and stock, and nothing is ordered or reserved. */
+let shownOptions = '[]';
+
+/** The choices of delivery, by which the goods reach the customer. They are made again only if they have changed. */
+function showDelivery(options, chosen) {
+  if (JSON.stringify(options) === shownOptions) {
+    return;
+  }
+  shownOptions = JSON.stringify(options);
+  const choices = options.map((option) => {
+    const { id } = option;
+    const input = element('input', {
+      type: 'radio',
+      name: 'deliveryMethodId',
+      value: id,
+      checked: id === chosen,
+    });
+    return element('label', {}, input, element('span', { textContent: optionText(option, money) }));
+  });
+  find('#delivery div').replaceChildren(...choices);
+  find('#delivery').hidden = choices.length === 0;
+}
+
+/** What the order would cost, also before a login: current prices and stock, and nothing is ordered or reserved. */
 async function showQuote() {
   quoting.abort();
   quoting = new AbortController();
@@ -356,20 +379,28 @@ async function showQuote() {
   const quote = find('#quote');
   showOrderProblems([]);
   order.querySelector('button.strong').disabled = basket.size === 0 || username === null;
-  if (username === null || basket.size === 0 || !order.matches(':valid')) {
-    const total = [...basket.values()].reduce((sum, { price, quantity }) => sum + price * quantity, 0);
-    const remedy = username === null ? '. Log in to order.' : '';
-    quote.textContent = basket.size === 0 ? '' : `Total: ${money.format(total)}${remedy}`;
+  if (basket.size === 0) {
+    quote.textContent = '';
+    find('#breakdown').textContent = '';
+    showDelivery([]);
     return;
   }
   try {
-    const body = orderOf(new FormData(order));
-    const { total } = await curd.orders.place(body, { headers: { 'Dry-Run': 'true' }, signal });
-    quote.textContent = `Total: ${money.format(total)}`;
+    const wished = orderOf(new FormData(order));
+    const { country, zipCode } = wished.shippingAddress;
+    const body = { ...wished, shippingAddress: { country, zipCode } };
+    const { items, total, breakdown, deliveryOptions, problems } = await curd.orders.quote(body, { signal });
+    quote.textContent = `Total: ${money.format(total)}${username === null ? '. Log in to order.' : ''}`;
+    find('#breakdown').textContent = breakdownText(breakdown, money);
+    // Without a line that can be ordered there are no options. The choice is kept.
+    if (items.some(({ orderable }) => orderable)) {
+      showDelivery(deliveryOptions, breakdown.delivery?.id);
+    }
+    showOrderProblems(orderProblems(problems.map(({ field, message }) => `${field}: ${message}`)));
   } catch (error) {
     if (!signal.aborted) {
       quote.textContent = '';
-      showOrderProblems(orderProblems(error));
+      showOrderProblems(orderProblems(wordsOf(error)));
     }
   }
 }
@@ -389,7 +420,7 @@ order.addEventListener('submit', async (event) => {
     find('#basket').close();
     await showOrders(placed);
   } catch (error) {
-    showOrderProblems(orderProblems(error));
+    showOrderProblems(orderProblems(wordsOf(error)));
     button.disabled = false;
   }
 });

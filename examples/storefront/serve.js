@@ -32,6 +32,7 @@ const routes = [
   { method: 'GET', path: /^\/v2\/cheeses$/, key },
   { method: 'GET', path: /^\/v2\/shop$/, key },
   { method: 'GET', path: /^\/v2\/cheeses\/\d+\/(images|availability)$/, key },
+  { method: 'POST', path: /^\/v2\/quotes$/, key, statesVisitor: true },
   { method: 'POST', path: /^\/v2\/store\/order$/, key, needsSession: true },
   { method: 'GET', path: /^\/v2\/customer\/[^/]+\/orders$/, needsSession: true },
   { method: 'DELETE', path: /^\/v2\/customer\/[^/]+\/orders\/\d+$/, needsSession: true },

@@ -87,6 +87,12 @@ async function openStage(t: Scope) {
     ...{ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' },
     portions: [{ grams: 1000 }, { grams: 200, name: 'Block' }],
   });
+  await curd.deliveryMethods.create({
+    name: 'Parcel',
+    rates: [{ upToGrams: 5000, amount: 6.9 }],
+    transitDays: 1,
+  });
+  await curd.discounts.create({ code: 'SPRING', kind: 'percent', value: 10 });
   const publishableKey = await server.createKey({
     kind: 'publishable',
     scopes: ['write:orders'],
@@ -110,6 +116,7 @@ async function logIn(page: Page): Promise<void> {
 }
 
 async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel('Recipient').fill('Bo Keller');
   await page.getByLabel('Street and number').fill(bern.street);
   await page.getByLabel('Postal code').fill('3011');
   await page.getByRole('textbox', { name: 'City' }).fill(bern.city);
@@ -190,6 +197,11 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await page.getByText(/^Total: \$\d+\.00\. Log in or register to order\.$/).waitFor();
   await page.getByText(/ per kg, together \$\d+\.00$/).waitFor();
   assert.ok(await button('Place the order').isDisabled());
+  await page.getByLabel(/^Parcel, \$6\.90: leaves us on \w+, with you on \w+$/).check();
+  await page.getByLabel('Discount code').fill('Spring');
+  await page.getByLabel('Discount code').blur();
+  await page.getByText('Cheese $20.00 · SPRING -$2.00 · Parcel $6.90').waitFor();
+  await page.getByText('Total: $24.90').waitFor();
 
   await link('Log in or register').click();
   await page.getByText('Forgot your password?').click();
@@ -215,7 +227,7 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await see('basket');
   await page.getByLabel('Kilograms of Brie').fill('2');
   await page.getByLabel('Kilograms of Brie').blur();
-  await page.getByText('Total: $40.00').waitFor();
+  await page.getByText('Total: $42.90').waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0, 'a quote reserves nothing');
   await button('Place the order').click();
   await page.getByText(/^Thank you! Your order \d+ is placed/).waitFor();
@@ -234,7 +246,7 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await curd.orders.deliver(id);
   await page.getByText('Your order has arrived.').waitFor();
   assert.deepEqual(await page.locator('#timeline li').count(), 4);
-  await page.getByText(/^To: .* Bern, Austria$/).waitFor();
+  await page.getByText(/^To: Bo Keller, .* Bern, Austria$/).waitFor();
   await see('order');
 
   await link('Rind cheese by post').click();
@@ -247,7 +259,8 @@ test('examples/browser-shop sells from the first search to the delivered order, 
   await page.getByText('3 × 200 g (Block) of Feta added to your basket.').waitFor();
   await link('Basket (0.6 kg)').click();
   await page.getByText('$3.00 for 200 g, together $9.00').waitFor();
-  await page.getByText('Total: $9.00').waitFor();
+  // The form keeps the delivery and the code: 9.00 less 0.90, and 6.90.
+  await page.getByText('Total: $15.00').waitFor();
   await button('Place the order').click();
   await button('Cancel this order').click();
   await page.getByText('Your order was cancelled.').waitFor();

@@ -28,6 +28,12 @@ async function openStorefront(t: Scope) {
     portions: [{ grams: 1000 }, { grams: 200, name: 'Block' }],
   });
 
+  await curd.deliveryMethods.create({
+    name: 'Parcel',
+    rates: [{ upToGrams: 5000, amount: 6.9 }],
+    transitDays: 1,
+  });
+  await curd.discounts.create({ code: 'SPRING', kind: 'percent', value: 10 });
   await curd.customers.register({ username: 'bob', email: 'bob@example.com', password });
   const key = await shop.createKey({ scopes: ['write:orders'] });
   const server = startExample('storefront/serve.js', { KEY: key, PORT: '0' }, shop.url);
@@ -83,6 +89,16 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await button('Add 1 kg to the basket').click();
   await button('Basket (1 kg)').click();
   await page.getByText('Total: €20.00. Log in to order.').waitFor();
+  await page.getByLabel(/^Parcel, €6\.90: leaves us on \w+, with you on \w+$/).check();
+  await page.getByText('Cheese €20.00 · Parcel €6.90').waitFor();
+  await page.getByText('Total: €26.90. Log in to order.').waitFor();
+  await page.getByLabel('Discount code').fill('nothing');
+  await page.getByLabel('Discount code').blur();
+  await page.getByText(/^discountCode: /).waitFor();
+  await page.getByLabel('Discount code').fill('Spring');
+  await page.getByLabel('Discount code').blur();
+  await page.getByText('Cheese €20.00 · SPRING -€2.00 · Parcel €6.90').waitFor();
+  await page.getByText('Total: €24.90. Log in to order.').waitFor();
   assert.ok(await button('Place the order').isDisabled());
   await page.keyboard.press('Escape');
 
@@ -108,6 +124,7 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   assert.equal(others.length, 0);
 
   await button('Basket (1 kg)').click();
+  await page.getByLabel('Recipient').fill('Bo Keller');
   await page.getByLabel('Street').fill(bern.street);
   await page.getByRole('textbox', { name: 'City' }).fill(bern.city);
   await page.getByRole('combobox', { name: 'Country' }).selectOption({ label: 'Austria' });
@@ -117,17 +134,18 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await see('basket');
   await page.getByLabel('Kilograms of Brie').fill('2');
   await page.getByLabel('Kilograms of Brie').blur();
-  await page.getByText('Total: €40.00').waitFor();
+  await page.getByText('Total: €42.90').waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0, 'a quote reserves nothing');
   await button('Place the order').click();
   await page.getByText(/^Thank you! Order \d+ is placed/).waitFor();
-  await page.getByText('2 kg Brie: €40.00').waitFor();
+  await page.getByText('2 kg Brie: €42.90').waitFor();
   await see('orders');
   assert.equal((await curd.stock.get(brie.id)).reserved, 2);
   const [order] = (await curd.orders.list()).items;
   const { username, firstName, lastName } = (await curd.orders.getCustomer(order?.id ?? 0)) ?? {};
   assert.deepEqual([username, firstName, lastName], ['ada', 'Ada', 'Keller']);
-  assert.equal(order?.shippingAddress.country, 'AT');
+  const { name, country } = order?.shippingAddress ?? {};
+  assert.deepEqual([name, country, order?.breakdown?.discount?.amount], ['Bo Keller', 'AT', 4]);
   await button(/^Cancel order/).click();
   await page.getByText(/cancelled$/).waitFor();
   assert.equal((await curd.stock.get(brie.id)).reserved, 0);
@@ -140,9 +158,10 @@ test('examples/storefront filters, shows images, registers a customer, quotes, o
   await button('Basket (0.2 kg)').click();
   await page.getByLabel('Pieces of 200 g of Feta').fill('3');
   await page.getByLabel('Pieces of 200 g of Feta').blur();
-  await page.getByText('Total: €9.00').waitFor();
+  // The form keeps the code: 9.00 less 0.90.
+  await page.getByText('Total: €8.10').waitFor();
   await button('Place the order').click();
-  await page.getByText('3 × 200 g (Block) Feta: €9.00').waitFor();
+  await page.getByText('3 × 200 g (Block) Feta: €8.10').waitFor();
 
   const sources = await Promise.all(['', 'page.js', 'style.css'].map((file) => fetch(`${url}/${file}`)));
   for (const source of sources) {

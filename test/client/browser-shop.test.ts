@@ -93,6 +93,7 @@ suite('The browser client', () => {
     const { orderOf, countOrders } = stage();
     const shop = (await openPage(t)).load();
     await assert.rejects(shop.orders.place(orderOf(1)), /Call login first/);
+    assert.equal((await shop.orders.quote({ items: orderOf(2).items })).total, 40, 'without a login');
     await shop.login(login);
     const before = await countOrders();
     assert.equal((await shop.orders.quote(orderOf(2))).total, 40);
