@@ -1,7 +1,7 @@
 /** Statements on tax rates. */
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import { forUpdate, sql, valueList } from '../database/sql.ts';
+import { forUpdate, rowsFromJson, sql, valueList } from '../database/sql.ts';
 
 /** Where a rate applies. An empty text: everywhere. */
 export interface RateKey {
@@ -53,6 +53,15 @@ export const rateQueries = queriesOn((tx) => ({
       values (${newId(tx)}, ${row.country}, ${row.state}, ${row.state_key}, ${row.zip_prefix}, ${row.category},
         ${row.category_key}, ${row.milli_percent}, ${row.name})
       on conflict do nothing returning id`),
+
+  /** Locks the rates that have one of these keys, by their ids. */
+  lockEqual: (keys: readonly RateKey[]) =>
+    tx.all<RateRow>(sql`
+      select ${columns} from tax_rate
+      where (country, zip_prefix, state_key, category_key) in (
+        select value->>'country', value->>'zip_prefix', value->>'state_key', value->>'category_key'
+        from ${rowsFromJson(keys.map(({ country, zip_prefix, state_key, category_key }) => ({ country, zip_prefix, state_key, category_key })))})
+      order by id${forUpdate}`),
 
   update: ({ id, version, milli_percent, name }: RateRow) =>
     tx.run(sql`

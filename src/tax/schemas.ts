@@ -9,6 +9,9 @@ import { lineRule } from '../schema/text-rules.ts';
 /** All ZIP codes of a large country with rates of their own. */
 export const ratesMax = 50_000;
 
+/** What a client sends, and the columns of a file. */
+export const rateFields = ['country', 'state', 'zipPrefix', 'category', 'percent', 'name'] as const;
+
 const members = {
   country: {
     type: ['string', 'null'],

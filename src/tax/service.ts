@@ -4,13 +4,13 @@ import type { Cursors } from '../cursor.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, parameterError } from '../errors.ts';
-import type { EventDefinition } from '../event-log/define.ts';
+import type { EventDefinition, NewEvent } from '../event-log/define.ts';
 import { recordEvents } from '../event-log/record.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { type AppliedRate, chooseRate, keysAt, type RatePlace } from './choose-rate.ts';
 import { rateChanged, rateCreated, rateDeleted } from './event-types.ts';
-import { type RateRow, rateQueries } from './queries.ts';
-import { toMilliPercent, toNewRow } from './rate-rows.ts';
+import { type NewRate, type RateRow, rateQueries } from './queries.ts';
+import { rateKeyOf, toMilliPercent, toNewRow } from './rate-rows.ts';
 import { ratesMax, type TaxRate, type TaxRateInput, type TaxRatePatch } from './schemas.ts';
 
 interface Dependencies {
@@ -25,18 +25,14 @@ interface Position {
   readonly after: number;
 }
 
+/** What happened to a rate of a file. */
+export type ReplaceOutcome = 'created' | 'updated' | 'unchanged' | { readonly reason: string };
+
 export type TaxService = ReturnType<typeof createTaxService>;
 
 export function createTaxService({ database, clock, cursors }: Dependencies) {
-  const record = (
-    tx: Sql,
-    context: Context,
-    event: EventDefinition<string, { readonly id: number; readonly name: string; readonly percent: number }>,
-    { id, name, milli_percent }: RateRow,
-  ) => {
-    const data = { id, name, percent: milli_percent / 1000 };
-    return recordEvents(tx, context.origin, timestamp(clock.now()), [event.of(`tax_rate:${id}`, data)]);
-  };
+  const record = (tx: Sql, context: Context, event: RateEvent, row: RateRow) =>
+    recordEvents(tx, context.origin, timestamp(clock.now()), [eventOf(event, row)]);
 
   async function lockRow(tx: Sql, id: number, precondition: Precondition | undefined): Promise<RateRow> {
     const row = await rateQueries(tx).lock(id);
@@ -55,7 +51,61 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
     return position;
   }
 
+  /** Returns what happened, and the event of it. */
+  async function replaceOne(
+    tx: Sql,
+    rate: NewRate,
+    stored: RateRow | undefined,
+    hasRoom: boolean,
+  ): Promise<{ readonly outcome: ReplaceOutcome; readonly row?: RateRow }> {
+    const queries = rateQueries(tx);
+    if (stored !== undefined) {
+      const isEqual = stored.milli_percent === rate.milli_percent && stored.name === rate.name;
+      const row = {
+        ...stored,
+        version: stored.version + 1,
+        milli_percent: rate.milli_percent,
+        name: rate.name,
+      };
+      if (isEqual) {
+        return { outcome: 'unchanged' };
+      }
+      await queries.update(row);
+      return { outcome: 'updated', row };
+    }
+    if (!hasRoom) {
+      return { outcome: { reason: tooMany } };
+    }
+    const id = (await queries.insert(rate))?.id;
+    return id === undefined
+      ? { outcome: { reason: 'somebody creates an equal rate at this moment: import the file again' } }
+      : { outcome: 'created', row: { ...rate, id, version: 1 } };
+  }
+
   return {
+    /**
+     * Creates rates, or replaces the percentage and the name of equal ones, in one transaction.
+     * @param rates have different keys @param previewed how many rates count in addition to the stored ones
+     */
+    replaceAll: (context: Context, rates: readonly NewRate[], previewed: number): Promise<ReplaceOutcome[]> =>
+      context.transaction(async (tx) => {
+        const queries = rateQueries(tx);
+        const stored = new Map((await queries.lockEqual(rates)).map((row) => [rateKeyOf(row), row]));
+        let room = ratesMax - previewed - (await queries.count());
+        const outcomes: ReplaceOutcome[] = [];
+        const events: NewEvent[] = [];
+        for (const rate of rates) {
+          const { outcome, row } = await replaceOne(tx, rate, stored.get(rateKeyOf(rate)), room > 0);
+          outcomes.push(outcome);
+          if (row !== undefined) {
+            room -= outcome === 'created' ? 1 : 0;
+            events.push(eventOf(outcome === 'created' ? rateCreated : rateChanged, row));
+          }
+        }
+        await recordEvents(tx, context.origin, timestamp(clock.now()), events);
+        return outcomes;
+      }),
+
     /** Lists rates by their creation. @throws AppError badRequest */
     async list({
       country,
@@ -99,10 +149,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
       context.transaction(async (tx) => {
         const queries = rateQueries(tx);
         if ((await queries.count()) >= ratesMax) {
-          throw new AppError(
-            'conflict',
-            `There are ${ratesMax} tax rates already, which is the maximum. Delete some.`,
-          );
+          throw new AppError('conflict', tooMany);
         }
         const row = toNewRow(input);
         const id = (await queries.insert(row))?.id;
@@ -149,6 +196,16 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
       }),
   };
 }
+
+const tooMany = `There are ${ratesMax} tax rates already, which is the maximum. Delete some.`;
+
+type RateEvent = EventDefinition<
+  string,
+  { readonly id: number; readonly name: string; readonly percent: number }
+>;
+
+const eventOf = (event: RateEvent, { id, name, milli_percent }: RateRow): NewEvent =>
+  event.of(`tax_rate:${id}`, { id, name, percent: milli_percent / 1000 });
 
 const noRate = (id: number) => new AppError('notFound', `There is no tax rate with the id ${id}.`);
 

@@ -21,7 +21,7 @@ const pages = [
     'getting-started credentials navigation prices photos orders-and-customers delivery safe-retries dry-runs limits',
   ),
   ...paths('requests publishable-keys storefront get-a-token restricted-keys agents events webhooks'),
-  ...paths('catalogue-mirror testing console stock bulk-changes mail statistics'),
+  ...paths('catalogue-mirror testing console stock bulk-changes mail statistics discounts taxes'),
 ];
 /** They remove what the pages above have made. */
 const lastPages = paths('operators snapshots clock');

@@ -109,6 +109,27 @@ function orderSteps({ order, other, cheese }: Made): Step[] {
     },
     { command: 'orders deliver', args: [order], json: { id, status: 'delivered' } },
     { command: 'orders cancel', args: [other], json: { id: Number(other), status: 'cancelled' } },
+    {
+      command: 'discounts create',
+      args: ['spring', 'percent', '--value', '10', '--uses-max', '5'],
+      json: { code: 'SPRING', value: 10, usesMax: 5 },
+    },
+    {
+      command: 'discounts change',
+      args: ['spring', '--uses-max', 'none', '--from', '50'],
+      json: { from: 50, usesMax: null },
+    },
+    { command: 'discounts show', args: ['SPRING'], text: /^used +0$/m },
+    { command: 'discounts list', text: /^SPRING +percent +10 +50 /m },
+    { command: 'discounts delete', args: ['SPRING'], text: /^The code SPRING is deleted\.\n$/ },
+    {
+      command: 'tax-rates create',
+      args: ['7.25', 'Tax', '--country', 'us', '--state', 'CA'],
+      json: { id: 1, country: 'US', state: 'CA', percent: 7.25 },
+    },
+    { command: 'tax-rates change', args: ['1', '--percent', '8'], json: { id: 1, percent: 8 } },
+    { command: 'tax-rates list', args: ['--country', 'US'], text: /^1 +US +CA /m },
+    { command: 'tax-rates delete', args: ['1'], json: { id: 1, deleted: true } },
     { command: 'shop show', text: /^currency +USD$/m },
     {
       command: 'shop change',

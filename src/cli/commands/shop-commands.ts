@@ -1,10 +1,11 @@
 /** The commands on the catalogue and on orders that are not one operation of the API. */
 import { fieldNames } from '../../cheeses/fields.ts';
 import { commandName } from '../../command-name.ts';
+import { rateFields } from '../../tax/schemas.ts';
 import { type CommandDefinition, command } from '../framework/command-definition.ts';
 import { parseId } from '../framework/command-options.ts';
 import { argument, textArgument } from '../framework/options.ts';
-import { importOptions } from '../framework/shop-options.ts';
+import { importOptions, importRatesOptions } from '../framework/shop-options.ts';
 
 export const shopCommands: readonly CommandDefinition[] = [
   command({
@@ -23,6 +24,15 @@ export const shopCommands: readonly CommandDefinition[] = [
     arguments: [textArgument('file')],
     options: importOptions,
     load: async () => (await import('./shop/import-cheeses.ts')).runImport,
+  }),
+  command({
+    name: 'import tax-rates',
+    summary: 'import tax rates from a .csv file; a row replaces the rate of the same place and category',
+    help: `Columns: ${rateFields.join(', ')}. Only percent and name are required. Rates that the file does not have stay.\nExit status 2: some rows were refused; all others were imported.`,
+    examples: ['import tax-rates rates.csv --dry-run'],
+    arguments: [textArgument('file')],
+    options: importRatesOptions,
+    load: async () => (await import('./shop/import-tax-rates.ts')).runRateImport,
   }),
   command({
     name: 'export cheeses',

@@ -17,6 +17,8 @@ export const importOptions = {
   dryRun: booleanOption('print what the import would do, and write nothing'),
 };
 
+export const importRatesOptions = { dryRun: importOptions.dryRun };
+
 export const previewMailOptions = {
   order: option(
     'id',

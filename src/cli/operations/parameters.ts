@@ -52,6 +52,7 @@ export const commandParameters: Readonly<Record<string, CommandParameter>> = {
   onHand: { argument: 'kg' },
   orderId: id('order', 'orders list', { option: 'order' }),
   q: { option: 'search' },
+  rateId: id('tax rate', 'tax-rates list', { argument: 'id' }),
   requestId: { argument: 'id' },
   snapshotId: id('snapshot', 'snapshots list', { argument: 'id' }),
   status: { separator },

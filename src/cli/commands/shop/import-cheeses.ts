@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { type Mapping, parseMapping } from '../../../catalogue-import/column-mapping.ts';
 import { chooseFileFormat } from '../../../catalogue-import/file-formats.ts';
 import { type ImportResult, importCheeses } from '../../../catalogue-import/import-cheeses.ts';
@@ -6,7 +5,6 @@ import { ImportError } from '../../../catalogue-import/import-error.ts';
 import { cheeseEvents } from '../../../cheeses/event-types.ts';
 import { createMatcher } from '../../../event-log/reading/event-filter.ts';
 import { ConfigError } from '../../../settings/parsers.ts';
-import { unreadableText } from '../../../system-errors.ts';
 import { filterOfTypes } from '../../../webhooks/delivery/replays.ts';
 import type { EndpointService } from '../../../webhooks/service.ts';
 import type { OptionsOf } from '../../framework/options.ts';
@@ -14,9 +12,7 @@ import { pluralize, printResult } from '../../framework/output.ts';
 import { progressBar } from '../../framework/progress.ts';
 import { withShop } from '../../framework/run-command.ts';
 import type { importOptions } from '../../framework/shop-options.ts';
-
-const refusedExitCode = 2;
-const shownRows = 20;
+import { listed, refusedExitCode, shownRows, sizeOf } from './import-report.ts';
 
 /** Imports the cheeses of a file. Sets exit status 2 when some rows were refused. */
 export async function runImport(file: string, options: OptionsOf<typeof importOptions>): Promise<void> {
@@ -72,18 +68,6 @@ function addRemedy(error: unknown): never {
     : error;
 }
 
-function sizeOf(file: string): number {
-  try {
-    const stats = statSync(file);
-    if (!stats.isDirectory()) {
-      return stats.size;
-    }
-  } catch (error) {
-    throw new ConfigError(unreadableText(file, error));
-  }
-  throw new ConfigError(`${file} is a folder. Name a file in it.`);
-}
-
 /** How many events enabled webhook endpoints will get. */
 async function webhookText(
   endpoints: Pick<EndpointService, 'list'>,
@@ -117,10 +101,4 @@ function reportText(report: ImportResult): string {
     ),
     preview ? `Nothing was written. The import would be: ${counts}` : counts,
   ].join('\n');
-}
-
-function listed(what: string, lines: readonly string[]): string[] {
-  const more =
-    lines.length > shownRows ? [`... and ${lines.length - shownRows} more ${what}; --json lists all`] : [];
-  return [...lines.slice(0, shownRows).map((line) => `${what}: ${line}`), ...more];
 }
