@@ -9,7 +9,7 @@ export interface AppliedRate {
   readonly milliPercent: number;
 }
 
-/** Where a rate is looked for. */
+/** The place for which a rate is looked for. */
 export interface RatePlace {
   /** ISO 3166-1 alpha-2, in upper case; null if it is not known. */
   readonly country: string | null;

@@ -3,7 +3,7 @@ import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
 import { forUpdate, rowsFromJson, sql, valueList } from '../database/sql.ts';
 
-/** Where a rate applies. An empty text: everywhere. */
+/** The place at which a rate applies. An empty text: everywhere. */
 export interface RateKey {
   readonly country: string;
   readonly state_key: string;

@@ -131,7 +131,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
       return toVersioned(row);
     },
 
-    /** The rate of each category at a place; no entry where there is none. */
+    /** The rate of each category at a place; no entry if there is none. */
     async find(
       sql: Sql,
       place: RatePlace,

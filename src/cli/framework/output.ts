@@ -43,7 +43,7 @@ export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>;
 /**
  * A table, with each column as wide as its widest value, and - where an item has null.
  *
- * @param none the text where there are no items
+ * @param none the text if there are no items
  */
 export function formatTable<Item>(columns: Columns<Item>, items: readonly Item[], none?: string): string {
   if (items.length === 0 && none !== undefined) {

@@ -90,7 +90,7 @@ function nameFlags<T>({ flags }: CommandOptions, read: () => T): T {
   }
 }
 
-/** Where the database is. Creates nothing. @throws ConfigError */
+/** The location of the database. Creates nothing. @throws ConfigError */
 export function databaseLocation(options: CommandOptions): DatabaseLocation {
   return nameFlags(options, () => parseSettings(rawSettings(options), ['dataDir', 'database']).database);
 }
@@ -124,8 +124,8 @@ export function unknownVariables(): { readonly name: string; readonly similar: r
 }
 
 /**
- * Runs a command with the shop of the shop, then closes the database.
- * @throws ConfigError when there is no shop yet, unless `mayCreate`
+ * Opens the shop of the settings, runs a command with it, and closes it.
+ * @throws ConfigError if an SQLite database does not exist yet, unless `mayCreate`
  */
 export async function withShop(
   options: CommandOptions,

@@ -28,8 +28,8 @@ const operator: Principal = {
 
 /**
  * @param values parameters of the path, query parameters and members of the body, by their names
- * @returns the body of the response; undefined where it has none
- * @throws AppError, and ConfigError where the environment of the shop has no such operation
+ * @returns the body of the response; undefined if it has none
+ * @throws AppError, and ConfigError if the environment of the shop has no such operation
  */
 export async function callOperation(
   shop: ComposedShop,

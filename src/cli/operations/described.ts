@@ -24,7 +24,7 @@ export interface DescribedOperation {
   readonly required: readonly string[];
 }
 
-/** Undefined where the index is older than the table. */
+/** Undefined if the index is older than the table. */
 export function describedOperation(operationId: string): DescribedOperation | undefined {
   return (index as Readonly<Record<string, DescribedOperation>>)[operationId];
 }

@@ -115,7 +115,7 @@ function helpOf(name: string, value: DescribedValue): string {
     : `${shown} (default: ${value.default})`;
 }
 
-/** A number or null where the schema has them. The operation refuses what is neither. */
+/** A number or null if the schema has them. The operation refuses what is neither. */
 function parserOf({ type }: DescribedValue): Parser<unknown> {
   const types = [type].flat();
   return (text, name) => {

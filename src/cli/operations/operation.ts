@@ -11,7 +11,7 @@ export type Result = any;
 /** Values by their names in the API. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Runs an operation that reads. @returns the body of the response, and its ETag where it has one */
+/** Runs an operation that reads. @returns the body of the response, and its ETag if it has one */
 export type ReadOperation = (
   operation: string,
   values: Values,
@@ -34,7 +34,7 @@ export interface OperationCommand {
   readonly columns?: ItemColumns<MoneyStyle>;
   /** A list: one line for each item in place of a table. --json prints one JSON value on each line. */
   readonly line?: (item: Result) => string;
-  /** A list: what is printed where it is empty. */
+  /** A list: what is printed if it is empty. */
   readonly none?: string;
   /** A list that has pages: --json prints its items only, not whether there are more. */
   readonly printsItemsOnly?: boolean;
@@ -50,7 +50,7 @@ export interface OperationCommand {
   readonly prepare?: (values: Result, read: ReadOperation) => Values | Promise<Values>;
   /** What is lost: --yes must confirm it. */
   readonly loses?: string;
-  /** Creates the shop where there is none. */
+  /** Creates the shop if there is none. */
   readonly mayCreateShop?: boolean;
 }
 

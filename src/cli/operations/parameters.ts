@@ -5,9 +5,9 @@ import type { Parser } from '../../settings/parsers.ts';
 import { parseId } from '../framework/command-options.ts';
 
 export interface CommandParameter {
-  /** The name of the argument, where it differs. */
+  /** The name of the argument, if it differs. */
   readonly argument?: string;
-  /** The name of the option in camel case, where it differs. */
+  /** The name of the option in camel case, if it differs. */
   readonly option?: string;
   readonly placeholder?: string;
   /** Replaces the description in the API. */

@@ -26,7 +26,7 @@ function isOlder({ last, epochs }: LogState, before: Noted): boolean {
   return !isReplaced && !epochs.some(({ name }) => name === before.epoch);
 }
 
-/** Warns where the database is older than what the last server noted, and notes the position every second from now on. */
+/** Warns if the database is older than what the last server noted, and notes the position every second from now on. */
 export async function noteLogPosition(
   { database, config, log, loops }: App,
   lock: ServerLock,

@@ -174,7 +174,7 @@ export async function serveByProcesses(config: Config, json: boolean): Promise<v
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => stop(signal, 0));
   }
-  // Alone at first: it migrates the database, and finds the port where the setting is 0.
+  // Alone at first: it migrates the database, and finds the port if the setting is 0.
   const greeting = await start(1, true);
   if (greeting === null) {
     // It has printed why.
@@ -192,7 +192,7 @@ export async function serveByProcesses(config: Config, json: boolean): Promise<v
   printGreeting(greeting, json);
 }
 
-/** @throws ConfigError where several processes cannot share a port, or a database */
+/** @throws ConfigError if several processes cannot share a port, or a database */
 export function requireSupport(
   { processes, database, given }: Pick<Config, 'processes' | 'database' | 'given'>,
   platform: string,

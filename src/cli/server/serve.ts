@@ -20,7 +20,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const lock = shop?.lock ?? (await lockDatabase(config, options.allowSecondServer));
   try {
-    // Not loaded where other processes serve.
+    // Processes that do not serve requests themselves do not load it.
     const { buildApp } = await import('../../app/build-app.ts');
     const app = await buildApp(config);
     if (lock !== null) {
@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 /**
- * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns null where there
+ * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns null if there
  * can be other servers.
  * @throws ConfigError when another server runs, unless `isSecondAllowed`
  */

@@ -25,7 +25,7 @@ export interface Launch {
 }
 
 export interface StartedServer {
-  /** null where the start was ended by `stop`. Rejects when the server cannot start; it is closed then. */
+  /** null if the start was ended by `stop`. Rejects when the server cannot start; it is closed then. */
   readonly greeting: Promise<Greeting | null>;
   /** Lets running requests finish, then ends the process. Called again, ends it immediately. */
   stop(signal: string): Promise<void>;
@@ -155,7 +155,7 @@ async function seedImages({ images, database, contextOf, fileUrl, log }: App): P
   }
 }
 
-/** The key that a local start prints: that of the settings, or a new one where there is no account. */
+/** The key that a local start prints: that of the settings, or a new one if there is no account. */
 async function keyOfStart(app: App, isEmpty: boolean): Promise<string | null> {
   const { config, contextOf } = app;
   const { keys } = app.auth;

@@ -30,7 +30,7 @@ export function openConsole(options: OptionsOf<typeof consoleOptions>): Promise<
   });
 }
 
-/** Starts the program that the desktop uses. Where there is none, the printed link is enough. */
+/** Starts the program that the desktop uses. If there is none, the printed link is enough. */
 function openInBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin'

@@ -38,7 +38,7 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
 
 const shownCategoriesMax = 20;
 
-/** Only a warning: the category may be created later. @param known names of the categories of the catalogue */
+/** A warning and no error, because the category may be created later. @param known names of the categories of the catalogue */
 function warnOfUnknownCategories(names: readonly string[], known: readonly string[]): void {
   const folded = new Set(known.map(foldText));
   const unknown = names.filter((name) => !folded.has(foldText(name)));

@@ -30,7 +30,7 @@ type CopyOptions = OptionsOf<typeof copyOptions>;
 
 const missingExitCode = 2;
 
-/** Where a shop is, or where it is copied to. */
+/** The database and images of a shop, or those to which it is copied. */
 interface ShopLocation {
   readonly database: DatabaseLocation;
   readonly images: ImageLocation;

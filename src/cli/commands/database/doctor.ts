@@ -38,7 +38,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   bar.show(0, 'pages of the database');
   const broken = await checkDatabaseFile(config).finally(bar.clear);
   if (broken.length > 0) {
-    // Not stored: writing to a damaged file can damage it further.
+    // The run is not stored: writing to a damaged file can damage it further.
     report(options, [{ check: 'database', findings: broken }]);
     return;
   }

@@ -80,7 +80,7 @@ async function requireNoServer(location: DatabaseLocation): Promise<() => void> 
 
 /**
  * Refuses to continue while other servers run. SQLite has a lock for that, which ends with its process.
- * @throws ConfigError where a server of the database runs
+ * @throws ConfigError if a server of the database runs
  */
 async function requireNoInstance({ database, operations: { instances } }: ComposedShop): Promise<void> {
   const running = database.hasOneServer

@@ -136,7 +136,7 @@ const noShop: Present = {
   ids: { cheese: 0, tables: new Map() },
 };
 
-/** null where the file cannot be read, which is a reason to restore. */
+/** null if the file cannot be read, which is a reason to restore. */
 async function readPresent(file: string): Promise<Present | null> {
   if (!existsSync(file)) {
     return noShop;

@@ -16,7 +16,7 @@ export function advanceClock(request: AdvanceRequest, options: ChangeOptions): P
   });
 }
 
-/** Repeats the request where it stops early, under one name, so that it continues to the same target. */
+/** Repeats the request if it stops early, under one name, so that it continues to the same target. */
 async function advanceFully(
   clock: ClockService,
   context: Context,

@@ -18,7 +18,7 @@ const timeoutMs = 15_000;
 interface Outcome {
   readonly id: string;
   readonly type: string;
-  /** null where there was no response. */
+  /** null if there was no response. */
   readonly status: number | null;
   readonly durationMs: number;
   readonly error: string | null;
