@@ -1,7 +1,7 @@
 /** Which methods serve an order, and what they cost. Pure functions. */
 import { wholeCents } from '../decimal.ts';
 import { toZipKey } from '../schema/folding.ts';
-import type { DeliveryMethod } from './schemas.ts';
+import { type DeliveryMethod, zipPrefixMax } from './schemas.ts';
 
 /** The place to which goods go. */
 export interface Destination {
@@ -20,6 +20,23 @@ export interface Load {
   readonly goodsCents: number;
 }
 
+/** Beginnings of ZIP codes of a method, as they are compared: there can be 500, and a quote asks 50 methods. */
+const zipKeys = new WeakMap<DeliveryMethod, ReadonlySet<string>>();
+
+function servesZip(method: DeliveryMethod, zipPrefixes: readonly string[], zip: string): boolean {
+  let keys = zipKeys.get(method);
+  if (keys === undefined) {
+    keys = new Set(zipPrefixes.map(toZipKey));
+    zipKeys.set(method, keys);
+  }
+  for (let length = Math.min(zip.length, zipPrefixMax); length > 0; length -= 1) {
+    if (keys.has(zip.slice(0, length))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /** Why a method does not serve an order; null if it does. @param to null: anywhere */
 export function whyNotServed(method: DeliveryMethod, to: Destination | null, load: Load): string | null {
   const { name, countries, zipPrefixes } = method;
@@ -27,17 +44,13 @@ export function whyNotServed(method: DeliveryMethod, to: Destination | null, loa
     return `${name} does not deliver to ${to.country}`;
   }
   const zip = to === null ? null : toZipKey(to.zipCode ?? '');
-  if (
-    zip !== null &&
-    zipPrefixes !== null &&
-    !zipPrefixes.some((prefix) => zip.startsWith(toZipKey(prefix)))
-  ) {
+  if (zip !== null && zipPrefixes !== null && !servesZip(method, zipPrefixes, zip)) {
     return zip === '' ? `${name} needs a ZIP code` : `${name} does not deliver to this ZIP code`;
   }
   const grams = weightOf(method, load);
   const most = method.rates.at(-1)?.upToGrams;
   return most !== undefined && grams > most
-    ? `${name} takes at most ${most / 1000} kg, and the order weighs ${grams / 1000} kg with its packaging`
+    ? `${name} takes at most ${most / 1000} kg with the packaging, and the order is heavier`
     : null;
 }
 

@@ -45,7 +45,7 @@ export function deliveryMethodRoutes(delivery: DeliveryService): Route[] {
       handle: async ({ principal }) => {
         const methods = await delivery.list();
         const items = isOwner(principal) ? methods : methods.filter(({ isEnabled }) => isEnabled);
-        return { status: 200, body: { items } };
+        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
       },
     }),
     route({

@@ -7,6 +7,8 @@ import { int64, listOf } from '../schema/parts.ts';
 import type { Schema, TextRule } from '../schema/schema.ts';
 import { lineRule, multilineRule } from '../schema/text-rules.ts';
 
+/** Characters of the beginning of a ZIP code. */
+export const zipPrefixMax = 12;
 /** Enough for every shop, and read as a whole with an order. */
 export const methodsMax = 50;
 
@@ -65,7 +67,7 @@ const members = {
     type: ['array', 'null'],
     minItems: 1,
     maxItems: 500,
-    items: { type: 'string', minLength: 1, maxLength: 12, rule: zipPrefixRule },
+    items: { type: 'string', minLength: 1, maxLength: zipPrefixMax, rule: zipPrefixRule },
     description: 'It delivers only to ZIP codes that begin with one of these. null: to all',
   },
   rates: {

@@ -37,6 +37,22 @@ export function createDeliveryService({ database, clock }: Dependencies) {
     return row;
   }
 
+  /** Orders read all methods, which seldom change. */
+  const parsed = new Map<number, { readonly version: number; readonly method: DeliveryMethod }>();
+  function parse(row: MethodRow): DeliveryMethod {
+    const known = parsed.get(row.id);
+    if (known?.version === row.version) {
+      return known.method;
+    }
+    const method = toMethod(row);
+    if (parsed.size > 2 * methodsMax) {
+      // Methods that were deleted.
+      parsed.clear();
+    }
+    parsed.set(row.id, { version: row.version, method });
+    return method;
+  }
+
   const record = (tx: Sql, context: Context, event: NewEvent) =>
     recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
 
@@ -44,7 +60,7 @@ export function createDeliveryService({ database, clock }: Dependencies) {
     /** All methods by their positions. @param sql the transaction of an order; otherwise the database */
     async list(sql: Sql = database): Promise<DeliveryMethod[]> {
       const rows = await methodQueries(sql).list();
-      return rows.map(toMethod).sort((a, b) => a.position - b.position || a.id - b.id);
+      return rows.map(parse).sort((a, b) => a.position - b.position || a.id - b.id);
     },
 
     /** @param seesAll also methods that are not enabled @throws AppError notFound */

@@ -59,15 +59,18 @@ export class ShopProfile {
 
   /** Reads the row. */
   async read(): Promise<ShopRow> {
-    const row = await shopQueries(this.#database).find();
-    if (row !== undefined && row.version !== this.#row.version) {
+    this.#follow((await shopQueries(this.#database).find()) ?? this.#row);
+    return this.#row;
+  }
+
+  #follow(row: ShopRow): void {
+    if (row.version !== this.#row.version) {
       this.#shop = JSON.parse(row.body);
     }
-    if (row !== undefined && row.settings_version !== this.#row.settings_version) {
+    if (row.settings_version !== this.#row.settings_version) {
       this.#settings = JSON.parse(row.settings);
     }
-    this.#row = row ?? this.#row;
-    return this.#row;
+    this.#row = row;
   }
 
   /** Whether an order was placed that any process of this shop has committed before the last read. */
@@ -75,9 +78,15 @@ export class ShopProfile {
     return this.#row.currency_fixed === 1;
   }
 
-  /** Fixes the currency in the transaction of an order. A change of the currency at the same time waits, or this does. */
-  fixCurrency(tx: Sql): Promise<void> {
-    return shopQueries(tx).fixCurrency();
+  /**
+   * Fixes the currency in the transaction of an order, which is charged in it. A change of the currency at the same time
+   * waits for this, or this waits for it and reads the shop again. The transaction may not commit, so the currency counts
+   * as fixed with the next read.
+   */
+  async fixCurrency(tx: Sql): Promise<void> {
+    const queries = shopQueries(tx);
+    const [, row = this.#row] = await Promise.all([queries.fixCurrency(), queries.find()]);
+    this.#follow({ ...row, currency_fixed: this.#row.currency_fixed });
   }
 
   start(): void {

@@ -30,5 +30,6 @@ export const shopQueries = queriesOn((tx) => ({
       update shop_profile set version = ${version}, body = ${body}, settings_version = ${settings_version},
         settings = ${settings}`),
 
-  fixCurrency: () => tx.send(sql`update shop_profile set currency_fixed = 1 where currency_fixed = 0`),
+  /** A read that follows sees what it has waited for. */
+  fixCurrency: () => tx.run(sql`update shop_profile set currency_fixed = 1 where currency_fixed = 0`),
 }));

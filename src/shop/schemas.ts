@@ -180,7 +180,12 @@ export const ShopPatch = {
         packagingGrams: { ...settingsMembers.delivery.properties.packagingGrams, refusesNull: true },
       },
     },
-    tax: { ...tax, refusesNull: true, required: [] },
+    tax: {
+      ...tax,
+      refusesNull: true,
+      required: [],
+      properties: { mode: { ...tax.properties.mode, refusesNull: true } },
+    },
   },
   examples: [
     {

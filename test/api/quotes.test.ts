@@ -148,4 +148,63 @@ onBothEngines('A shop with delivery, taxes and codes', (engine) => {
     });
     assert.deepEqual(errorFields(placed), ['requestedDate']);
   });
+
+  test('A quote names what is left of little stock only, so that visitors learn no stock level', async () => {
+    const { shop } = opened();
+    const cheeseId = await newCheese(shop, { pricePerKg: 10 });
+    const messagesOf = async (onHand: number) => {
+      await shop.request('PUT', `/v2/cheeses/${cheeseId}/stock`, { as: shop.admin, body: { onHand } });
+      const items = Array.from({ length: 8 }, () => ({ cheeseId, quantity: 100 }));
+      const { json } = await shop.request('POST', '/v2/quotes', { as: shop.admin, body: { items } });
+      return json.problems
+        .filter(({ field }: { field: string }) => field.startsWith('items['))
+        .map(({ message }: { message: string }) => message);
+    };
+    assert.deepEqual([...new Set(await messagesOf(725))], ['less is left']);
+    assert.deepEqual([...new Set(await messagesOf(25))], ['25 kg are left']);
+  });
+
+  test('A quote names the strongest method, and that a ZIP code is needed', async (t) => {
+    const shop = await openShop(t, { engine });
+    const cheeseId = await newCheese(shop, { pricePerKg: 10 });
+    const as = shop.admin;
+    await shop.request('PATCH', '/v2/shop', { as, body: { delivery: { required: true } } });
+    for (const [name, upToGrams] of [
+      ['Small', 2000],
+      ['Large', 10_000],
+    ]) {
+      const body = { name, zipPrefixes: ['30', '8'], rates: [{ upToGrams, amount: 5 }] };
+      assert.equal((await shop.request('POST', '/v2/delivery-methods', { as, body })).status, 201);
+    }
+    const problemsOf = async (quantity: number, zipCode?: string) => {
+      const body = { items: [{ cheeseId, quantity }], shippingAddress: { country: 'CH', zipCode } };
+      return (await shop.request('POST', '/v2/quotes', { as, body })).json.problems;
+    };
+    assert.deepEqual(await problemsOf(3, '3011'), []);
+    assert.deepEqual(await problemsOf(12, '30-11'), [
+      {
+        field: 'items',
+        message:
+          'are too heavy for a parcel: Large takes at most 10 kg with the packaging, and the order is heavier',
+      },
+    ]);
+    assert.match((await problemsOf(1))[0].message, /is needed/);
+    assert.match((await problemsOf(1, '1003'))[0].message, /does not deliver to this ZIP code/);
+    const list = await shop.request('GET', '/v2/delivery-methods', { as });
+    assert.equal(list.headers['cache-control'], 'no-store');
+  });
+
+  test('Orders are in the currency that a change at the same time leaves', async (t) => {
+    const shop = await openShop(t, { engine });
+    const cheeseId = await newCheese(shop, { pricePerKg: 10 });
+    const as = shop.admin;
+    await shop.request('PATCH', '/v2/shop', { as, body: { tax: { mode: 'included' } } });
+    const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
+    const place = () => shop.request('POST', '/v2/store/order', { as, body });
+    const change = shop.request('PATCH', '/v2/shop', { as, body: { currency: 'EUR' } });
+    const orders = await Promise.all(Array.from({ length: 8 }, place));
+    await change;
+    const { currency } = (await shop.request('GET', '/v2/shop', { as })).json;
+    assert.deepEqual([...new Set(orders.map(({ json }) => json.breakdown.currency))], [currency]);
+  });
 });

@@ -150,7 +150,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
         : rules.required
           ? chooseServing(methods, destination, load, problems)
           : null;
-      if (method === null && requestedDate !== undefined && problems.length === 0) {
+      if (!isNamed && !rules.required && requestedDate !== undefined) {
         problems.push({ field: 'requestedDate', message: 'needs a delivery method' });
       }
       const charge = method && {
@@ -222,8 +222,14 @@ function noMethodProblem(methods: readonly DeliveryMethod[], to: Destination | n
     return { field: 'shippingAddress.country', message: `the shop does not deliver to ${to?.country}` };
   }
   const light: Load = { ...load, grams: 0, packagingGrams: 0 };
-  const tooWeak = inCountry.find((method) => whyNotServed(method, to, light) === null);
-  return tooWeak === undefined
-    ? { field: 'shippingAddress.zipCode', message: 'the shop does not deliver to this ZIP code' }
-    : { field: 'items', message: `are too heavy for a parcel: ${whyNotServed(tooWeak, to, load)}` };
+  const strongest = inCountry
+    .filter((method) => whyNotServed(method, to, light) === null)
+    .toSorted((a, b) => (b.rates.at(-1)?.upToGrams ?? 0) - (a.rates.at(-1)?.upToGrams ?? 0))[0];
+  if (strongest !== undefined) {
+    return { field: 'items', message: `are too heavy for a parcel: ${whyNotServed(strongest, to, load)}` };
+  }
+  const message = to?.zipCode
+    ? 'the shop does not deliver to this ZIP code'
+    : 'is needed: the shop delivers to some ZIP codes of the country only';
+  return { field: 'shippingAddress.zipCode', message };
 }

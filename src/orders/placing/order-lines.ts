@@ -156,13 +156,11 @@ export function requireSum(
 /** Far above what an order costs. Sums of larger ones would not be exact. */
 const centsMax = 1_000_000_000_000;
 
-/** @throws AppError validation */
-export function requirePossibleTotal({ totalCents }: OrderSum, show: ShowPrice): void {
-  if (totalCents > centsMax) {
-    throw validationError([
-      { field: 'items', message: `cost more than ${show(centsMax)}, the most of an order` },
-    ]);
-  }
+/** Why no order can have this total; empty if one can. */
+export function possibleTotalErrors(totalCents: number, show: ShowPrice): FieldError[] {
+  return totalCents > centsMax
+    ? [{ field: 'items', message: `cost more than ${show(centsMax)}, the most of an order` }]
+    : [];
 }
 
 /** An order whose total is not known yet may cost more than any maximum. @throws AppError conflict */
@@ -201,8 +199,17 @@ export function lineErrors({ items, errors }: PricedLines, left: Grams | null): 
   return validationError(errors.flat());
 }
 
-/** Adds the errors of lines for which too little is left. @param left grams of the tracked cheeses, which no line has yet */
-export function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Grams): void {
+/**
+ * Adds the errors of lines for which too little is left.
+ * @param left grams of the tracked cheeses, which no line has yet
+ * @param unitsShown what is left is named up to so many kilograms or pieces: visitors learn no stock level from quotes
+ */
+export function addShortages(
+  items: readonly OrderItem[],
+  errors: FieldError[],
+  left: Grams,
+  unitsShown = Number.POSITIVE_INFINITY,
+): void {
   const rest = new Map(left);
   for (const [index, line] of items.entries()) {
     const grams = rest.get(line.cheeseId);
@@ -214,7 +221,9 @@ export function addShortages(items: readonly OrderItem[], errors: FieldError[], 
       rest.set(line.cheeseId, grams - wanted);
       continue;
     }
-    errors[index] = { field: `items[${index}].quantity`, message: leftText(Math.max(0, grams), line.grams) };
+    const units = (left.get(line.cheeseId) ?? 0) / (line.grams ?? kilogramGrams);
+    const message = units <= unitsShown ? leftText(Math.max(0, grams), line.grams) : 'less is left';
+    errors[index] = { field: `items[${index}].quantity`, message };
   }
 }
 

@@ -24,10 +24,10 @@ import { type Charges, type OrderCharges, toWishes } from './charges.ts';
 import {
   lineErrors,
   type PricedLines,
+  possibleTotalErrors,
   priceLines,
   requireConfinedLines,
   requireMaximum,
-  requirePossibleTotal,
   requireSum,
   type ShowPrice,
   trackedGrams,
@@ -229,7 +229,7 @@ export function createOrderPlacing({
       }
       requireNoErrors(read.problems);
       const sum = { totalCents: read.price.totalCents, isPriced: lines.isPriced };
-      requirePossibleTotal(sum, showPrice);
+      requireNoErrors(possibleTotalErrors(sum.totalCents, showPrice));
       if (maxCents !== undefined) {
         requireMaximum(sum, maxCents, showPrice);
       }

@@ -76,7 +76,8 @@ export const Quote = {
     },
     problems: {
       type: 'array',
-      description: 'Why it could not be ordered like this. Empty: it could',
+      description:
+        'Why the shop would not accept the order like this. Limits of the credential, such as its budget, are not among them',
       items: objectOf({ field: { type: 'string' }, message: { type: 'string' } }),
     },
   }),

@@ -14,14 +14,17 @@ import {
   scheduleOf,
 } from '../../delivery/ship-days.ts';
 import type { WrongCodes } from '../../discounts/wrong-codes.ts';
+import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { listCheeseIds } from '../order.ts';
 import { totalCents } from '../pricing/lines.ts';
+import { quantity } from '../schemas.ts';
 import { type Charges, type OrderCharges, toWishes } from './charges.ts';
 import {
   addShortages,
   type PricedLines,
+  possibleTotalErrors,
   priceLines,
   requireConfinedLines,
   trackedGrams,
@@ -45,13 +48,16 @@ export type Quotes = ReturnType<typeof createQuotes>;
 export function createQuotes(dependencies: QuoteDependencies) {
   const { database, clock, profile, cheeses, stock, delivery, charges, wrongCodes, settings } = dependencies;
 
+  const showPrice = (cents: number) => showMoney(cents, { currency: profile.current.currency });
+
   async function readLines({ items }: QuoteInput, principal: Principal): Promise<PricedLines> {
     const rows = await cheeses.readForOrder(database, listCheeseIds(items).filter(Number.isSafeInteger));
     requireConfinedLines(items, rows, principal.limits);
     const lines = priceLines(items, rows, settings.requirePrice);
     const wanted = trackedGrams(lines, rows);
     if (wanted.size > 0) {
-      addShortages(lines.items, lines.errors, await stock.readAvailable(database, [...wanted.keys()]));
+      const left = await stock.readAvailable(database, [...wanted.keys()]);
+      addShortages(lines.items, lines.errors, left, quantity.maximum);
     }
     return lines;
   }
@@ -93,10 +99,6 @@ export function createQuotes(dependencies: QuoteDependencies) {
       orderable: lines.errors[index] === undefined,
     }));
     const errors = lines.errors.flat();
-    const { currency } = profile.current;
-    if (orderable.length === 0) {
-      return { items, breakdown: { currency, subtotal: 0 }, total: 0, deliveryOptions: [], problems: errors };
-    }
     const destination = toDestination(input);
     const charged = await charges.read(database, {
       items: orderable,
@@ -106,7 +108,12 @@ export function createQuotes(dependencies: QuoteDependencies) {
       guess: wrongCodes.begin(visitorIp),
       ...toWishes(input),
     });
-    const { price, goods, load, problems } = charged;
+    const { price, goods, load } = charged;
+    const problems = [...errors, ...charged.problems, ...possibleTotalErrors(price.totalCents, showPrice)];
+    const { currency } = profile.current;
+    if (orderable.length === 0) {
+      return { items, breakdown: { currency, subtotal: 0 }, total: 0, deliveryOptions: [], problems };
+    }
     const options = (await delivery.list(database)).filter(
       (method) => method.isEnabled && whyNotServed(method, destination, load) === null,
     );
@@ -115,7 +122,7 @@ export function createQuotes(dependencies: QuoteDependencies) {
       breakdown: price.breakdown ?? { currency, subtotal: dollars(goods.subtotalCents) },
       total: dollars(price.totalCents),
       deliveryOptions: options.map((method) => optionOf(method, charged, input.requestedDate)),
-      problems: [...errors, ...problems],
+      problems,
     };
   };
 }
