@@ -39,7 +39,7 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
     if (row === undefined) {
       throw noCode();
     }
-    precondition?.(row.version);
+    precondition?.(toVersion(row));
     return row;
   }
 
@@ -180,6 +180,9 @@ function toDiscount(row: DiscountRow): Discount {
   };
 }
 
+/** The response has the number of uses, so a use changes its ETag. */
+const toVersion = ({ version, used }: DiscountRow) => `${version}-${used}`;
+
 function toVersioned(row: DiscountRow): Versioned {
-  return { id: row.id, version: row.version, body: JSON.stringify(toDiscount(row)) };
+  return { id: row.id, version: toVersion(row), body: JSON.stringify(toDiscount(row)) };
 }

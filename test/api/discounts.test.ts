@@ -165,7 +165,12 @@ onBothEngines('Discount codes', (engine) => {
   test('Discount codes change by PATCH in all but code, kind and uses, and orders keep what they had', async () => {
     const { shop } = opened();
     const code = await newCode(shop, { usesMax: 5, from: 1 });
+    const path = `/v2/discounts/${code}`;
+    const { etag = '' } = (await shop.request('GET', path, { as: shop.admin })).headers;
     const placed = await order(code);
+    // The number of uses is part of the response.
+    const read = await shop.request('GET', path, { as: shop.admin, headers: { 'if-none-match': etag } });
+    assert.deepEqual([read.status, read.json.used], [200, 1]);
     const changed = await changeCode(shop, code, { value: 50, from: null, usesMax: 7, endsAt: at(1e12) });
     assert.equal(changed.status, 200, changed.text);
     const { value, from, usesMax, used } = changed.json;
@@ -181,8 +186,8 @@ onBothEngines('Discount codes', (engine) => {
     }
     const before = placed.json.breakdown;
     assert.equal((await shop.request('DELETE', `/v2/discounts/${code}`, { as: shop.admin })).status, 204);
-    const read = await shop.request('GET', `/v2/store/order/${placed.json.id}`, { as: shop.admin });
-    assert.deepEqual(read.json.breakdown, before);
+    const kept = await shop.request('GET', `/v2/store/order/${placed.json.id}`, { as: shop.admin });
+    assert.deepEqual(kept.json.breakdown, before);
     // Another code of this name has no uses, and gets none back.
     await newCode(shop, { code, usesMax: 1 });
     assert.equal((await changeOrder(shop, placed.json.id, 'cancel')).status, 204);
