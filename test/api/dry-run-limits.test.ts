@@ -39,12 +39,14 @@ async function openDoomed(t: Scope, engine: Engine): Promise<Doomed> {
   const address = JSON.stringify({ street: 'Kramgasse 49', city: 'Bern', state: null, country: 'CH' });
   const at = '2026-01-01T12:00:00.000Z';
   const ids = Array.from({ length: orders }, (_, index) => 1001 + index);
-  const columns = 'id status placed_by items address total_cents created_at updated_at'.split(' ');
+  const columns = 'id status placed_by items address total_cents goods_cents created_at updated_at'.split(
+    ' ',
+  );
   await database.transaction(async (tx) => {
     await tx.insert(
       'orders',
       columns,
-      ids.map((id) => [id, 'placed', 'key:9', items, address, 1000, at, at]),
+      ids.map((id) => [id, 'placed', 'key:9', items, address, 1000, 1000, at, at]),
     );
     await tx.insert(
       'open_order_cheese',

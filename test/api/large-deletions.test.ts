@@ -38,10 +38,12 @@ async function openWithOrders(t: Scope, engine: Engine): Promise<Shop> {
   await database.transaction(async (tx) => {
     await tx.insert(
       'orders',
-      'id status placed_by customer_id items address total_cents created_at updated_at'.split(' '),
+      'id status placed_by customer_id items address total_cents goods_cents created_at updated_at'.split(
+        ' ',
+      ),
       ids.map((id) => {
         const status = id === ids.at(-1) ? 'delivered' : 'placed';
-        return [id, status, 'customer:1', 1, items, address, 125_000, at, at];
+        return [id, status, 'customer:1', 1, items, address, 125_000, 125_000, at, at];
       }),
     );
     await tx.insert(

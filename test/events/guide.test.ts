@@ -16,7 +16,7 @@ suite('The guide to events', () => {
   const opened = shared((t) => openListeningShop(t));
 
   test('The guide to events names every type, by subject', () => {
-    const rows = [...guide.matchAll(/^\| `([a-z_]+)(?::[a-z0-9]+)?` \| (.+) \|$/gm)];
+    const rows = [...guide.matchAll(/^\| `([a-z_]+)(?::[A-Za-z0-9]+)?` \| (.+) \|$/gm)];
     const named = rows.flatMap(([, , types = '']) =>
       [...types.matchAll(/`([^`]+)`/g)].map(([, type]) => type),
     );

@@ -24,6 +24,13 @@ export function createWorld(shop: Shop) {
       await idOf('POST', `/v2/store/order/${id}/approve`, {});
       return idOf('POST', `/v2/store/order/${id}/ship`, {});
     },
+    methodId: () => idOf('POST', '/v2/delivery-methods', { name: 'Counter', kind: 'pickup' }),
+    rateId: () => idOf('POST', '/v2/tax-rates', { name: 'VAT', percent: 1, category: `Kind ${made}` }),
+    code: async () => {
+      const code = `CODE-${made}`;
+      await idOf('POST', '/v2/discounts', { code, kind: 'free_delivery' });
+      return code;
+    },
     noteId: async () => idOf('POST', `/v2/store/order/${await get('orderId')}/notes`, { text: 'A note' }),
     account: async () => {
       const {
@@ -132,6 +139,11 @@ export function createWorld(shop: Shop) {
 
   return {
     get,
+    /** A number that no other resource has. */
+    next(): number {
+      made += 1;
+      return made;
+    },
     /** Called after a change that succeeded. */
     forget(names: readonly string[]) {
       for (const name of names) {
@@ -192,6 +204,15 @@ export async function knownTo({ operationId }: Operation, world: World): Promise
       return { since: 'latest', until: undefined, types: ['order.*'] };
     case 'rotateWebhookEndpointSecret':
       return { overlap: '0s' };
+    case 'createDeliveryMethod':
+    case 'patchDeliveryMethod':
+      return { rates: [{ upToGrams: 1000, amount: 1 }], shipDays: null, deliveryDays: null };
+    case 'createTaxRate':
+      return { country: 'CH', state: null, zipPrefix: `Z${world.next()}`, category: null };
+    case 'createDiscount':
+      return { code: `NEW-${world.next()}`, kind: 'percent', value: 5, startsAt: null, endsAt: null };
+    case 'patchDiscount':
+      return { value: null, startsAt: null, endsAt: null };
     case 'adjustCheeseStock':
       return { deltaKg: 1 };
     case 'signInToConsole':

@@ -7,13 +7,13 @@ import type { Config } from '../../src/settings/config.ts';
 
 /** Every kind of change that a migration may make without being breaking. */
 const changes = `
-  alter table orders add column gift integer not null default 0;
+  alter table orders add column parcels integer not null default 0;
   alter table cheese add column milk text;
   alter table customer add column points bigint not null default 0 check (points >= 0);
   alter table background_job add column priority integer not null default 0;
   alter table event add column source text;
   drop index orders_to_ship;
-  create index orders_to_ship on orders (ship_date, id, gift) where status = 'approved';
+  create index orders_to_ship on orders (ship_date, id, parcels) where status = 'approved';
   create table order_tally (status text primary key, orders bigint not null);
   insert into order_tally (status, orders) values ('all', 0);`;
 
