@@ -251,6 +251,8 @@ test('examples/browser-shop sells from the first search to the delivered order, 
 
   await link('Rind cheese by post').click();
   await button('Clear all filters').click();
+  // The list is read again: a click before would meet a link that is replaced.
+  await until(async () => (await names.count()) > 1, 'all cheeses');
   await link('Feta').click();
   await page.getByLabel('Piece', { exact: true }).selectOption({ label: 'Block, 200 g, $3.00' });
   await page.getByLabel('Pieces', { exact: true }).fill('3');
