@@ -11,7 +11,7 @@ import {
 import { listRoute } from '../http/responses/list-route.ts';
 import { TextBody } from '../http/responses/response.ts';
 import { type Route, route } from '../http/route.ts';
-import { cursorParameter, limitParameter, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, limitParameter, pageOf, timestampSchema } from '../schema/parts.ts';
 import { searchRule } from '../schema/text-rules.ts';
 import type { CustomerAdministration } from './administration.ts';
 import { resetUrl } from './login/reset-token.ts';
@@ -36,17 +36,7 @@ const CustomerDetails = {
   examples: [{ customer: Customer.examples[0], role: 'customer', deliveredTotal: 709.5 }],
 } as const;
 
-const CustomerList = {
-  title: 'CustomerList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: CustomerDetails },
-    nextCursor: { type: ['string', 'null'] },
-    hasMore: { type: 'boolean' },
-  },
-  examples: [{ items: CustomerDetails.examples, nextCursor: null, hasMore: false }],
-} as const;
+const CustomerList = pageOf('CustomerList', CustomerDetails, 'The newest first, or the best matches first');
 
 const RoleInput = {
   title: 'RoleInput',

@@ -2,7 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import { parseTime } from '../clock.ts';
 import { addError, type FieldError } from '../errors.ts';
-import { cursorParameter, limitParameter, nullableTimestampSchema } from '../schema/parts.ts';
+import { cursorParameter, limitParameter, nullableTimestampSchema, pageOf } from '../schema/parts.ts';
 import type { Parameters, TextRule } from '../schema/schema.ts';
 import { timestampRule } from '../schema/text-rules.ts';
 
@@ -106,20 +106,7 @@ export const DiscountPatch = {
 } as const;
 export type DiscountPatch = XStatic<typeof DiscountPatch>;
 
-export const DiscountList = {
-  title: 'DiscountList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: Discount, description: 'The newest first' },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'Send it as cursor for the next page; null on the last',
-    },
-    hasMore: { type: 'boolean' },
-  },
-  examples: [{ items: Discount.examples, nextCursor: null, hasMore: false }],
-} as const;
+export const DiscountList = pageOf('DiscountList', Discount, 'The newest first');
 
 export const discountListQuery = {
   cursor: cursorParameter(300),

@@ -4,6 +4,7 @@ import {
   int64,
   limitParameter,
   nullableTimestampSchema,
+  pageOf,
   timestampSchema,
 } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
@@ -67,17 +68,7 @@ export const Mail = {
   ],
 } as const;
 
-export const MailList = {
-  title: 'MailList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: Mail },
-    nextCursor: { ...nullableText, description: 'Send it as `cursor`; null on the last page' },
-    hasMore: { type: 'boolean' },
-  },
-  examples: [{ items: Mail.examples, nextCursor: null, hasMore: false }],
-} as const;
+export const MailList = pageOf('MailList', Mail, 'The newest first');
 
 export const MailPreview = {
   title: 'MailPreview',

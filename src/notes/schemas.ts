@@ -1,6 +1,6 @@
 /** Schemas of notes. */
 import type { XStatic } from 'typebox/schema';
-import { cursorParameter, int64, limitParameter, timestampSchema } from '../schema/parts.ts';
+import { cursorParameter, int64, limitParameter, pageOf, timestampSchema } from '../schema/parts.ts';
 import type { Parameters, TextRule } from '../schema/schema.ts';
 import { multilineRule } from '../schema/text-rules.ts';
 
@@ -40,20 +40,7 @@ export const Note = {
 } as const;
 export type Note = XStatic<typeof Note>;
 
-export const NoteList = {
-  title: 'NoteList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: Note, description: 'The newest first' },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'Send it as cursor for the next page; null on the last',
-    },
-    hasMore: { type: 'boolean' },
-  },
-  examples: [{ items: Note.examples, nextCursor: null, hasMore: false }],
-} as const;
+export const NoteList = pageOf('NoteList', Note, 'The newest first');
 export type NoteList = XStatic<typeof NoteList>;
 
 export const noteListQuery = {

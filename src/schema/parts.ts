@@ -45,6 +45,22 @@ export function listOf<const S extends Schema>(title: string, items: S) {
   } as const;
 }
 
+/** A page of a list whose matches are not counted. @param order such as `The newest first` */
+export function pageOf<const S extends Schema>(title: string, items: S, order: string) {
+  return {
+    title,
+    ...objectOf({
+      items: { type: 'array', items, description: order },
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'Send it as cursor for the next page; null on the last',
+      },
+      hasMore: { type: 'boolean' },
+    }),
+    examples: [{ items: items.examples, nextCursor: null, hasMore: false }],
+  } as const;
+}
+
 /** See `clockState`. */
 export const clockSchema = objectOf({
   now: timestampSchema,

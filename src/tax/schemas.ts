@@ -2,7 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import { addError, type FieldError } from '../errors.ts';
 import { countryRule } from '../schema/countries.ts';
-import { cursorParameter, int64, limitParameter } from '../schema/parts.ts';
+import { cursorParameter, int64, limitParameter, pageOf } from '../schema/parts.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
 
@@ -82,20 +82,7 @@ export const TaxRatePatch = {
 } as const;
 export type TaxRatePatch = XStatic<typeof TaxRatePatch>;
 
-export const TaxRateList = {
-  title: 'TaxRateList',
-  type: 'object',
-  required: ['items', 'nextCursor', 'hasMore'],
-  properties: {
-    items: { type: 'array', items: TaxRate },
-    nextCursor: {
-      type: ['string', 'null'],
-      description: 'Send it as cursor for the next page; null on the last',
-    },
-    hasMore: { type: 'boolean' },
-  },
-  examples: [{ items: TaxRate.examples, nextCursor: null, hasMore: false }],
-} as const;
+export const TaxRateList = pageOf('TaxRateList', TaxRate, 'In the order of their creation');
 
 export const taxRateListQuery = {
   country: { type: 'string', rule: countryRule, description: 'Rates of this country alone' },
