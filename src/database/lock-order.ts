@@ -18,7 +18,7 @@ export const lockOrder = [
   'customer',
   'advisory orders of',
   'shop_profile',
-  'advisory number of delivery methods',
+  'advisory number of',
   'delivery_method',
   'tax_rate',
   'key_spend',

@@ -18,7 +18,7 @@ export const methodQueries = queriesOn((tx) => ({
   find: (id: number) => tx.get<MethodRow>(sql`select ${columns} from delivery_method where id = ${id}`),
 
   /** Locks the creation of methods until the transaction ends, so that their number is exact. */
-  lockNumber: () => tx.get(advisoryLock('number of delivery methods')),
+  lockNumber: () => tx.get(advisoryLock('number of', 'delivery methods')),
 
   count: async () =>
     (await tx.get<{ total: number }>(sql`select count(*) as total from delivery_method`))?.total ?? 0,

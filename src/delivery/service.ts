@@ -56,12 +56,18 @@ export function createDeliveryService({ database, clock }: Dependencies) {
   const record = (tx: Sql, context: Context, event: NewEvent) =>
     recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
 
+  /** All methods by their positions. */
+  async function list(sql: Sql): Promise<DeliveryMethod[]> {
+    const rows = await methodQueries(sql).list();
+    return rows.map(parse).sort((a, b) => a.position - b.position || a.id - b.id);
+  }
+
   return {
-    /** All methods by their positions. @param sql the transaction of an order; otherwise the database */
-    async list(sql: Sql = database): Promise<DeliveryMethod[]> {
-      const rows = await methodQueries(sql).list();
-      return rows.map(parse).sort((a, b) => a.position - b.position || a.id - b.id);
-    },
+    list: () => list(database),
+
+    /** The methods that customers can choose. */
+    listEnabled: async (sql: Sql): Promise<DeliveryMethod[]> =>
+      (await list(sql)).filter(({ isEnabled }) => isEnabled),
 
     /** @param seesAll also methods that are not enabled @throws AppError notFound */
     async find(id: number, seesAll: boolean): Promise<Versioned> {

@@ -1,7 +1,7 @@
 /** Statements on discount codes and on the orders that have one. */
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import { forUpdate, rowsFromJson, selectIntegers, sql } from '../database/sql.ts';
+import { advisoryLock, forUpdate, rowsFromJson, selectIntegers, sql } from '../database/sql.ts';
 import type { DiscountKind } from './schemas.ts';
 
 export interface DiscountRow {
@@ -45,6 +45,9 @@ export const discountQueries = queriesOn((tx) => ({
 
   lock: (code: string) =>
     tx.get<DiscountRow>(sql`select ${columns} from discount where code = ${code}${forUpdate}`),
+
+  /** Locks the creation of codes until the transaction ends, so that their number is exact. */
+  lockNumber: () => tx.get(advisoryLock('number of', 'discounts')),
 
   count: async () =>
     (await tx.get<{ count: number }>(sql`select count(*) as count from discount`))?.count ?? 0,

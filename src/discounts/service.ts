@@ -69,6 +69,7 @@ export function createDiscountService({ database, clock, cursors }: Dependencies
     create: (context: Context, { code, kind, ...stated }: DiscountInput): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const queries = discountQueries(tx);
+        await queries.lockNumber();
         if ((await queries.count()) >= discountsMax) {
           throw new AppError(
             'conflict',

@@ -6,6 +6,7 @@ import type { Database, Sql } from '../database/database.ts';
 import type { Loops } from '../jobs/loops.ts';
 import { RepeatedWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
+import { showMoney } from '../schema/money-text.ts';
 import { type ShopRow, shopQueries } from './queries.ts';
 import { newSettings, newShop, type Shop, type ShopSettings } from './schemas.ts';
 
@@ -51,6 +52,9 @@ export class ShopProfile {
   get current(): Shop {
     return this.#shop;
   }
+
+  /** An amount with the currency of the shop. */
+  readonly showPrice = (cents: number): string => showMoney(cents, { currency: this.#shop.currency });
 
   /** What only the owner of the shop reads, as it was last read. */
   get settings(): ShopSettings {

@@ -1,7 +1,7 @@
 /** Statements on tax rates. */
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import { forUpdate, rowsFromJson, sql, valueList } from '../database/sql.ts';
+import { advisoryLock, forUpdate, rowsFromJson, sql, valueList } from '../database/sql.ts';
 
 /** The place at which a rate applies. An empty text: everywhere. */
 export interface RateKey {
@@ -38,6 +38,9 @@ export const rateQueries = queriesOn((tx) => ({
       select ${columns} from tax_rate
       where country in (${valueList(keys.country)}) and zip_prefix in (${valueList(keys.zip_prefix)})
         and state_key in (${valueList(keys.state_key)}) and category_key in (${valueList(keys.category_key)})`),
+
+  /** Locks the creation of rates until the transaction ends, so that their number is exact. */
+  lockNumber: () => tx.get(advisoryLock('number of', 'tax rates')),
 
   count: async () =>
     (await tx.get<{ count: number }>(sql`select count(*) as count from tax_rate`))?.count ?? 0,

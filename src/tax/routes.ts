@@ -62,7 +62,7 @@ export function taxRoutes(taxes: TaxService): Route[] {
       description: 'Its ETag is for If-Match of a change.',
       access,
       responses: { 200: { description: 'The rate', schema: TaxRate }, ...notFoundResponse(missing) },
-      handle: async ({ params }) => entityResponse(await taxes.findOne(parseId(params.rateId)), 200),
+      handle: async ({ params }) => entityResponse(await taxes.find(parseId(params.rateId)), 200),
     }),
     route({
       method: 'PATCH',

@@ -90,6 +90,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
     replaceAll: (context: Context, rates: readonly NewRate[], previewed: number): Promise<ReplaceOutcome[]> =>
       context.transaction(async (tx) => {
         const queries = rateQueries(tx);
+        await queries.lockNumber();
         const stored = new Map((await queries.lockEqual(rates)).map((row) => [rateKeyOf(row), row]));
         let room = ratesMax - previewed - (await queries.count());
         const outcomes: ReplaceOutcome[] = [];
@@ -123,7 +124,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
     },
 
     /** @throws AppError notFound */
-    async findOne(id: number): Promise<Versioned> {
+    async find(id: number): Promise<Versioned> {
       const row = await rateQueries(database).find(id);
       if (row === undefined) {
         throw noRate(id);
@@ -132,7 +133,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
     },
 
     /** The rate of each category at a place; no entry if there is none. */
-    async find(
+    async findAt(
       sql: Sql,
       place: RatePlace,
       categories: readonly string[],
@@ -148,6 +149,7 @@ export function createTaxService({ database, clock, cursors }: Dependencies) {
     create: (context: Context, input: TaxRateInput): Promise<Versioned> =>
       context.transaction(async (tx) => {
         const queries = rateQueries(tx);
+        await queries.lockNumber();
         if ((await queries.count()) >= ratesMax) {
           throw new AppError('conflict', tooMany);
         }

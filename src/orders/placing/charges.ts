@@ -10,14 +10,13 @@ import {
   type Destination,
   type Load,
   whyNotServed,
-} from '../../delivery/charges.ts';
+} from '../../delivery/choose-method.ts';
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
 import type { DeliveryService } from '../../delivery/service.ts';
 import { type DeliverySchedule, requestedDayError, scheduleOf } from '../../delivery/ship-days.ts';
 import { findDiscount, type UsableDiscount } from '../../discounts/uses.ts';
 import { type CodeGuess, wrongCodesText } from '../../discounts/wrong-codes.ts';
 import type { FieldError } from '../../errors.ts';
-import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { TaxService } from '../../tax/service.ts';
 import { gramsByCheese } from '../order.ts';
@@ -26,9 +25,9 @@ import type { OrderItem } from '../schemas.ts';
 
 export interface ChargesDependencies {
   readonly clock: Pick<Clock, 'now'>;
-  readonly profile: Pick<ShopProfile, 'current' | 'settings'>;
-  readonly delivery: Pick<DeliveryService, 'list'>;
-  readonly taxes: Pick<TaxService, 'find'>;
+  readonly profile: Pick<ShopProfile, 'current' | 'settings' | 'showPrice'>;
+  readonly delivery: Pick<DeliveryService, 'listEnabled'>;
+  readonly taxes: Pick<TaxService, 'findAt'>;
 }
 
 /** What a customer can wish beside the lines. */
@@ -44,6 +43,17 @@ export const toWishes = ({ deliveryMethodId, requestedDate, discountCode }: Part
   discountCode,
 });
 
+interface Address {
+  readonly country?: string;
+  readonly state?: string | null;
+  readonly zipCode?: string | null;
+}
+
+/** null without a country. */
+export function toDestination({ country, state = null, zipCode = null }: Address): Destination | null {
+  return country === undefined ? null : { country: country.toUpperCase(), state, zipCode };
+}
+
 /** What is charged: lines without errors, and what the customer wishes. */
 export interface ChargesRequest extends Wishes {
   readonly items: readonly OrderItem[];
@@ -53,6 +63,8 @@ export interface ChargesRequest extends Wishes {
   readonly destination: Destination | null;
   readonly customerId: number | null;
   readonly guess: CodeGuess;
+  /** Whether `Charges.methods` are wanted, also if the order needs none. */
+  readonly withMethods: boolean;
 }
 
 export interface Charges {
@@ -63,6 +75,8 @@ export interface Charges {
   /** Milliseconds until a code is accepted after too many wrong ones; 0 if it is now. */
   readonly codeWaitMs: number;
   readonly method: DeliveryMethod | null;
+  /** The methods that customers can choose; empty if nothing needed them. */
+  readonly methods: readonly DeliveryMethod[];
   /** What the order keeps of its delivery method. */
   readonly schedule: DeliverySchedule | null;
   /** Why the order cannot be placed like this, by the members of the request. */
@@ -72,8 +86,6 @@ export interface Charges {
 export type OrderCharges = ReturnType<typeof createOrderCharges>;
 
 export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesDependencies) {
-  const showPrice = (cents: number) => showMoney(cents, { currency: profile.current.currency });
-
   async function priceLines(sql: Sql, request: ChargesRequest, method: DeliveryMethod | undefined) {
     const { items, categories, destination } = request;
     const { mode } = profile.current.tax;
@@ -87,7 +99,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
       zipCode: here?.zipCode ?? null,
     };
     const place = method?.kind === 'pickup' ? shopPlace : (destination ?? shopPlace);
-    const rateOf = await taxes.find(sql, place, [...new Set(categories.values())]);
+    const rateOf = await taxes.findAt(sql, place, [...new Set(categories.values())]);
     return items.map((item): TaxedLine => ({ ...item, rate: rateOf(categories.get(item.cheeseId)) }));
   }
 
@@ -100,7 +112,7 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
       now: clock.now(),
       subtotalCents,
       customerId,
-      showPrice,
+      showPrice: profile.showPrice,
     });
     const codeWaitMs = guess.count('message' in found && found.isWrong);
     if (codeWaitMs > 0) {
@@ -125,11 +137,11 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
 
   return {
     async read(sql: Sql, request: ChargesRequest): Promise<Charges> {
-      const { deliveryMethodId, requestedDate, destination } = request;
+      const { deliveryMethodId, requestedDate, destination, withMethods } = request;
       const { currency, tax, delivery: rules } = profile.current;
       const problems: FieldError[] = [];
       const isNamed = typeof deliveryMethodId === 'number';
-      const methods = isNamed || rules.required ? await listEnabled(sql) : [];
+      const methods = isNamed || rules.required || withMethods ? await delivery.listEnabled(sql) : [];
       const named = methods.find(({ id }) => id === deliveryMethodId);
 
       const lines = await priceLines(sql, request, named);
@@ -166,15 +178,12 @@ export function createOrderCharges({ clock, profile, delivery, taxes }: ChargesD
         discount,
         codeWaitMs,
         method,
+        methods,
         problems,
         schedule: method && requestSchedule(method, request, problems),
       };
     },
   };
-
-  async function listEnabled(sql: Sql) {
-    return (await delivery.list(sql)).filter(({ isEnabled }) => isEnabled);
-  }
 }
 
 function requireServing(

@@ -6,12 +6,10 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { CustomerService } from '../../customers/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
-import type { Destination } from '../../delivery/charges.ts';
 import { useDiscount } from '../../discounts/uses.ts';
 import { type WrongCodes, wrongCodesError } from '../../discounts/wrong-codes.ts';
 import { AppError, invalidCredential, requireNoErrors } from '../../errors.ts';
 import { jobQueue } from '../../jobs/queue.ts';
-import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { Grams, StockReservations } from '../../stock/reservations.ts';
 import type { Versioned } from '../../versioned.ts';
@@ -20,7 +18,7 @@ import { orderQueries } from '../queries.ts';
 import type { Gift, ShippingAddress } from '../schemas.ts';
 import type { OrderFates } from '../transitions/order-fates.ts';
 import { orderApprovalKind, type Transitions } from '../transitions/transitions.ts';
-import { type Charges, type OrderCharges, toWishes } from './charges.ts';
+import { type Charges, type OrderCharges, toDestination, toWishes } from './charges.ts';
 import {
   lineErrors,
   type PricedLines,
@@ -29,7 +27,6 @@ import {
   requireConfinedLines,
   requireMaximum,
   requireSum,
-  type ShowPrice,
   trackedGrams,
 } from './order-lines.ts';
 import type { OrderInput } from './schemas.ts';
@@ -49,7 +46,7 @@ export interface PlaceOptions {
 
 export interface PlacingDependencies {
   readonly clock: Clock;
-  readonly profile: Pick<ShopProfile, 'current' | 'isCurrencyFixed' | 'fixCurrency' | 'read'>;
+  readonly profile: Pick<ShopProfile, 'showPrice' | 'isCurrencyFixed' | 'fixCurrency' | 'read'>;
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
   readonly transitions: Transitions;
@@ -136,8 +133,6 @@ export function createOrderPlacing({
     }
   }
 
-  const showPrice: ShowPrice = (cents) => showMoney(cents, { currency: profile.current.currency });
-
   function reserve(tx: Sql, context: Context, grams: Grams) {
     return grams.size === 0 ? null : stock.reserve(tx, context, grams);
   }
@@ -219,9 +214,10 @@ export function createOrderPlacing({
       const read = await charges.read(tx, {
         items: lines.items,
         categories: lines.categories,
-        destination: toDestination(input),
+        destination: toDestination(input.shippingAddress),
         customerId,
         guess,
+        withMethods: false,
         ...toWishes(input),
       });
       if (read.codeWaitMs > 0) {
@@ -229,11 +225,11 @@ export function createOrderPlacing({
       }
       requireNoErrors(read.problems);
       const sum = { totalCents: read.price.totalCents, isPriced: lines.isPriced };
-      requireNoErrors(possibleTotalErrors(sum.totalCents, showPrice));
+      requireNoErrors(possibleTotalErrors(sum.totalCents, profile.showPrice));
       if (maxCents !== undefined) {
-        requireMaximum(sum, maxCents, showPrice);
+        requireMaximum(sum, maxCents, profile.showPrice);
       }
-      requireSum(sum, principal.limits, showPrice);
+      requireSum(sum, principal.limits, profile.showPrice);
       return store(tx, context, { id, principal, customerId, input, lines, charges: read, grams });
     });
     if (!profile.isCurrencyFixed && !isInvented) {
@@ -253,11 +249,6 @@ function requireOperator({ scopes, confinedTo }: Principal): void {
       { details: { scopes: ['admin'] } },
     );
   }
-}
-
-function toDestination({ shippingAddress }: OrderInput): Destination {
-  const { country, state = null, zipCode = null } = shippingAddress;
-  return { country: country.toUpperCase(), state, zipCode };
 }
 
 /** JSON of the gift; null if it is none. */

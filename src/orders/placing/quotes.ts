@@ -4,9 +4,8 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { dollars } from '../../decimal.ts';
-import { computeCharge, type Destination, whyNotServed } from '../../delivery/charges.ts';
+import { computeCharge, whyNotServed } from '../../delivery/choose-method.ts';
 import type { DeliveryMethod } from '../../delivery/schemas.ts';
-import type { DeliveryService } from '../../delivery/service.ts';
 import {
   type DeliverySchedule,
   expectedDays,
@@ -14,13 +13,12 @@ import {
   scheduleOf,
 } from '../../delivery/ship-days.ts';
 import type { WrongCodes } from '../../discounts/wrong-codes.ts';
-import { showMoney } from '../../schema/money-text.ts';
 import type { ShopProfile } from '../../shop/profile.ts';
 import type { StockReservations } from '../../stock/reservations.ts';
 import { listCheeseIds } from '../order.ts';
 import { totalCents } from '../pricing/lines.ts';
 import { quantity } from '../schemas.ts';
-import { type Charges, type OrderCharges, toWishes } from './charges.ts';
+import { type Charges, type OrderCharges, toDestination, toWishes } from './charges.ts';
 import {
   addShortages,
   type PricedLines,
@@ -34,10 +32,9 @@ import type { DeliveryOption, Quote, QuoteInput } from './quote-schemas.ts';
 export interface QuoteDependencies {
   readonly database: Database;
   readonly clock: Pick<Clock, 'now'>;
-  readonly profile: Pick<ShopProfile, 'current'>;
+  readonly profile: Pick<ShopProfile, 'current' | 'showPrice'>;
   readonly cheeses: Pick<CheeseService, 'readForOrder'>;
   readonly stock: Pick<StockReservations, 'readAvailable'>;
-  readonly delivery: Pick<DeliveryService, 'list'>;
   readonly charges: OrderCharges;
   readonly wrongCodes: WrongCodes;
   readonly settings: { readonly requirePrice: boolean; readonly shippingTimeMs: number };
@@ -46,9 +43,7 @@ export interface QuoteDependencies {
 export type Quotes = ReturnType<typeof createQuotes>;
 
 export function createQuotes(dependencies: QuoteDependencies) {
-  const { database, clock, profile, cheeses, stock, delivery, charges, wrongCodes, settings } = dependencies;
-
-  const showPrice = (cents: number) => showMoney(cents, { currency: profile.current.currency });
+  const { database, clock, profile, cheeses, stock, charges, wrongCodes, settings } = dependencies;
 
   async function readLines({ items }: QuoteInput, principal: Principal): Promise<PricedLines> {
     const rows = await cheeses.readForOrder(database, listCheeseIds(items).filter(Number.isSafeInteger));
@@ -99,24 +94,27 @@ export function createQuotes(dependencies: QuoteDependencies) {
       orderable: lines.errors[index] === undefined,
     }));
     const errors = lines.errors.flat();
-    const destination = toDestination(input);
+    const destination = toDestination(input.shippingAddress ?? {});
     const charged = await charges.read(database, {
       items: orderable,
       categories: lines.categories,
       destination,
       customerId: findActingCustomer(principal),
       guess: wrongCodes.begin(visitorIp),
+      withMethods: true,
       ...toWishes(input),
     });
     const { price, goods, load } = charged;
-    const problems = [...errors, ...charged.problems, ...possibleTotalErrors(price.totalCents, showPrice)];
+    const problems = [
+      ...errors,
+      ...charged.problems,
+      ...possibleTotalErrors(price.totalCents, profile.showPrice),
+    ];
     const { currency } = profile.current;
     if (orderable.length === 0) {
       return { items, breakdown: { currency, subtotal: 0 }, total: 0, deliveryOptions: [], problems };
     }
-    const options = (await delivery.list(database)).filter(
-      (method) => method.isEnabled && whyNotServed(method, destination, load) === null,
-    );
+    const options = charged.methods.filter((method) => whyNotServed(method, destination, load) === null);
     return {
       items,
       breakdown: price.breakdown ?? { currency, subtotal: dollars(goods.subtotalCents) },
@@ -125,10 +123,4 @@ export function createQuotes(dependencies: QuoteDependencies) {
       problems,
     };
   };
-}
-
-/** null without a country. */
-function toDestination({ shippingAddress = {} }: QuoteInput): Destination | null {
-  const { country, state = null, zipCode = null } = shippingAddress;
-  return country === undefined ? null : { country: country.toUpperCase(), state, zipCode };
 }

@@ -215,7 +215,8 @@ export function createTransitions({ clock, stock, automaticSteps, shippingTimeMs
 
 /** Gives back the uses of discount codes that cancelled orders have. */
 async function giveBack(tx: Sql, orders: readonly OrderRow[]): Promise<void> {
-  const ids = orders.filter(({ breakdown }) => breakdown?.includes('"discount":')).map(({ id }) => id);
+  // An order without a breakdown has no code.
+  const ids = orders.filter(({ breakdown }) => breakdown !== null).map(({ id }) => id);
   if (ids.length > 0) {
     await giveBackUses(tx, ids);
   }
